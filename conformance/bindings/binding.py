@@ -145,6 +145,11 @@ class Bound:
     never: frozenset[str] = frozenset()
 
 
+def described(faults: Mapping[str, Callable[..., object]]) -> dict[str, str]:
+    """The first line of what each fault says of itself, by the fault's name."""
+    return {name: (core.__doc__ or "").partition("\n")[0] for name, core in faults.items()}
+
+
 def with_faults(
     made: Callable[[], Implementation[M]], faults: Mapping[str, Callable[..., ProtocolCore[M]]]
 ) -> Callable[[str | None], Implementation[M]]:

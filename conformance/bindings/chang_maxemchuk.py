@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.bindings.chang_maxemchuk_faults import FAULTS
 from antiphon.conformance.bindings.updates import UpdatesBinding, driven
 from antiphon.impl.protocols.chang_maxemchuk import MESSAGES, Core, Message, chang_maxemchuk
@@ -30,7 +30,7 @@ CHANG_MAXEMCHUK = Bound(
     ChangMaxemchukBinding,
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     implementation=with_faults(chang_maxemchuk, FAULTS),
 )
 """CM, while its members stay."""

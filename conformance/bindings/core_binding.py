@@ -18,13 +18,13 @@ from antiphon.conformance.bindings.links import Link
 from antiphon.conformance.bindings.shell import Asked, Driven, Shell, SteppedCore
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
-from antiphon.impl.protocols.core import Send
+from antiphon.impl.protocols.core import Delivery, ProtocolCore, Send
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Step
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
-__all__ = ["GROUP", "NOW", "CoreBinding", "Recorder", "message_of", "payload_of"]
+__all__ = ["GROUP", "NOW", "CoreBinding", "Recorder", "message_of", "payload_of", "settled"]
 
 M = TypeVar("M")
 
@@ -64,6 +64,11 @@ def payload_of(message: Message) -> bytes:
 def message_of(payload: bytes) -> Message:
     """The message of the model that a payload stands for."""
     return Message(int(payload))
+
+
+def settled(core: ProtocolCore[Any], now: float = NOW) -> list[Delivery]:
+    """`rest` and `rested` of a core whose deliveries come out when it settles."""
+    return core.settle(now)
 
 
 class CoreBinding(ABC, Generic[M]):

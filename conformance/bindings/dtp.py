@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.dtp_driven import driven
 from antiphon.conformance.bindings.dtp_faults import FAULTS
@@ -185,7 +185,7 @@ DTP = Bound(
     small={"processes": 3, "messages": 2, "senders": 1, "losses": 0, "timeouts": 0, "nulls": 0},
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     implementation=with_faults(dtp, FAULTS),
 )
 """Section 4, where the senders send in turn."""

@@ -34,7 +34,6 @@ def driven(kind: type[Core], resilience: int) -> Driven[Message]:
         _rest,
         _reported,
         _busy,
-        _timers,
         rested=Core.deliveries,
         ending=frozenset({Timer.PASS_NULL}),
     )
@@ -80,7 +79,3 @@ def _busy(me: int, snapshot: Snapshot) -> bool:
     last = Identifier(me, snapshot.expected[me] - 1)
     has_number = any(ack.identifier == last for ack in snapshot.acks)
     return not has_number and any(message.identifier == last for message in snapshot.buffer)
-
-
-def _timers(snapshot: Snapshot) -> tuple[tuple[Timer, float, int], ...]:
-    return snapshot.timers

@@ -25,13 +25,13 @@ from typing import Any
 
 import msgspec
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
-from antiphon.conformance.bindings.core_binding import NOW, CoreBinding
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
+from antiphon.conformance.bindings.core_binding import CoreBinding, settled
 from antiphon.conformance.bindings.horus_calls import NAK_LEVEL, Calls, header_of, observed
 from antiphon.conformance.bindings.horus_faults import FRAG_FAULTS, NAK_FAULTS, Fault
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.horus import MESSAGES, STACK, Core, Frame, Snapshot, horus
 from antiphon.impl.protocols.horus import nak as layer
 from antiphon.impl.protocols.horus.com import Addressed
@@ -178,11 +178,10 @@ def driven(stack: tuple[str, ...], members: int, buffer: int, fault: Fault | Non
         intervals_ms,
         core,
         _single,
-        _rest,
+        settled,
         _reported,
         partial(_busy, buffer),
-        _timers,
-        rested=_rested,
+        rested=settled,
         ending=frozenset(timer(NAK_LEVEL, layer.TELL, of) for of in range(members)),
     )
 
@@ -193,14 +192,6 @@ def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, 
     name, _, of = action.partition(" ")
     done = core.expire(timer(NAK_LEVEL, name, int(of or core.me)), now)
     return done, done
-
-
-def _rest(core: Core, now: float) -> list[Delivery]:
-    return core.settle(now)
-
-
-def _rested(core: Core) -> list[Delivery]:
-    return core.settle(NOW)
 
 
 def _reported(
@@ -220,10 +211,6 @@ def _busy(buffer: int, me: int, snapshot: Snapshot) -> bool:
     return full
 
 
-def _timers(snapshot: Snapshot) -> tuple[tuple[str, float, int], ...]:
-    return snapshot.timers
-
-
 PAPER = tuple(STACK.split(":"))
 """The stack in which a fault of a layer meets whole runs, since NAK and FRAG alone order nothing."""
 
@@ -231,7 +218,7 @@ NAK = Bound(
     NakBinding,
     small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in NAK_FAULTS.items()},
+    faults=described(NAK_FAULTS),
     implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in NAK_FAULTS.items()}),
 )
 """NAK:COM, while the view stays."""
@@ -240,7 +227,7 @@ FRAG = Bound(
     FragBinding,
     small={"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "casts": 6, "buffer": 4, "senders": 2, "losses": 2},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FRAG_FAULTS.items()},
+    faults=described(FRAG_FAULTS),
     implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in FRAG_FAULTS.items()}),
 )
 """FRAG:NAK:COM, while the view stays."""

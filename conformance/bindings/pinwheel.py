@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.bindings.pinwheel_faults import FAULTS
 from antiphon.conformance.bindings.updates import UpdatesBinding, driven
 from antiphon.impl.protocols.pinwheel import MESSAGES, Core, Message, UpdatesSnapshot, pinwheel
@@ -52,7 +52,7 @@ PINWHEEL = Bound(
     PinwheelBinding,
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     implementation=with_faults(pinwheel, FAULTS),
 )
 """Pinwheel, while its members stay."""

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.rbp_driven import driven
 from antiphon.conformance.bindings.rbp_faults import FAULTS, SIZE_FAULTS
@@ -143,7 +143,7 @@ RBP = Bound(
     RbpBinding,
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in (FAULTS | SIZE_FAULTS).items()},
+    faults=described(FAULTS | SIZE_FAULTS),
     implementation=with_faults(rbp, FAULTS | SIZE_FAULTS),
 )
 """Figure 16."""

@@ -20,7 +20,7 @@ def driven(kind: type[Core]) -> Driven[Message]:
             backoff_max=backoff_max, tracer=tracer,
         )  # fmt: skip
 
-    return Driven(MESSAGES, INTERVALS_MS, core, single, rest, _reported, _busy, _timers)
+    return Driven(MESSAGES, INTERVALS_MS, core, single, rest, _reported, _busy)
 
 
 def single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
@@ -75,7 +75,3 @@ def _reported(
 def _busy(me: int, snapshot: Snapshot) -> bool:
     del me
     return snapshot.pending is not None
-
-
-def _timers(snapshot: Snapshot) -> tuple[tuple[Timer, float, int], ...]:
-    return snapshot.timers

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, with_faults
+from antiphon.conformance.bindings.binding import Bound, Effect, Misreports, Refused, described, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of, payload_of
 from antiphon.conformance.bindings.rbp_resilient_driven import driven
 from antiphon.conformance.bindings.rbp_resilient_faults import FAULTS
@@ -299,7 +299,7 @@ RBP_RESILIENT = Bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 0, "passes": 3, "urgent": True},
     every={"timeouts": 1, "passes": 2},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "passes": 6, "urgent": True},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     implementation=with_faults(rbp_resilient, FAULTS),
     never=frozenset({"crash", "detect_sequencer", "detect_successor", "detect_inactivity"})
     | {"suspect_sequencer", "suspect_successor", "stray", "install"},

@@ -29,7 +29,7 @@ def driven(kind: type[Core], resilience: int) -> Driven[Message]:
 
     ending = frozenset({Timer.PASS_ON, Timer.PASS_NULL})
     return Driven(
-        MESSAGES, INTERVALS_MS, core, _single, _rest, _reported, _busy, _timers, ending=ending
+        MESSAGES, INTERVALS_MS, core, _single, _rest, _reported, _busy, ending=ending
     )  # fmt: skip
 
 
@@ -101,7 +101,3 @@ def _delivered(me: int, before: Snapshot, number: int) -> tuple[object, tuple[tr
 def _busy(me: int, snapshot: Snapshot) -> bool:
     del me
     return snapshot.pending is not None
-
-
-def _timers(snapshot: Snapshot) -> tuple[tuple[Timer, float, int], ...]:
-    return snapshot.timers

@@ -22,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, cast
 
-from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus, with_faults
-from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
+from antiphon.conformance.bindings.binding import Bound, Effect, Refused, Stimulus, described, with_faults
+from antiphon.conformance.bindings.core_binding import CoreBinding, message_of, settled
 from antiphon.conformance.bindings.links import Link, Log, Queue
 from antiphon.conformance.bindings.sequencer_faults import FAULTS
 from antiphon.conformance.bindings.shell import Asked, Driven, SteppedCore
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Identifier, Send
+from antiphon.impl.protocols.core import Identifier, Send
 from antiphon.impl.protocols.sequencer import MESSAGES, Core, Message, Snapshot, sequencer
 from antiphon.impl.protocols.sequencer.messages import Forward
 from antiphon.spec.lang import SpecError, Step, program
@@ -160,7 +160,7 @@ def driven(kind: type[Core]) -> Driven[Message]:
         del backoff_max  # of timers, and there is none
         return cast(SteppedCore[Message], kind(me, members, tracer=tracer))
 
-    return Driven(MESSAGES, {}, core, _single, _rest, _reported, _busy, _timers, rested=_rested)
+    return Driven(MESSAGES, {}, core, _single, settled, _reported, _busy, rested=settled)
 
 
 def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
@@ -172,14 +172,6 @@ def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, 
             core.change_view(core.view + 1, core.group[::-1], now)
             return True, None
     raise ValueError(f"{action} is no step that a core of SEQUENCER takes of its own accord")
-
-
-def _rest(core: Core, now: float) -> list[Delivery]:
-    return core.settle(now)
-
-
-def _rested(core: Core) -> list[Delivery]:
-    return core.settle(NOW)
 
 
 def _reported(
@@ -198,16 +190,11 @@ def _busy(me: int, snapshot: Snapshot) -> bool:
     return snapshot.blocked
 
 
-def _timers(snapshot: Snapshot) -> tuple[tuple[Any, float, int], ...]:
-    del snapshot
-    return ()
-
-
 SEQUENCER = Bound(
     SequencerBinding,
     small={"processes": 3, "messages": 2, "views": 2, "handovers": True},
     random={"processes": 3, "messages": 5, "views": 2, "handovers": True},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     never=frozenset({"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"}),
     implementation=with_faults(sequencer, FAULTS),
 )

@@ -73,7 +73,6 @@ class Driven(Generic[M]):
         rest: takes internal steps until none is left; the deliveries in their order.
         reported: what the step from one snapshot to another returns, and what its tracer is told.
         busy: whether a broadcast is refused at a snapshot of a process.
-        timers: the running timers of a snapshot, milliseconds left and back-off.
         rested: takes what a single step left for the application, which is no part of where a core stands;
             by default nothing does.
         ending: timers whose expiry ends what they wait for, so that they are not put off.
@@ -86,7 +85,6 @@ class Driven(Generic[M]):
     rest: Callable[[Any, float], list[Delivery]]
     reported: Callable[[int, Any, Any, Asked], tuple[object, tuple[tracing.Event, ...]]]
     busy: Callable[[int, Any], bool]
-    timers: Callable[[Any], tuple[tuple[Any, float, int], ...]]
     rested: Callable[[Any], object] = id
     ending: frozenset[Any] = frozenset()
 
@@ -137,7 +135,7 @@ class Shell(Generic[M]):
         expected = set(waits)
         waits = [timer for timer in self.driven.intervals_ms if timer in expected]
         timers = tuple((timer, self.driven.intervals_ms[timer], 1) for timer in waits)
-        running = self.driven.timers(snapshot)
+        running = getattr(snapshot, "timers", ())
         self._same("the timers that run, milliseconds left and back-off", timers, running)
         self._busy(snapshot)
         settled = self._settled(snapshot)

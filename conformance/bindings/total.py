@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
-from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
+from antiphon.conformance.bindings.core_binding import CoreBinding, message_of, settled
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.conformance.bindings.total_faults import FAULTS
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.total import MESSAGES, Core, Message, Snapshot, Timer, total
 from antiphon.impl.protocols.total import messages as wire_messages
 from antiphon.impl.protocols.total.process import PENDING_MAX
@@ -134,7 +134,7 @@ def driven(kind: type[Core]) -> Driven[Message]:
             backoff_max=backoff_max, pending_max=PENDING_MAX, tracer=tracer,
         )  # fmt: skip
 
-    return Driven(MESSAGES, INTERVALS_MS, core, _single, _rest, _reported, _busy, _timers, rested=_rested)
+    return Driven(MESSAGES, INTERVALS_MS, core, _single, settled, _reported, _busy, rested=settled)
 
 
 def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
@@ -142,14 +142,6 @@ def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, 
         return True, core.broadcast(payload, now)
     done = core.expire(Timer(action), now)
     return done, done
-
-
-def _rest(core: Core, now: float) -> list[Delivery]:
-    return core.settle(now)
-
-
-def _rested(core: Core) -> list[Delivery]:
-    return core.settle(NOW)
 
 
 def _reported(
@@ -170,15 +162,11 @@ def _busy(me: int, snapshot: Snapshot) -> bool:
     return False
 
 
-def _timers(snapshot: Snapshot) -> tuple[tuple[Timer, float, int], ...]:
-    return snapshot.timers
-
-
 TOTAL = Bound(
     TotalBinding,
     small={"processes": 2, "messages": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "losses": 2},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     never=frozenset({"crash", "exclude", "admit", "reform", "suspect", "change_view", "receive_new_view"})
     | {"announce_last", "receive_last"},
     implementation=with_faults(total, FAULTS),

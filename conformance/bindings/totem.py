@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.bindings.binding import Bound, with_faults
+from antiphon.conformance.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.bindings.shell import Asked, Driven
 from antiphon.conformance.bindings.totem_faults import FAULTS
@@ -127,7 +127,6 @@ def driven(kind: type[Core], visit_max: int, unstable_max: int) -> Driven[Messag
         _rest,
         _reported,
         _busy,
-        _timers,
         rested=Core.deliveries,
         ending=frozenset({Timer.PASS_IDLE}),
     )
@@ -176,15 +175,11 @@ def _busy(me: int, snapshot: Snapshot) -> bool:
     return False
 
 
-def _timers(snapshot: Snapshot) -> tuple[tuple[Timer, float, int], ...]:
-    return snapshot.timers
-
-
 TOTEM = Bound(
     TotemBinding,
     small={"processes": 2, "messages": 3, "visit_max": 2, "unstable_max": 2},
     random={"processes": 3, "messages": 4, "visit_max": 2, "unstable_max": 2},
-    faults={name: (core.__doc__ or "").partition("\n")[0] for name, core in FAULTS.items()},
+    faults=described(FAULTS),
     implementation=with_faults(totem, FAULTS),
 )
 """Totem's ring."""

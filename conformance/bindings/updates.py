@@ -139,7 +139,7 @@ def driven(
     def busy(me: int, snapshot: UpdatesSnapshot) -> bool:
         return snapshot.obtained[me] - snapshot.numbered[me] >= outstanding
 
-    return Driven(messages, {}, core, _single, _rest, _reported, busy, _timers)
+    return Driven(messages, {}, core, _single, _rest, _reported, busy)
 
 
 def _single(core: Updates, action: str, payload: bytes, now: float) -> tuple[bool, object]:
@@ -181,8 +181,3 @@ def _reported(
             return True, (tracing.Step(me, "acknowledge", dict(after.names)[number], number),)
         case step:
             return True, (tracing.Step(me, step),)
-
-
-def _timers(snapshot: UpdatesSnapshot) -> tuple[tuple[Any, float, int], ...]:
-    del snapshot
-    return ()

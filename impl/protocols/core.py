@@ -39,6 +39,7 @@ __all__ = [
     "Wait",
     "bytes_copy",
     "payload_copy",
+    "source_flaw",
     "standing",
 ]
 
@@ -221,10 +222,27 @@ class MessageFormat(NamedTuple, Generic[M]):
     version: int
     types: Any
     """The union of the message types; each starts with a tag of its own."""
-    kind: Callable[[M], str]
-    """The name of a message's kind."""
     flaw: Callable[[M, int], str | None]
     """What is out of range for a group of so many members; a core takes only messages without a flaw."""
+
+    def kind(self, message: M) -> str:
+        """The name of a message's kind: its tag on the wire."""
+        return str(message.__struct_config__.tag)  # type: ignore[attr-defined]
+
+
+class HasIdentifier(Protocol):
+    """A message about one broadcast."""
+
+    @property
+    def identifier(self) -> Identifier:
+        """Which one."""
+        ...
+
+
+def source_flaw(message: HasIdentifier, members: int) -> str | None:
+    """A broadcast that is none of a group of so many members, or None."""
+    source = message.identifier.source
+    return f"source {source} is not one of {members} members" if source >= members else None
 
 
 class Implementation(NamedTuple, Generic[M]):

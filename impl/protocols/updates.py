@@ -35,7 +35,8 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.errors import Busy, GroupFailed, Violation
+from antiphon.impl.protocols.base import CoreBase
 from antiphon.impl.protocols.core import (
     NATURAL_MAX,
     Delivery,
@@ -45,7 +46,6 @@ from antiphon.impl.protocols.core import (
     payload_copy,
     standing,
 )
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import Tracer
 
 __all__ = ["Updates", "UpdatesSnapshot", "UpdatesViolation"]
@@ -87,7 +87,7 @@ class UpdatesSnapshot(NamedTuple):
     violations: tuple[tuple[Violation, int], ...]
 
 
-class Updates(CountsViolations, ABC):
+class Updates(CoreBase[Any], ABC):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use a core."""
 
     protocol: str
@@ -100,18 +100,11 @@ class Updates(CountsViolations, ABC):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: `window` is not positive.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a token needs at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         if window < 1:
             raise ValueError(f"window is {window}; a member that may send nothing orders nothing")
-        self.me = me
-        self.members = members
         self.window = window
-        self._others = tuple(process for process in range(members) if process != me)
         self._cycle = (*range(me, members), *range(me))
-        self._tracer = tracer
         self._obtained = [0] * members
         self._numbered = [0] * members
         self._acknowledged = 0
@@ -119,8 +112,6 @@ class Updates(CountsViolations, ABC):
         self._early: dict[int, tuple[int, Any]] = {}
         self._names: dict[int, Identifier] = {}
         self._buffer: dict[Identifier, bytes] = {}
-        self._outputs: list[Send[Any]] = []
-        self._violations: Counter[Violation] = Counter()
 
     def start(self, now: float) -> None:
         """Take part: there is nothing to do before the first message."""
@@ -245,13 +236,6 @@ class Updates(CountsViolations, ABC):
             if not self.acknowledge(now):
                 return deliveries
 
-    def tick(self, now: float) -> None:
-        """Nothing: no timer runs."""
-
-    def next_deadline(self) -> float | None:
-        """None: no timer runs."""
-        return None
-
     # Receiving --------------------------------------------------------------------------------------------
 
     def _receive_msg(self, sender: int, message: Any) -> bool:
@@ -339,11 +323,6 @@ class Updates(CountsViolations, ABC):
         told = f"last number {self._acknowledged}, delivered to {self._status}{holds}"
         return f"<{self.protocol}: {told}; {standing(self)}>"
 
-    def outputs(self) -> list[Send[Any]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
-
     def _own(self) -> Hashable:
         """What a protocol knows beyond this."""
         return ()
@@ -375,7 +354,3 @@ class Updates(CountsViolations, ABC):
         self._names, self._buffer = dict(snapshot.names), dict(snapshot.buffer)
         self._resume(snapshot.own)
         self._outputs, self._violations = list(snapshot.outputs), Counter(dict(snapshot.violations))
-
-    def _to_others(self, message: Any) -> None:
-        for process in self._others:
-            self._outputs.append(Send(process, message))

@@ -19,7 +19,6 @@ from antiphon.impl.protocols.rbp.messages import (
     Request,
     RequestNumbers,
     flaw,
-    kind,
 )
 from antiphon.impl.transport import wire
 from antiphon.impl.transport.endpoint import Endpoint
@@ -238,5 +237,5 @@ def test_the_kinds_have_the_names_on_the_wire() -> None:
         RequestNumbers(1, 2),
     ]
     names = [msgspec.msgpack.decode(CODEC.encode(CODEC.envelope("g", 0, 1, m)))[5][0] for m in examples]
-    assert names == [kind(message) for message in examples]
+    assert names == [MESSAGES.kind(message) for message in examples]
     assert names == ["data", "ack", "numbered", "request", "request_numbers"]

@@ -8,15 +8,15 @@ Systems Engineering 4, 1997, section 3, first paragraph.
 
 from __future__ import annotations
 
-from antiphon.impl.protocols.chang_maxemchuk.messages import Message, flaw, kind
+from antiphon.impl.protocols.chang_maxemchuk.messages import Message
 from antiphon.impl.protocols.chang_maxemchuk.process import Core
-from antiphon.impl.protocols.core import Implementation, MessageFormat, Network
+from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
 from antiphon.impl.protocols.updates import UpdatesSnapshot, UpdatesViolation
 from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "UpdatesSnapshot", "UpdatesViolation", "chang_maxemchuk"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("chang-maxemchuk", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("chang-maxemchuk", 1, Message, source_flaw)
 """The messages of CM, version 1."""
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from antiphon.impl.protocols.core import Identifier, Natural, Payload
 
-__all__ = ["Ack", "Message", "Msg", "flaw", "kind"]
+__all__ = ["Ack", "Message", "Msg"]
 
 
 class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="msg"):
@@ -36,15 +36,3 @@ class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 Message = Msg | Ack
-
-
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: msg or ack."""
-    return str(message.__struct_config__.tag)
-
-
-def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
-    if message.identifier.source >= members:
-        return f"source {message.identifier.source} is not one of {members} members"
-    return None

@@ -9,7 +9,7 @@ Systems Engineering 4, 1997, section 4.
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.dtp.messages import Message, flaw, kind
+from antiphon.impl.protocols.dtp.messages import Message, flaw
 from antiphon.impl.protocols.dtp.process import Core
 from antiphon.impl.protocols.dtp.state import Snapshot
 from antiphon.impl.protocols.dtp.timers import Timer
@@ -18,7 +18,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "DtpViolation", "Message", "Snapshot", "Timer", "dtp"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("dtp", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("dtp", 1, Message, flaw)
 """The messages of DTP, version 1."""
 
 

@@ -26,9 +26,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload, Process
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload, Process, source_flaw
 
-__all__ = ["Ack", "AskMessage", "AskNumber", "Message", "Msg", "Null", "Pass", "Status", "flaw", "kind"]
+__all__ = ["Ack", "AskMessage", "AskNumber", "Message", "Msg", "Null", "Pass", "Status", "flaw"]
 
 Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """hgsn: up to which gsn a process has obtained everything; 0 at first."""
@@ -93,15 +93,10 @@ Pass = Ack | Null
 Message = Msg | Ack | Null | AskMessage | AskNumber
 
 
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: msg, ack, null, ask_message or ask_number."""
-    return str(message.__struct_config__.tag)
-
-
 def flaw(message: Message, members: int) -> str | None:
     """What is out of range for so many members, or None; a core takes only messages without a flaw."""
-    if isinstance(message, Msg | Ack | AskMessage) and message.identifier.source >= members:
-        return f"source {message.identifier.source} is not one of {members} members"
+    if isinstance(message, Msg | Ack | AskMessage) and (wrong := source_flaw(message, members)):
+        return wrong
     if not isinstance(message, Ack | Null):
         return None
     if message.sequencer >= members or message.next_holder >= members:

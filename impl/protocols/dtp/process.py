@@ -40,14 +40,14 @@ from __future__ import annotations
 from collections import Counter
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
+from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.protocols.base import TimedCore
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Message, Msg, Null, Pass
 from antiphon.impl.protocols.dtp.state import Snapshot
 from antiphon.impl.protocols.dtp.timers import Timer
 from antiphon.impl.protocols.dtp.violations import DtpViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["AHEAD", "Core"]
@@ -56,7 +56,7 @@ AHEAD = 2
 """How many times the members a number or an identifier may be ahead: twice what the argument needs."""
 
 
-class Core(CountsViolations):
+class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -84,19 +84,10 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive, or there are not so many others.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a token needs at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         if not 0 <= resilience < members:
             raise ValueError(f"resilience {resilience}: a group of {members} has {members - 1} others")
-        self.me = me
-        self.members = members
         self.resilience = resilience
-        self._violations: Counter[Violation] = Counter()
-        self._others = tuple(process for process in range(members) if process != me)
-        self._tracer = tracer
-        self._now = 0.0
         self._latest: Pass | None = None
         self._expected = [1] * members
         self._status = [0] * members
@@ -106,7 +97,6 @@ class Core(CountsViolations):
         self._sought = 0
         self._missed: set[Identifier] = set()
         self._delivered = 0
-        self._outputs: list[Send[Message]] = []
         self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines(
             {
@@ -309,16 +299,6 @@ class Core(CountsViolations):
             self._deadlines.put_off(timer, now)
         return done
 
-    def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
-        self._now = now
-        for timer in self._deadlines.due(now):
-            self.expire(timer, now)
-
-    def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while nothing is waited for."""
-        return self._deadlines.next()
-
     def _resend_message(self) -> bool:
         if not self.busy:
             return False
@@ -499,11 +479,6 @@ class Core(CountsViolations):
             waits.append(Wait(f"a number after {max(self._status)} for {own}", holder))
         return tuple(waits)
 
-    def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
-
     def snapshot(self) -> Snapshot:
         """The whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
@@ -535,10 +510,3 @@ class Core(CountsViolations):
         self._deadlines.resume(snapshot.timers, now)
         self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
         self._violations = Counter(dict(snapshot.violations))
-
-    def _to(self, process: int, message: Message) -> None:
-        self._outputs.append(Send(process, message))
-
-    def _to_others(self, message: Message) -> None:
-        for process in self._others:
-            self._outputs.append(Send(process, message))

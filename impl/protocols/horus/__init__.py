@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
 from antiphon.impl.protocols.horus.calculus import IllFormedStack, checked, parsed
-from antiphon.impl.protocols.horus.messages import Frame, flaw, kind
+from antiphon.impl.protocols.horus.messages import Frame, flaw
 from antiphon.impl.protocols.horus.process import Core, Settings, Snapshot
 from antiphon.impl.protocols.horus.violations import HorusViolation
 from antiphon.impl.tracing import Tracer
@@ -21,7 +21,7 @@ __all__ = ["MESSAGES", "STACK", "Core", "Frame", "HorusViolation", "IllFormedSta
 STACK = "TOTAL:MBRSHIP:FRAG:NAK:COM"
 """The stack of the paper, over a network that loses."""
 
-MESSAGES: MessageFormat[Frame] = MessageFormat("horus", 1, Frame, kind, flaw)
+MESSAGES: MessageFormat[Frame] = MessageFormat("horus", 1, Frame, flaw)
 """What a stack sends, version 1; its layers' headers are bytes in it."""
 
 

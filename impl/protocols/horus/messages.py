@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from antiphon.impl.protocols.core import Payload
 
-__all__ = ["HEADER_BYTES_MAX", "Frame", "flaw", "kind"]
+__all__ = ["HEADER_BYTES_MAX", "Frame", "flaw"]
 
 HEADER_BYTES_MAX = 64
 """More than a layer's header can take."""
@@ -20,11 +20,6 @@ class Frame(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     """A message of the lowest layer."""
 
     body: Payload
-
-
-def kind(message: Frame) -> str:
-    """The one kind there is."""
-    return str(message.__struct_config__.tag)
 
 
 def flaw(message: Frame, members: int) -> str | None:

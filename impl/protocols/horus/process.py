@@ -19,7 +19,8 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.errors import Busy, GroupFailed, Violation
+from antiphon.impl.protocols.base import TimedCore
 from antiphon.impl.protocols.core import (
     NATURAL_MAX,
     PAYLOAD_BYTES_MAX,
@@ -41,7 +42,6 @@ from antiphon.impl.protocols.horus.messages import HEADER_BYTES_MAX, Frame
 from antiphon.impl.protocols.horus.nak import ASK, TELL, Nak
 from antiphon.impl.protocols.horus.total import PASS, Total
 from antiphon.impl.protocols.horus.violations import HorusViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Settings", "Snapshot", "timer"]
@@ -85,7 +85,7 @@ class Snapshot(NamedTuple):
     violations: tuple[tuple[Violation, int], ...]
 
 
-class Core(CountsViolations):
+class Core(TimedCore[Frame, str]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -103,24 +103,14 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: a size or a waiting time is not positive, or a fragment does not fit a datagram.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         settings = settings or Settings()
-        self.me = me
-        self.members = members
         self.stack = stack
-        self._others = tuple(process for process in range(members) if process != me)
         self._own_comes_up = ORDERED in properties(stack)
-        self._tracer = tracer
-        self._now = 0.0
         self._last_id = 0
         self._ids = [0] * members
         self._delivered = 0
-        self._outputs: list[Send[Frame]] = []
         self._deliveries: list[Delivery] = []
-        self._violations: Counter[Violation] = Counter()
         self._layers = [_layer(name, me, members, stack, settings) for name in reversed(stack)]
         self._link()
         self._waiting: dict[str, int] = {}
@@ -233,16 +223,6 @@ class Core(CountsViolations):
         self._watch()
         return True
 
-    def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
-        self._now = now
-        for name in self._deadlines.due(now):
-            self.expire(name, now)
-
-    def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while no layer waits for anything."""
-        return self._deadlines.next()
-
     def _watch(self) -> None:
         """Exactly those timers run that a layer has something to do for; progress makes them ring sooner."""
         before, self._waiting = self._waiting, self._all_waiting()
@@ -280,11 +260,6 @@ class Core(CountsViolations):
         return tuple(
             Wait(f"{name}'s {wait.what}", wait.of) for name, layer in named for wait in layer.waits()
         )
-
-    def outputs(self) -> list[Send[Frame]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
 
     def snapshot(self) -> Snapshot:
         """The whole state; deadlines are relative to the latest `now` that the core was given."""

@@ -8,15 +8,15 @@ Systems Engineering 4, 1997, sections 3 and 5, second paragraphs.
 
 from __future__ import annotations
 
-from antiphon.impl.protocols.core import Implementation, MessageFormat, Network
-from antiphon.impl.protocols.pinwheel.messages import Message, flaw, kind
+from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
+from antiphon.impl.protocols.pinwheel.messages import Message
 from antiphon.impl.protocols.pinwheel.process import WINDOW, Core
 from antiphon.impl.protocols.updates import UpdatesSnapshot, UpdatesViolation
 from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "UpdatesSnapshot", "UpdatesViolation", "pinwheel"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("pinwheel", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("pinwheel", 1, Message, source_flaw)
 """The messages of Pinwheel, version 1."""
 
 

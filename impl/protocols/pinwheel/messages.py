@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload
 
-__all__ = ["Ack", "Message", "Msg", "flaw", "kind"]
+__all__ = ["Ack", "Message", "Msg"]
 
 Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """hgsn: up to which gsn a process has delivered; 0 at first."""
@@ -43,15 +43,3 @@ class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 Message = Msg | Ack
-
-
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: msg or ack."""
-    return str(message.__struct_config__.tag)
-
-
-def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
-    if message.identifier.source >= members:
-        return f"source {message.identifier.source} is not one of {members} members"
-    return None

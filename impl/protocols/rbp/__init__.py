@@ -8,7 +8,7 @@ Source: Barchet-Estefanel 2002, section 3.1.3.
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.rbp.messages import Message, flaw, kind
+from antiphon.impl.protocols.rbp.messages import Message, flaw
 from antiphon.impl.protocols.rbp.process import Core
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
 from antiphon.impl.protocols.rbp.timers import Timer
@@ -17,7 +17,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "Observation", "RbpViolation", "Snapshot", "Timer", "rbp"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, Message, flaw)
 """The messages of RBP without failures, version 1."""
 
 

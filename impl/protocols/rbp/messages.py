@@ -32,7 +32,6 @@ __all__ = [
     "Request",
     "RequestNumbers",
     "flaw",
-    "kind",
 ]
 
 NUMBERS_ASKED_MAX = 8
@@ -80,11 +79,6 @@ class RequestNumbers(
 
 
 Message = Data | Ack | Numbered | Request | RequestNumbers
-
-
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: data, ack, numbered, request or request_numbers."""
-    return str(message.__struct_config__.tag)
 
 
 def flaw(message: Message, members: int) -> str | None:

@@ -37,8 +37,9 @@ from __future__ import annotations
 from collections import Counter
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
+from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.protocols.base import TimedCore
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
@@ -53,13 +54,12 @@ from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.protocols.rbp.state import Observation, Snapshot
 from antiphon.impl.protocols.rbp.timers import Timer
 from antiphon.impl.protocols.rbp.violations import RbpViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Core", "Observation", "Snapshot", "Timer"]
 
 
-class Core(CountsViolations):
+class Core(TimedCore[Message, Timer]):
     """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -82,17 +82,8 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a ring has at least 2 members, numbered from 0 to members - 1"
-            )
-        self.me = me
-        self.members = members
+        super().__init__(me, members, tracer)
         self.successor = (me + 1) % members
-        self._violations: Counter[Violation] = Counter()
-        self._others = tuple(process for process in range(members) if process != me)
-        self._tracer = tracer
-        self._now = 0.0
         self._queues = Queues()
         self._last_delivered = 0
         self._message_id = 0
@@ -100,7 +91,6 @@ class Core(CountsViolations):
         self._arriving: int | None = None
         self._holding = False
         self._passed: int | None = None
-        self._outputs: list[Send[Message]] = []
         self._deadlines = Deadlines(
             {
                 Timer.RESEND: resend_ms,
@@ -325,21 +315,6 @@ class Core(CountsViolations):
                 self._tracer.record(tracing.Step(self.me, timer.value))
         return done
 
-    def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
-        self._now = now
-        for timer in self._deadlines.due(now):
-            self.expire(timer, now)
-
-    def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while nothing is waited for."""
-        return self._deadlines.next()
-
-    def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
-
     # Looking at a core from outside.
 
     @property
@@ -414,13 +389,6 @@ class Core(CountsViolations):
         self._violations = Counter(dict(snapshot.violations))
 
     # Helpers.
-
-    def _to(self, process: int, message: Message) -> None:
-        self._outputs.append(Send(process, message))
-
-    def _to_others(self, message: Message) -> None:
-        for process in self._others:
-            self._outputs.append(Send(process, message))
 
     def _sequencer(self, number: int) -> int:
         """Who gives this number: members give one each in turn, process 0 the first."""

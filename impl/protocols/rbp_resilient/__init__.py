@@ -9,7 +9,7 @@ Source: Barchet-Estefanel 2002, section 3.2, figure 25.
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.rbp.messages import Message, flaw, kind
+from antiphon.impl.protocols.rbp.messages import Message, flaw
 from antiphon.impl.protocols.rbp_resilient.process import Core
 from antiphon.impl.protocols.rbp_resilient.state import Observation, Snapshot
 from antiphon.impl.protocols.rbp_resilient.timers import Timer
@@ -27,7 +27,7 @@ __all__ = [
     "rbp_resilient",
 ]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, Message, flaw)
 """The messages of figure 25, version 1: those of figure 16. TL, which the figure adds, never changes here."""
 
 

@@ -7,8 +7,8 @@ Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer",
 
 from __future__ import annotations
 
-from antiphon.impl.protocols.core import Implementation, MessageFormat, Network
-from antiphon.impl.protocols.sequencer.messages import Message, flaw, kind
+from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
+from antiphon.impl.protocols.sequencer.messages import Message
 from antiphon.impl.protocols.sequencer.process import PENDING_MAX, Core
 from antiphon.impl.protocols.sequencer.state import Snapshot
 from antiphon.impl.protocols.sequencer.violations import SequencerViolation
@@ -16,7 +16,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "SequencerViolation", "Snapshot", "sequencer"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("sequencer", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("sequencer", 1, Message, source_flaw)
 """The messages of SEQUENCER, version 1."""
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from antiphon.impl.protocols.core import Identifier, Natural, Payload
 
-__all__ = ["Data", "Forward", "Message", "flaw", "kind"]
+__all__ = ["Data", "Forward", "Message"]
 
 
 class Forward(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="forward"):
@@ -34,15 +34,3 @@ class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 
 
 Message = Forward | Data
-
-
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: forward or data."""
-    return str(message.__struct_config__.tag)
-
-
-def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
-    if message.identifier.source >= members:
-        return f"source {message.identifier.source} is not one of {members} members"
-    return None

@@ -40,12 +40,12 @@ from __future__ import annotations
 from collections import Counter
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
+from antiphon.impl.protocols.base import CoreBase
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
 from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
 from antiphon.impl.protocols.sequencer.state import Snapshot
 from antiphon.impl.protocols.sequencer.violations import SequencerViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["EARLY_MAX", "PENDING_MAX", "Core"]
@@ -57,7 +57,7 @@ EARLY_MAX = 2 * PENDING_MAX
 """How many messages of a later view are kept for each member."""
 
 
-class Core(CountsViolations):
+class Core(CoreBase[Message]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -69,27 +69,19 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: `pending_max` is not positive.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         if pending_max < 1:
             raise ValueError(f"pending_max is {pending_max}; a member that may send nothing orders nothing")
-        self.me = me
-        self.members = members
         self.view = 1
         self.group = tuple(range(members))
         self._pending_max = pending_max
-        self._tracer = tracer
         self._blocked = False
         self._last_number = 0
         self._forward_table: dict[int, bytes] = {}
         self._received_table = [0] * members
         self._delivered = 0
         self._early: list[tuple[int, Message]] = []
-        self._outputs: list[Send[Message]] = []
         self._deliveries: list[Delivery] = []
-        self._violations: Counter[Violation] = Counter()
 
     def start(self, now: float) -> None:
         """Take part: there is nothing to do before the first message."""
@@ -241,13 +233,6 @@ class Core(CountsViolations):
         deliveries, self._deliveries = self._deliveries, []
         return deliveries
 
-    def tick(self, now: float) -> None:
-        """No timer runs."""
-
-    def next_deadline(self) -> float | None:
-        """None: no timer runs."""
-        return None
-
     # Looking at a core from outside -------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -264,11 +249,6 @@ class Core(CountsViolations):
         """The own message that comes back next."""
         first = min(self._forward_table, default=None)
         return () if first is None else (Wait(f"message {self.me}:{first} back", self.coordinator),)
-
-    def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
 
     def snapshot(self) -> Snapshot:
         """The whole state."""

@@ -8,7 +8,7 @@ Source: Cornell, "JavaGroups TOTAL", the design document of the protocol layer o
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.total.messages import Message, flaw, kind
+from antiphon.impl.protocols.total.messages import Message, flaw
 from antiphon.impl.protocols.total.process import Core
 from antiphon.impl.protocols.total.state import Snapshot
 from antiphon.impl.protocols.total.timers import Timer
@@ -17,7 +17,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "Snapshot", "Timer", "TotalViolation", "total"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("total", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("total", 1, Message, flaw)
 """The messages of TOTAL, version 1."""
 
 

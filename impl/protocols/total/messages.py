@@ -21,9 +21,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload, source_flaw
 
-__all__ = ["Bcast", "CumAck", "Message", "Request", "Resend", "flaw", "kind"]
+__all__ = ["Bcast", "CumAck", "Message", "Request", "Resend", "flaw"]
 
 Acknowledged = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """Up to which sequence id everything has arrived; 0: nothing has."""
@@ -59,13 +59,6 @@ class CumAck(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 Message = Request | Bcast | Resend | CumAck
 
 
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: request, bcast, resend or cum_ack."""
-    return str(message.__struct_config__.tag)
-
-
 def flaw(message: Message, members: int) -> str | None:
     """What is out of range for so many members, or None; a core takes only messages without a flaw."""
-    if isinstance(message, Request | Bcast) and message.identifier.source >= members:
-        return f"source {message.identifier.source} is not one of {members} members"
-    return None
+    return source_flaw(message, members) if isinstance(message, Request | Bcast) else None

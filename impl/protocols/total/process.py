@@ -39,14 +39,14 @@ from __future__ import annotations
 from collections import Counter
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
+from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.protocols.base import TimedCore
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
 from antiphon.impl.protocols.total.state import Snapshot
 from antiphon.impl.protocols.total.timers import Timer
 from antiphon.impl.protocols.total.violations import TotalViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["PENDING_MAX", "SENT_MAX", "Core"]
@@ -61,7 +61,7 @@ SEQUENCER = 0
 """The first listed member."""
 
 
-class Core(CountsViolations):
+class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -85,18 +85,10 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive, or `pending_max` not in 1..PENDING_MAX.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         if not 1 <= pending_max <= PENDING_MAX:
             raise ValueError(f"pending_max is {pending_max}; it is at least 1 and at most {PENDING_MAX}")
-        self.me = me
-        self.members = members
-        self._others = tuple(process for process in range(members) if process != me)
         self._pending_max = pending_max
-        self._tracer = tracer
-        self._now = 0.0
         self._last_id = 0
         self._pending: dict[int, bytes] = {}
         self._next_expected = 1
@@ -105,9 +97,7 @@ class Core(CountsViolations):
         self._sent: dict[int, Bcast] = {}
         self._numbered: list[tuple[int, frozenset[int]]] = [(0, frozenset())] * members
         self._acknowledged = [0] * members
-        self._outputs: list[Send[Message]] = []
         self._deliveries: list[Delivery] = []
-        self._violations: Counter[Violation] = Counter()
         self._deadlines = Deadlines(
             {Timer.REQUEST_AGAIN: request_ms, Timer.ASK: resend_ms, Timer.SEND_SUFFIX: suffix_ms}, backoff_max
         )
@@ -292,16 +282,6 @@ class Core(CountsViolations):
         self._deadlines.put_off(timer, now)
         return True
 
-    def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
-        self._now = now
-        for timer in self._deadlines.due(now):
-            self.expire(timer, now)
-
-    def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while nothing is waited for."""
-        return self._deadlines.next()
-
     def _waits_for(self, timer: Timer) -> bool:
         match timer:
             case Timer.REQUEST_AGAIN:
@@ -344,11 +324,6 @@ class Core(CountsViolations):
             waits += [Wait(f"acknowledgement of number {last}", process) for process in late]
         return tuple(waits)
 
-    def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
-
     def snapshot(self) -> Snapshot:
         """The whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
@@ -378,6 +353,3 @@ class Core(CountsViolations):
         self._deadlines.resume(snapshot.timers, now)
         self._outputs, self._deliveries = list(snapshot.outputs), list(snapshot.deliveries)
         self._violations = Counter(dict(snapshot.violations))
-
-    def _to(self, process: int, message: Message) -> None:
-        self._outputs.append(Send(process, message))

@@ -9,7 +9,7 @@ Ciarfella 1995).
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat, Network
-from antiphon.impl.protocols.totem.messages import Message, flaw, kind
+from antiphon.impl.protocols.totem.messages import Message, flaw
 from antiphon.impl.protocols.totem.process import VISIT_MAX, Core
 from antiphon.impl.protocols.totem.state import Snapshot
 from antiphon.impl.protocols.totem.timers import Timer
@@ -18,7 +18,7 @@ from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "Snapshot", "Timer", "TotemViolation", "totem"]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("totem", 1, Message, kind, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("totem", 1, Message, flaw)
 """The messages of Totem's ring, version 1."""
 
 

@@ -17,9 +17,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from antiphon.impl.protocols.core import MEMBERS_MAX, NATURAL_MAX, Identifier, Natural, Payload
+from antiphon.impl.protocols.core import MEMBERS_MAX, NATURAL_MAX, Identifier, Natural, Payload, source_flaw
 
-__all__ = ["Message", "Token", "Update", "flaw", "kind"]
+__all__ = ["Message", "Token", "Update", "flaw"]
 
 Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """A number, or 0: none yet."""
@@ -46,16 +46,10 @@ class Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 Message = Token | Update
 
 
-def kind(message: Message) -> str:
-    """The name of a message's kind on the wire: token or update."""
-    return str(message.__struct_config__.tag)
-
-
 def flaw(message: Message, members: int) -> str | None:
     """What is out of range for so many members, or None; a core takes only messages without a flaw."""
     if isinstance(message, Update):
-        source = message.identifier.source
-        return f"source {source} is not one of {members} members" if source >= members else None
+        return source_flaw(message, members)
     if len(message.told) != members:
         return f"{len(message.told)} members told how far they are; there are {members}"
     if max(message.told) > message.seq:

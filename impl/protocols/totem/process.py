@@ -42,7 +42,8 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
+from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.protocols.base import TimedCore
 from antiphon.impl.protocols.core import (
     NATURAL_MAX,
     Delivery,
@@ -57,7 +58,6 @@ from antiphon.impl.protocols.totem.messages import Message, Token, Update
 from antiphon.impl.protocols.totem.state import Snapshot
 from antiphon.impl.protocols.totem.timers import Timer
 from antiphon.impl.protocols.totem.violations import TotemViolation
-from antiphon.impl.protocols.violations import CountsViolations
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["PENDING_MAX", "VISIT_MAX", "Core"]
@@ -69,7 +69,7 @@ PENDING_MAX = 32
 """How many own messages may wait for the token, if nothing else is said."""
 
 
-class Core(CountsViolations):
+class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
@@ -89,20 +89,12 @@ class Core(CountsViolations):
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: a maximum or `rest_ms` is not positive.
         """
-        if members < 2 or not 0 <= me < members:
-            raise InvalidMembership(
-                f"process {me} of {members}: a group has at least 2 members, numbered from 0 to members - 1"
-            )
+        super().__init__(me, members, tracer)
         limits = {"visit_max": visit_max, "unstable_max": unstable_max, "pending_max": pending_max}
         for name, limit in limits.items():
             if limit < 1:
                 raise ValueError(f"{name} is {limit}; a member that may send nothing orders nothing")
-        self.me = me
-        self.members = members
-        self._others = tuple(process for process in range(members) if process != me)
         self._visit_max, self._unstable_max, self._pending_max = visit_max, unstable_max, pending_max
-        self._tracer = tracer
-        self._now = 0.0
         self._token = Token(0, (0,) * members) if me == 0 else None
         self._visit = 0
         self._told = (0,) * members
@@ -113,9 +105,7 @@ class Core(CountsViolations):
         self._status = 0
         self._ids = [0] * members
         self._stable = 0
-        self._outputs: list[Send[Message]] = []
         self._deliveries: list[Delivery] = []
-        self._violations: Counter[Violation] = Counter()
         self._deadlines = Deadlines({Timer.PASS_IDLE: rest_ms}, 1)
 
     def start(self, now: float) -> None:
@@ -302,16 +292,6 @@ class Core(CountsViolations):
         self._transmit(token, timer.value)
         return True
 
-    def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
-        self._now = now
-        for timer in self._deadlines.due(now):
-            self.expire(timer, now)
-
-    def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while the token does not rest here."""
-        return self._deadlines.next()
-
     def _watch(self) -> None:
         """The timer runs exactly while the token rests here."""
         if self._token is not None and self._may_rest(self._token):
@@ -342,11 +322,6 @@ class Core(CountsViolations):
             missing = f"number {self._status + 1}"
             waits += [Wait(missing, process) for process in self._others if process not in later]
         return tuple(waits)
-
-    def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
 
     def snapshot(self) -> Snapshot:
         """The whole state; deadlines are relative to the latest `now` that the core was given."""
