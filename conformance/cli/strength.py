@@ -14,8 +14,8 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, output
 from antiphon.conformance.cli.progress import claims_bar
-from antiphon.conformance.ledger import strength_text
 from antiphon.conformance.ledger.strength import SEED, Answers, FamilyStrength, Strength, strength
+from antiphon.conformance.ledger.strength import text as strength_text
 from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Claim, claims_of, families

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.conformance.ledger import program_of, strength_text
-from antiphon.conformance.ledger import strength as asking
-from antiphon.conformance.ledger.strength import Answers, FamilyStrength, held, is_text, strength
+from antiphon.conformance.ledger import program_of
+from antiphon.conformance.ledger.strength import Answers, FamilyStrength, asking, held, is_text, strength
+from antiphon.conformance.ledger.strength import text as strength_text
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import Trial, is_always_true, trial

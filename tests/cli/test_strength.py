@@ -11,8 +11,8 @@ import pytest
 
 from antiphon.conformance.cli import documents
 from antiphon.conformance.cli import strength as command
-from antiphon.conformance.ledger import strength_text
 from antiphon.conformance.ledger.strength import FamilyStrength, Strength, Survivor, Tally
+from antiphon.conformance.ledger.strength import text as strength_text
 from antiphon.spec.claims import Check, Claim, claims_of
 
 Run = Callable[..., Any]

@@ -16,7 +16,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from antiphon.conformance.ledger.checking import program_of
-from antiphon.conformance.ledger.strength import FamilyStrength, Strength, held, meaning_of
+from antiphon.conformance.ledger.strength.programs import held, meaning_of
+from antiphon.conformance.ledger.strength.results import FamilyStrength, Strength
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
 from antiphon.spec.claims.survivors import reason_of

@@ -1,0 +1,11 @@
+"""Asks the mutants of a specification which of the checks that are recorded to hold can fail."""
+
+from antiphon.conformance.ledger.strength.answers import Answers
+from antiphon.conformance.ledger.strength.asking import SEED, strength
+from antiphon.conformance.ledger.strength.programs import held, is_text, meaning_of
+from antiphon.conformance.ledger.strength.results import FamilyStrength, Strength, Survivor, Tally
+
+__all__ = [
+    "SEED", "Answers", "FamilyStrength", "Strength", "Survivor", "Tally",
+    "held", "is_text", "meaning_of", "strength",
+]  # fmt: skip

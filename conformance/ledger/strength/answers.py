@@ -1,0 +1,53 @@
+"""What mutants answered, kept on disk as soon as it is known."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+import antiphon.model.mutation
+from antiphon.conformance.ledger.strength.programs import digest_of
+from antiphon.model.cache import Cache
+from antiphon.model.mutation import Answer
+
+__all__ = ["FORM", "Answers", "mutating_code"]
+
+FORM = 2
+"""The form of what is kept; a higher one asks everything anew."""
+
+
+class Answers:
+    """What mutants of a program did, kept on disk by all that it depends on; `read` counts what was there."""
+
+    def __init__(self, cache: Cache, *, fresh: bool = False) -> None:
+        self.cache, self.fresh, self.read, self.asked = cache, fresh, 0, 0
+
+    @staticmethod
+    def private(*, fresh: bool = False) -> Answers:
+        """The answers that this user's earlier runs kept."""
+        return Answers(Cache.private("mutants"), fresh=fresh)
+
+    def of(self, key: str) -> dict[str, Answer]:
+        """All answers under a key, by mutant and property."""
+        content = None if self.fresh else self.cache.get(key)
+        if content is None:
+            return {}
+        try:
+            return msgspec.json.decode(content, type=dict[str, Answer])
+        except msgspec.DecodeError:
+            return {}
+
+    def put(self, key: str, answers: dict[str, Answer]) -> None:
+        """Keep all answers of a key."""
+        self.cache.put(key, msgspec.json.encode(answers))
+
+
+@cache
+def mutating_code() -> str:
+    """A digest of the code that tries mutants. What reads specifications and explores them may change
+    meanwhile: what it finds of the same meaning stays the same.
+    """
+    files = sorted(Path(antiphon.model.mutation.__path__[0]).glob("*.py"))
+    return digest_of(*(file.read_text(encoding="utf-8") for file in files))

@@ -1,0 +1,344 @@
+"""One program and the mutants that are asked in it: the sample about all its properties, the others
+about what none of the sample breaks.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from antiphon.conformance.ledger.strength.answers import FORM, Answers, mutating_code
+from antiphon.conformance.ledger.strength.programs import (
+    Group,
+    digest_of,
+    judged_by,
+    meaning_of,
+    text_mutants,
+)
+from antiphon.conformance.ledger.strength.results import Strength
+from antiphon.model.bounds import Bounds
+from antiphon.model.explore.stuttering import differs_by_stuttering
+from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
+from antiphon.model.verdict import PropertyKind
+from antiphon.spec.claims import Check, Claim
+
+__all__ = ["Anything", "Found", "Known", "Limits", "Plan", "Settled", "Tell"]
+
+SAVED_SECONDS = 10.0
+"""How often answers are written down."""
+
+TAKES_AWAY = ("update left out", "handler silent", "never happens")
+"""Operators after which less happens."""
+
+COMES_ABOUT = (PropertyKind.WITNESS, PropertyKind.OBLIGATION, PropertyKind.LIVENESS)
+"""Properties that say what must come about."""
+
+Anything = Mutant | LeftOut
+
+Settled = AbstractSet[str]
+
+Tell = Callable[[Anything], object]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far each mutant is explored by either engine, and how long a step may take for one program."""
+
+    bounds: tuple[Bounds, Bounds]
+    seconds: float
+
+
+class Known:
+    """What broke checks before, as it is written: by the text of each check the name of a mutant; and what
+    breaks properties as the ledger records it: a repair left out, a fault planted.
+    """
+
+    def __init__(self, by: Mapping[str, str], claims: Iterable[Claim]) -> None:
+        self.by = by
+        self._recorded: dict[str, dict[str, None]] = {}
+        for check in (item for claim in claims for item in claim.checks if isinstance(item, Check)):
+            if check.outcome == "violated":
+                left = [LeftOut(name) for name in check.without]
+                planted = [
+                    LeftOut(name, planted=True) for name, value in check.constants.items() if value is True
+                ]
+                names = [item.name for item in (*left, *planted)]
+                self._recorded.setdefault(check.property, {}).update(dict.fromkeys(names))
+        self._often: dict[str, Counter[str]] = {}
+        for asked, name in by.items():
+            property = asked.partition(" (")[0].partition(".")[2]
+            self._often.setdefault(property, Counter())[name] += 1
+
+    def of(self, property: str) -> list[str]:
+        """The mutants that broke a property in whatever program, the most frequent first, then those of which
+        it is recorded.
+        """
+        often = self._often.get(property, Counter()).most_common()
+        return [*(name for name, _ in often), *self._recorded.get(property, ())]
+
+
+@dataclass
+class Found:
+    """What the mutants of one program did: the answers of those that were asked about all its properties, by
+    their digests; those of others, asked about some; why properties are trivial; which ones each mutant
+    touches; of which properties which mutants were left when the time was over. How many answers were read,
+    and how many asked.
+    """
+
+    sample: dict[str, Answer] = field(default_factory=dict)
+    others: list[tuple[tuple[str, ...], dict[str, Answer]]] = field(default_factory=list)
+    trivial: dict[str, str] = field(default_factory=dict)
+    touched: dict[str, frozenset[str]] = field(default_factory=dict)
+    unasked: set[tuple[str, str]] = field(default_factory=set)
+    read: int = 0
+    asked: int = 0
+
+
+class Asking:
+    """Some properties of one program, the mutants that are asked about them, and their answers.
+
+    `compares`: about all of its properties, and whether they change anything at all. `briefly`: within fewer
+    states.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        properties: Sequence[str],
+        seen: dict[str, Answer],
+        *,
+        compares: bool = False,
+        briefly: bool = False,
+    ) -> None:
+        self.properties, self.seen, self.compares, self.briefly = properties, seen, compares, briefly
+        self._plan, self._saved = plan, time.monotonic()
+        program = plan.program
+        question = (repr(plan.limits.bounds), f"{compares} {briefly}", *properties)
+        asked = meaning_of(program, plan.properties), repr(sorted(program.constants.items()))
+        self._key = digest_of(f"{FORM} {mutating_code()}", program.name, *asked, *question)
+        self._kept = plan.answers.of(self._key)
+
+    def knows(self, mutant: Anything) -> bool:
+        """Whether the answer is kept."""
+        return mutant.digest in self._kept
+
+    def ask(self, mutant: Anything) -> None:
+        """Have the answer of the mutant, from what is kept if it is there."""
+        if mutant.digest in self._kept:
+            self._plan.found.read += 1
+        else:
+            asked = None if self.compares else self.properties
+            self._kept[mutant.digest] = self._plan.trial.ask(mutant, asked, briefly=self.briefly)
+            self._plan.found.asked += 1
+            if time.monotonic() - self._saved > SAVED_SECONDS:
+                self.save()
+        self.seen[mutant.digest] = self._kept[mutant.digest]
+
+    def unbroken(self) -> set[str]:
+        """The properties that no mutant broke."""
+        return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
+
+    def save(self) -> None:
+        """Write down what was answered."""
+        self._plan.answers.put(self._key, self._kept)
+        self._saved = time.monotonic()
+
+
+class Plan:
+    """One program and its checks: the sample is asked about all of them, the other mutants about those that
+    none of the sample breaks.
+
+    `judges`: somebody judges its events; `judged_elsewhere` are mutants of one where nobody does, and of
+    another program where somebody does, which then says what can be seen.
+    """
+
+    def __init__(
+        self,
+        group: Group,
+        limits: Limits,
+        answers: Answers,
+        sample: int | None,
+        seed: int,
+        known: Known,
+        *,
+        is_guest: bool = False,
+    ) -> None:
+        self.program, self.checks = group
+        self.limits, self.answers, self.is_guest = limits, answers, is_guest
+        self.properties = list(dict.fromkeys(check.property for _, check in self.checks))
+        mutants: list[Anything] = [*text_mutants(self.program), *LeftOut.of_program(self.program)]
+        self.mutants = sorted(mutants, key=lambda item: digest_of(str(seed), item.digest))
+        self.names = {item.digest: item.name for item in mutants}
+        self.sampled: Sequence[Anything] = self.mutants[:sample]
+        self.judges = bool(self.program.module.handlers)
+        self.judged_elsewhere: frozenset[str] = frozenset()
+        self.found = Found()
+        self._known = known
+        self._trial: Trial | None = None
+
+    @property
+    def trial(self) -> Trial:
+        """The trial of the program, begun when it is needed."""
+        if self._trial is None:
+            self._trial = Trial(self.program, self.properties, *self.limits.bounds)
+        return self._trial
+
+    def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:
+        """Whether a mutant changes nothing in this program but steps that change nothing."""
+        mutant = next(item for item in self.mutants if item.digest == digest)
+        return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
+
+    def end_trial(self) -> None:
+        """Give its memory back."""
+        self._trial = None
+
+    def ask_sample(self, tell: Tell, settled: Settled) -> None:
+        """Ask the sample about all properties, and whether they change anything; but for mutants of which
+        this is known.
+        """
+        self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
+
+    def pursue(self, tell: Tell, unnoticed: Mapping[str, str]) -> None:
+        """Ask mutants that no check of another program notices, by their digests with their names, if they
+        were not asked; in a program of another family by their names: another class may stand above the
+        changed one there.
+        """
+        names = set(unnoticed.values()) if self.is_guest else set()
+        wanted = unnoticed.keys() - self.found.sample.keys()
+        chosen = [item for item in self.mutants if item.digest in wanted or item.name in names]
+        self._ask_all(chosen, tell)
+
+    def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
+        """Ask about all properties; what was answered is kept, however this ends."""
+        if not mutants:
+            return
+        asking = Asking(self, self.properties, self.found.sample, compares=compares)
+        ends = time.process_time() + self.limits.seconds
+        try:
+            for mutant in mutants:
+                if time.process_time() < ends or asking.knows(mutant):
+                    tell(mutant)
+                    asking.ask(mutant)
+        finally:
+            asking.save()
+
+    def ask_others(self, tell: Tell, breaking: Mapping[str, list[str]]) -> None:
+        """Ask the mutants beyond the sample about what none of the sample breaks, until each such property is
+        broken; `breaking` are names of mutants by the properties that they broke in some program, the last
+        first.
+        """
+        found, seconds = self.found, self.limits.seconds
+        begun = time.process_time()
+        weak = sorted(set(self.properties).difference(*(answer.broken for answer in found.sample.values())))
+        found.touched = {item.digest: self.trial.touched(item) for item in self.mutants}
+        others = [item for item in self.mutants if item.digest not in found.sample]
+        likely = {name for property in weak for name in self._promising(property, breaking)}
+        for is_likely in (True, False):
+            some = [item for item in others if (item.name in likely) == is_likely]
+            weak = self._unbroken_by(weak, some, breaking, tell, begun + seconds / 2, briefly=True)
+            open_by = {digest: answer.open for _, seen in found.others for digest, answer in seen.items()}
+            far = [item for item in some if not set(weak).isdisjoint(open_by.get(item.digest, ()))]
+            weak = self._unbroken_by(weak, far, breaking, tell, begun + seconds, briefly=False)
+        found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
+
+    def _suits(self, mutant: Anything, property: str) -> bool:
+        """Whether a mutant is of the sort that breaks such a property: one that takes something away breaks
+        what must come about, one that lets more happen what must not.
+        """
+        takes = isinstance(mutant, Mutant) and mutant.change.operator in TAKES_AWAY
+        return takes == (self.trial.kinds[property] in COMES_ABOUT)
+
+    def _promising(self, property: str, breaking: Mapping[str, list[str]]) -> list[str]:
+        """The names of mutants that are known to break a property: here as far as is written, elsewhere."""
+        written = [self._known.by.get(str(check)) for _, check in self.checks if check.property == property]
+        here = [name for name in written if name is not None]
+        return list(dict.fromkeys((*here, *breaking.get(property, ()), *self._known.of(property))))
+
+    def _unbroken_by(
+        self,
+        properties: Sequence[str],
+        mutants: Sequence[Anything],
+        breaking: Mapping[str, list[str]],
+        tell: Tell,
+        ends: float,
+        *,
+        briefly: bool,
+    ) -> list[str]:
+        """Ask the mutants about some properties until each is broken or the time is over, the most promising
+        first; the properties that none broke.
+        """
+        if not properties or not mutants:
+            return list(properties)
+        asking = Asking(self, properties, {}, briefly=briefly)
+        self.found.others.append((tuple(properties), asking.seen))
+        left = list(mutants)
+        judged = judged_by(self.program)
+        places = {
+            property: {name: place for place, name in enumerate(self._promising(property, breaking))}
+            for property in properties
+        }
+
+        def promise(mutant: Anything) -> tuple[float, bool, bool, bool, bool]:
+            place = min(places[property].get(mutant.name, math.inf) for property in unbroken)
+            method = mutant.method.partition("_of_")[0] if isinstance(mutant, Mutant) else ""
+            is_far = unbroken.isdisjoint(judged.get(method, ()))
+            touches = not unbroken.isdisjoint(self.found.touched[mutant.digest])
+            suits = any(self._suits(mutant, property) for property in unbroken)
+            return place, isinstance(mutant, Mutant), is_far, not suits, not touches
+
+        try:
+            while left and (unbroken := asking.unbroken()):
+                mutant = min(left, key=promise)
+                left.remove(mutant)
+                if time.process_time() < ends or asking.knows(mutant):
+                    tell(mutant)
+                    asking.ask(mutant)
+                else:
+                    self.found.unasked.update((name, mutant.digest) for name in unbroken)
+        finally:
+            asking.save()
+        return sorted(asking.unbroken())
+
+    def strengths(self) -> Iterator[Strength]:
+        """How each check came out."""
+        for claim, check in self.checks:
+            if why := self.found.trivial.get(check.property, ""):
+                yield Strength(claim, check, trivial=why)
+            else:
+                yield self._counted(claim, check)
+
+    def _counted(self, claim: Claim, check: Check) -> Strength:
+        name, elsewhere = check.property, 0
+        fates: Counter[str] = Counter()
+        later: dict[str, Answer] = {}
+        by = ""
+        for properties, seen in self.found.others:
+            later |= seen if name in properties else {}
+        for digest, answer in (*self.found.sample.items(), *later.items()):
+            if answer.fate is Fate.INVALID or name in answer.apart:
+                continue
+            by = by or (digest if name in answer.broken else "")
+            if name not in self.found.touched[digest]:
+                elsewhere += name in answer.broken
+            elif name in answer.broken:
+                fates["killed"] += 1
+            elif name in answer.open:
+                fates["open"] += 1
+            else:
+                fates["equivalent" if answer.fate is Fate.EQUIVALENT else "kept"] += 1
+        return Strength(
+            claim,
+            check,
+            fates.total(),
+            fates["killed"],
+            fates["kept"],
+            fates["equivalent"],
+            fates["open"],
+            elsewhere,
+            by=self.names.get(by, ""),
+            unasked=sum(property == name for property, _ in self.found.unasked),
+        )

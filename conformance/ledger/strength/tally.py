@@ -1,0 +1,119 @@
+"""What became of each mutant over all programs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+from antiphon.conformance.ledger.strength.plan import Plan, Settled
+from antiphon.conformance.ledger.strength.results import Survivor, Tally
+from antiphon.model.bounds import Bounds
+from antiphon.model.mutation import Fate
+from antiphon.spec.claims.survivors import reason_of
+
+__all__ = ["breaking_names", "settled_by", "stuttering", "tally_of", "unnoticed_by_all"]
+
+MOST_PROGRAMS = 6
+"""In so many programs a mutant of the sample is asked whether it can be seen."""
+
+
+def settled_by(plans: Iterable[Plan]) -> Settled:
+    """The mutants of the sample that need not be asked further whether they can be seen, by their digests."""
+    answered = [(digest, _fate(plan, digest)) for plan in plans for digest in plan.found.sample]
+    often = Counter(digest for digest, _ in answered)
+    seen = {digest for digest, fate in answered if fate in (Fate.KILLED, Fate.SURVIVED)}
+    return seen | {digest for digest, count in often.items() if count >= MOST_PROGRAMS}
+
+
+def breaking_names(plans: Iterable[Plan]) -> dict[str, list[str]]:
+    """The names of the mutants that broke each property in some program, the last first."""
+    found: dict[str, list[str]] = {}
+    for plan in plans:
+        for seen in (plan.found.sample, *(seen for _, seen in plan.found.others)):
+            for digest, answer in seen.items():
+                named = plan.names[digest]
+                for name in answer.broken:
+                    found[name] = [named, *(item for item in found.get(name, []) if item != named)]
+    return found
+
+
+def unnoticed_by_all(plans: Sequence[Plan]) -> dict[str, str]:
+    """The digests and names of the mutants that can be seen in some program and break no check of any; but
+    for those of which it is said why none need notice them.
+    """
+    names = {digest: name for plan in plans for digest, name in plan.names.items()}
+    found = sorted(_seen(plans) - _killed(plans))
+    return {digest: names[digest] for digest in found if not reason_of(names[digest])}
+
+
+def _seen(plans: Sequence[Plan]) -> set[str]:
+    """The mutants that can be seen in some program and break no check of it."""
+    return {digest for plan in plans for digest in plan.found.sample if _fate(plan, digest) is Fate.SURVIVED}
+
+
+def _killed(plans: Sequence[Plan]) -> set[str]:
+    """The mutants that break a check of some program, or one of the same name of another family's."""
+    broken = [(plan, digest) for plan in plans for digest in plan.found.sample if _kills(plan, digest)]
+    names = {plan.names[digest] for plan, digest in broken if plan.is_guest}
+    by_name = {digest for plan in plans for digest, name in plan.names.items() if name in names}
+    return by_name | {digest for _, digest in broken}
+
+
+def _kills(plan: Plan, digest: str) -> bool:
+    """Whether a mutant breaks a check of a program."""
+    return _fate(plan, digest) is Fate.KILLED
+
+
+def _fate(plan: Plan, digest: str) -> Fate | None:
+    """What became of a mutant in one program."""
+    answer = plan.found.sample.get(digest)
+    if answer is not None and answer.fate is Fate.SURVIVED and digest in plan.judged_elsewhere:
+        return Fate.INNER
+    return None if answer is None else answer.fate
+
+
+def stuttering(plans: Sequence[Plan], bounds: Bounds, seconds: float) -> set[str]:
+    """The mutants of the sample that no check notices, and that wherever they can be seen differ from the
+    program in nothing but steps that change nothing; by their digests, as far as the time goes.
+    """
+    ends = time.process_time() + seconds
+    unnoticed = _seen(plans) - _killed(plans)
+    found = set()
+    for digest in sorted(unnoticed):
+        shown = [plan for plan in plans if _fate(plan, digest) is Fate.SURVIVED]
+        if all(time.process_time() < ends and plan.differs_by_stuttering(digest, bounds) for plan in shown):
+            found.add(digest)
+    return found
+
+
+def tally_of(plans: Sequence[Plan], same: AbstractSet[str]) -> Tally:
+    """Every mutant of the programs' own family, counted once; `same` ones change nothing that counts."""
+    names: dict[str, str] = {}
+    fates: dict[str, list[Fate]] = {}
+    killed = _killed(plans)
+    for plan in (item for item in plans if not item.is_guest):
+        for mutant in plan.mutants:
+            if (fate := _fate(plan, mutant.digest)) is not None:
+                names[mutant.digest] = str(mutant)
+                fates.setdefault(mutant.digest, []).append(fate)
+    tally = Tally(tried=len(fates))
+    for digest, found in fates.items():
+        if digest in same:
+            tally.equivalent += 1
+        elif digest in killed or Fate.SURVIVED in found:
+            tally.changing += 1
+            tally.killed += digest in killed
+            if digest not in killed:
+                tally.survivors.append(Survivor(names[digest], found.count(Fate.SURVIVED)))
+        elif Fate.UNDECIDED in found:
+            tally.undecided += 1
+        elif Fate.INNER in found:
+            tally.inner += 1
+        elif Fate.EQUIVALENT in found:
+            tally.equivalent += 1
+        else:
+            tally.invalid += 1
+    tally.survivors.sort(key=lambda item: item.mutant)
+    return tally

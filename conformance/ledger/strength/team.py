@@ -1,0 +1,62 @@
+"""The processes that ask: each has one program at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import ClassVar
+
+from antiphon.conformance.ledger.strength.plan import Found, Plan, Tell
+
+__all__ = ["Team", "rounds"]
+
+Work = Callable[["Plan", Tell], object]
+
+
+class Team:
+    """The processes that ask the mutants of programs; with one there is no other than this."""
+
+    working: ClassVar[tuple[Sequence[Plan], Work]]
+    """What the processes do that are begun now."""
+
+    def __init__(self, total: int, jobs: int, progress: Callable[[int, int, str], None] | None) -> None:
+        self.jobs = jobs
+        self._progress = progress or (lambda *_: None)
+        self._asked, self._total = 0, total
+
+    def all_do(self, plans: Sequence[Plan], work: Work) -> None:
+        """Have this done with all of some programs."""
+        if (jobs := min(self.jobs, len(plans))) == 1:
+            for plan in plans:
+                self._do(plan, work)
+            return
+        Team.working = plans, work
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
+            for plan, found in zip(plans, pool.map(_worked, range(len(plans))), strict=True):
+                self._tell(plan.program.name, found.read + found.asked - plan.found.read - plan.found.asked)
+                plan.found = found
+
+    def _do(self, plan: Plan, work: Work) -> None:
+        work(plan, lambda mutant: self._tell(f"{plan.program.name} {mutant}"))
+        plan.end_trial()
+
+    def _tell(self, what: str, asked: int = 1) -> None:
+        self._progress(min(self._asked, self._total), self._total, what)
+        self._asked += asked
+
+
+def _worked(number: int) -> Found:
+    """What a process of a team found out about one program."""
+    plans, work = Team.working
+    work(plans[number], lambda _: None)
+    plans[number].end_trial()
+    return plans[number].found
+
+
+def rounds(plans: Sequence[Plan]) -> Iterator[Sequence[Plan]]:
+    """One program, the next two, the next four: later ones ask first what broke something in earlier ones."""
+    begin = 0
+    while begin < len(plans):
+        yield plans[begin : 2 * begin + 1]
+        begin = 2 * begin + 1
