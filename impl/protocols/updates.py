@@ -292,9 +292,14 @@ class Updates(CoreBase[Any], ABC):
         self._numbered[message.identifier.source] += 1
         self._names[message.number] = message.identifier
 
+    @property
+    def stable(self) -> int:
+        """Up to which gsn this process has delivered all updates, and knows that all processes have them."""
+        return max(0, min(self._stable(), self._status))
+
     def _collect(self) -> None:
         """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
-        stable = min(self._stable(), self._status)
+        stable = self.stable
         while self._names and (first := next(iter(self._names))) <= stable:
             del self._buffer[self._names.pop(first)]
 

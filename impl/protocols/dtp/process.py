@@ -132,6 +132,11 @@ class Core(TimedCore[Message, Timer]):
         last = Identifier(self.me, self._expected[self.me] - 1)
         return last in self._buffer and last not in self._number_of
 
+    @property
+    def stable(self) -> int:
+        """Up to which gsn this process knows that all have obtained everything: `min({R_i[k]})`."""
+        return min(self._status)
+
     # Update arrival -------------------------------------------------------------------------------------
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -386,7 +391,7 @@ class Core(TimedCore[Message, Timer]):
         while self._delivered < own and self._is_resilient(self._delivered + 1):
             self._delivered += 1
             self._deliver(self._delivered)
-        stable = min(self._status)
+        stable = self.stable
         for number in [number for number in self._acks if number <= stable]:
             name = self._acks.pop(number).identifier
             del self._number_of[name]

@@ -1,0 +1,141 @@
+"""What is measured at the outputs of the cores, with the paper's definitions (section 1, third paragraph).
+
+| paper                                                              | here                         |
+|--------------------------------------------------------------------|------------------------------|
+| `from the moment a process entrusts multicasting an update U to    | `delivery_ms`                |
+|  the moment U is delivered to every other process`                 |                              |
+| `from the moment a LTM receives the request of multicasting an     | `stability_ms`               |
+|  update U … to the moment all LTMs learn that U is stable`         |                              |
+| `average buffer size`: messages that a member has sent or received | `buffer`, a mean over time   |
+|  and does not know to be stable                                    | and members                  |
+| overhead messages a message: all that carries no update            | `overhead`                   |
+| `how evenly the load … is distributed over LTMs`                   | `orderings`, `sendings`      |
+
+A member learns that updates are stable when its core says so (`stable`). Buffers and counts are those of the
+time up to the last measured request, or to the end where members fall silent. This module must not know any
+protocol.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = ["Meter", "Result"]
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What one run showed: means over its measured messages, and counts.
+
+    Attributes:
+        buffer_max: the most messages that one member ever kept.
+        orderings: how many control messages each member sent; `sendings`: how many of any kind.
+        span_ms: over so much virtual time was counted; `handled`: messages that cores received, in all.
+    """
+
+    stability_ms: float
+    delivery_ms: float
+    buffer: float
+    buffer_max: int
+    overhead: float
+    orderings: tuple[int, ...]
+    sendings: tuple[int, ...]
+    span_ms: float
+    handled: int
+
+
+class _Update:
+    """One update on its way: when it was asked for, and how many others deliver it and know it stable."""
+
+    __slots__ = ("at", "counts", "delivered", "known", "source")
+
+    def __init__(self, source: int, at: float, counts: bool) -> None:
+        self.source, self.at, self.counts = source, at, counts
+        self.delivered = self.known = 0
+
+
+class Meter:
+    """Of one group of so many members. What stands in for a NULL is no update: `at` is None."""
+
+    def __init__(self, members: int) -> None:
+        self.members = members
+        self.stable = 0
+        self.orderings = [0] * members
+        self.data = [0] * members
+        self.kept = [0] * members
+        self._named: dict[tuple[int, int], _Update | None] = {}
+        self._numbered: dict[int, _Update | None] = {}
+        self._knows = [0] * members
+        self._kept_max = self._total = 0
+        self._area = self._since = self._stability_ms = self._delivery_ms = 0.0
+        self._span_ms: float | None = None
+
+    def requested(self, name: tuple[int, int], at: float | None, counts: bool) -> None:
+        """An update got this name; its process had asked for it at this time, and it is measured or not."""
+        self._named[name] = None if at is None else _Update(name[0], at, counts)
+
+    def sends(self, process: int, carries: bool, times: int = 1) -> None:
+        """A member sends messages, each of which carries an update, or none."""
+        if self._span_ms is None:
+            (self.data if carries else self.orderings)[process] += times
+
+    def keeps(self, process: int, now: float) -> None:
+        """A member has one more update."""
+        self._pass_time(now)
+        self._total += 1
+        kept = self.kept[process] = self.kept[process] + 1
+        if kept > self._kept_max:
+            self._kept_max = kept
+
+    def delivers(self, process: int, source: int, identifier: int, number: int, now: float) -> None:
+        """A member delivers the update with this number."""
+        if number not in self._numbered:
+            self._numbered[number] = self._named.pop((source, identifier))
+        update = self._numbered[number]
+        if update is not None and process != source:
+            update.delivered += 1
+            if update.counts and update.delivered == self.members - 1:
+                self._delivery_ms += now - update.at
+
+    def learns(self, process: int, stable: int, now: float) -> None:
+        """A member knows updates up to this number to be stable; it has delivered them."""
+        self._pass_time(now)
+        for number in range(self._knows[process] + 1, stable + 1):
+            update = self._numbered[number]
+            if update is None:
+                continue
+            self._total -= 1
+            self.kept[process] -= 1
+            update.known += 1
+            if update.known == self.members:
+                del self._numbered[number]
+                if update.counts:
+                    self.stable += 1
+                    self._stability_ms += now - update.at
+        self._knows[process] = stable
+
+    def stop(self, now: float) -> None:
+        """From now on buffers and messages are not counted; updates that are measured still are."""
+        if self._span_ms is None:
+            self._pass_time(now)
+            self._span_ms = now
+
+    def result(self, measured: int, handled: int) -> Result:
+        """Of a run that is over, in which so many messages were measured."""
+        assert self._span_ms is not None
+        assert self.stable == measured
+        return Result(
+            stability_ms=self._stability_ms / measured,
+            delivery_ms=self._delivery_ms / measured,
+            buffer=self._area / self._span_ms / self.members,
+            buffer_max=self._kept_max,
+            overhead=sum(self.orderings) / sum(self.data),
+            orderings=tuple(self.orderings),
+            sendings=tuple(map(sum, zip(self.orderings, self.data, strict=True))),
+            span_ms=self._span_ms,
+            handled=handled,
+        )
+
+    def _pass_time(self, now: float) -> None:
+        if self._span_ms is None:
+            self._area += self._total * (now - self._since)
+            self._since = now
