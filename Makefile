@@ -4,7 +4,7 @@
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
 #   make strength     docs/ledger-strength.md: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
-#   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants; the tests with fresh seeds and more examples
+#   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants of deep checks too; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built
@@ -50,7 +50,8 @@ pytest: install
 strength: install
 	$(BIN)/antiphon claims --mutants --sample 6 --write docs/ledger-strength.md $(MUTANTS_ARGS)
 
-check-deep: strength
+check-deep: install
+	$(MAKE) strength MUTANTS_ARGS="--deep $(MUTANTS_ARGS)"
 	$(BIN)/antiphon gate --deep
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --hypothesis-profile=deep $(PYTEST_ARGS)
 

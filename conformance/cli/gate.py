@@ -230,7 +230,7 @@ def deep_rows() -> tuple[Row, ...]:
         *(
             Row(
                 f"{name}: is there a mutant for every check that breaks it?",
-                ("claims", "--mutants", "--sample", SAMPLE, "--jobs", "1", "--protocol", name),
+                ("claims", "--mutants", "--deep", "--sample", SAMPLE, "--jobs", "1", "--protocol", name),
                 _strong,
             )
             for name in larger

@@ -36,7 +36,7 @@ def by_mutants(
 ) -> int:
     """Ask the mutants about these claims, family by family; `whole` are the families of which all claims are
     chosen. A family is written as soon as it is done; one whose section is up to date is left, but for
-    `fresh`.
+    `fresh`, and with `deep` one whose section leaves checks out.
     """
     if write is not None:
         if not whole:
@@ -50,7 +50,7 @@ def by_mutants(
     written = strength_text.kept(write.read_text(encoding="utf-8")) if write and write.is_file() else {}
     found: list[FamilyStrength] = []
     asked = list(dict.fromkeys(claim.protocol for claim in chosen))
-    old = asked if fresh or not written else _stale(written, asked)
+    old = asked if fresh or not written else _stale(written, asked, deep=deep)
     current = [name for name in asked if name not in old]
     for family in old:
         own = [claim for claim in chosen if claim.protocol == family]
@@ -104,12 +104,15 @@ def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
     return outcome.exit_code
 
 
-def _stale(written: Mapping[str, tuple[str, str]], asked: Sequence[str]) -> list[str]:
-    """The families whose section, if there is one, does not rest on today's records and specifications."""
+def _stale(written: Mapping[str, tuple[str, str]], asked: Sequence[str], *, deep: bool = False) -> list[str]:
+    """The families whose section, if there is one, does not rest on today's records and specifications; with
+    `deep` also those whose section leaves checks out.
+    """
+    sections = {family: written.get(family, ("", "")) for family in asked}
     return [
         family
-        for family in asked
-        if written.get(family, ("", ""))[0] != strength_text.digest(claims_of(family))
+        for family, (known, body) in sections.items()
+        if known != strength_text.digest(claims_of(family)) or (deep and strength_text.left_out(body))
     ]
 
 

@@ -43,7 +43,7 @@ class Program:
     def __init__(
         self, spec: type[Spec], constants: Mapping[str, int | bool | str], stand_in: type | None = None
     ) -> None:
-        self.spec, self.constants = spec, dict(constants)
+        self.spec, self.constants, self._stand_in = spec, dict(constants), stand_in
         variants = active_variants(spec, constants)
         self.text: type[Spec] = (
             composed(spec, variants) if stand_in is None else with_stand_in(spec, variants, stand_in)
@@ -112,8 +112,9 @@ class Program:
         return Program(self.spec, self.constants, stand_in)
 
     def with_constants(self, **changes: Any) -> Program:
-        """The same specification with other constants."""
-        return program(self.spec, **(self.constants | changes))
+        """The same specification with other constants, and the same text in the place of another."""
+        bound = program(self.spec, **(self.constants | changes))
+        return bound if self._stand_in is None else bound.with_stand_in(self._stand_in)
 
 
 def _text(cls: type, module: ir.Module) -> str:

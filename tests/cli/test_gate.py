@@ -171,7 +171,7 @@ def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> Non
         "seq",
         "hor",
     }
-    assert {words[-1] for words in asked if words[1] == "--mutants"} == set(families())
+    assert {words[-1] for words in asked if words[1:3] == ("--mutants", "--deep")} == set(families())
     assert len([words for words in asked if "z3" in words]) == 2
     long = {
         claim.id

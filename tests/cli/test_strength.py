@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,23 @@ def test_a_family_is_written_in_its_place_and_the_others_stay(
     assert "--protocol msq" not in told
 
 
+def test_a_section_that_leaves_checks_out_is_stale_where_deep_checks_are_asked(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "strength.md"
+    asking = ("claims", "--mutants", "--protocol", "msq", "--write", file)
+    left = iter([3, 0])
+    monkeypatch.setattr(
+        command, "strength", lambda claims, **_: replace(planted(claims), left_out=next(left))
+    )
+    antiphon(*asking)
+    assert strength_text.left_out(strength_text.kept(file.read_text())["msq"][1]) == 3
+    assert "up to date" in antiphon(*asking).out
+    antiphon(*asking, "--deep")
+    assert strength_text.left_out(strength_text.kept(file.read_text())["msq"][1]) == 0
+    assert "up to date" in antiphon(*asking, "--deep").out
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -83,5 +101,3 @@ def test_what_does_not_go_together_is_refused(antiphon: Run, words: tuple[str, .
     answer = antiphon("claims", *words)
     assert answer.code == 64
     assert told in answer.err
-
-

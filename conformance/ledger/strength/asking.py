@@ -34,7 +34,7 @@ from functools import partial
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.strength.answers import Answers
 from antiphon.conformance.ledger.strength.plan import Known, Limits, Plan
-from antiphon.conformance.ledger.strength.programs import by_program, explored, held
+from antiphon.conformance.ledger.strength.programs import by_program, explored, held, refined
 from antiphon.conformance.ledger.strength.results import FamilyStrength, Tally
 from antiphon.conformance.ledger.strength.tally import (
     breaking_names,
@@ -74,7 +74,7 @@ def strength(
     """Asks the mutants of every specification that these claims check; the claims are of one family.
 
     Args:
-        claims: their checks that are recorded to hold are asked, but for refinements.
+        claims: their checks that are recorded to hold are asked.
         deep: also those that take long.
         sample: how many mutants of each text are asked of all its programs; None for all of them.
         seed: chooses the sample.
@@ -94,7 +94,11 @@ def strength(
     limits = Limits((bounds, further), seconds)
     plans = [Plan(group, limits, answers, sample, seed, known) for group in groups]
     beside = [Plan(group, limits, answers, 0, seed, known) for group in late]
-    told = [*plans, *(beside if deep else [])]
+    mapped = [
+        Plan(group, limits, answers, 0, seed, known)
+        for group in by_program(item for item in refined(claims) if deep or not item[1].deep)
+    ]
+    told = [*plans, *mapped, *(beside if deep else [])]
     if not told:
         return FamilyStrength("", (), Tally(), sample, seed, sum(1 for _ in held(claims)))
     judged = frozenset(digest for plan in (*plans, *beside) if plan.judges for digest in plan.names)
@@ -104,12 +108,12 @@ def strength(
     for some in rounds(plans):
         team.all_do(some, partial(Plan.ask_sample, settled=settled_by(plans)))
     for some in rounds(told):
-        team.all_do(some, partial(Plan.ask_others, breaking=breaking_names([*plans, *beside])))
+        team.all_do(some, partial(Plan.ask_others, breaking=breaking_names([*plans, *mapped, *beside])))
     guests = [
         Plan(group, limits, answers, 0, seed, known, is_guest=True)
         for group in by_program(_elsewhere(claims, _owners([*plans, *beside])))
     ]
-    everything = [*plans, *guests, *beside]
+    everything = [*plans, *guests, *mapped, *beside]
     for some in rounds(everything):
         team.all_do(some, partial(Plan.pursue, unnoticed=unnoticed_by_all(everything)))
     answers.read += sum(plan.found.read for plan in everything)

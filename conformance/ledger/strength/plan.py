@@ -19,11 +19,13 @@ from antiphon.conformance.ledger.strength.programs import (
     meaning_of,
     text_mutants,
 )
+from antiphon.conformance.ledger.strength.refined import RefinementTrial
 from antiphon.conformance.ledger.strength.results import Strength
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore.stuttering import differs_by_stuttering
 from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
 from antiphon.model.verdict import PropertyKind
+from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim
 
 __all__ = ["Anything", "Found", "Known", "Limits", "Plan", "Settled", "Tell"]
@@ -178,13 +180,17 @@ class Plan:
         self.judged_elsewhere: frozenset[str] = frozenset()
         self.found = Found()
         self._known = known
-        self._trial: Trial | None = None
+        self._trial: Trial | RefinementTrial | None = None
 
     @property
-    def trial(self) -> Trial:
+    def trial(self) -> Trial | RefinementTrial:
         """The trial of the program, begun when it is needed."""
         if self._trial is None:
-            self._trial = Trial(self.program, self.properties, *self.limits.bounds)
+            refinement = refinement_of(self.program.spec)
+            if refinement is None:
+                self._trial = Trial(self.program, self.properties, *self.limits.bounds)
+            else:
+                self._trial = RefinementTrial(self.program, refinement, self.limits.bounds[0])
         return self._trial
 
     def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "is_text",
     "judged_by",
     "meaning_of",
+    "refined",
     "text_mutants",
 ]
 
@@ -59,6 +60,11 @@ def explored(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
     return (item for item in held(claims) if refinement_of(item[1].spec) is None)
 
 
+def refined(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+    """Those of them that are refinements."""
+    return (item for item in held(claims) if refinement_of(item[1].spec) is not None)
+
+
 def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
     """Checks of one program together, programs of one text one after the other."""
     found: dict[tuple[object, ...], Group] = {}
@@ -72,8 +78,12 @@ def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
 
 def meaning_of(program: Program, properties: Iterable[str]) -> str:
     """The digest of what a program does and of what some properties say of it; what else could be asked of it
-    has no part in how these come out.
+    has no part in how these come out. Of a refinement, what the mapping and the abstract machine say, too.
     """
+    refinement = refinement_of(program.spec)
+    if refinement is not None:
+        protocol, machine = refinement.bind(program)
+        return digest_of(protocol.digest, machine.digest)
     module, asked = program.module, set(properties)
     parts = replace(
         module,

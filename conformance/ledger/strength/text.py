@@ -42,8 +42,10 @@ How to read it:
   them, could break it) is *refused*.
 - A check is asked of mutants until one breaks it, so that *cannot fail* never rests on a sample: briefly, within 5,000 states of generated Python,
   and then, where that leaves something open, within a million of machine code (a state of more than 400 bits: in machine code at once). A program
-  gets 120 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section says so.
-  Refinements are asked of no mutants.
+  gets 120 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section leaves none out
+  (`--deep`, as `make check-deep` does).
+- A refinement is broken by a mutant of the protocol that takes a step which is none of the abstract machine's. A mutant of what the mapping reads is
+  not asked.
 - A sample of the mutants of each text is asked in one program after the other until it breaks a check or can be seen, in six at most: within 25,000
   states of generated Python, or a million of machine code. What machine code has seen to the end is told from the program by what is judged.
 - Of a family, mutants *that can be seen* are those that some check breaks, and those after which some program shows other events: the variables that
@@ -84,6 +86,12 @@ def hints(claims: Iterable[Claim], body: str) -> dict[str, str]:
         for claim, check in held(claims)
         if (number := told.get((claim.id, check.property, _program(check)), "")) in names
     }
+
+
+def left_out(body: str) -> int:
+    """How many checks that hold a section leaves out."""
+    found = re.search(r"; ([\d,]+) checks? left out\.", body)
+    return int(found[1].replace(",", "")) if found else 0
 
 
 def digest(claims: Iterable[Claim]) -> str:

@@ -1,0 +1,89 @@
+"""A refinement is tried: each mutant of a protocol is walked, and every transition must still be a step of
+the abstract machine.
+
+1. A mutant breaks the refinement when a transition of it is no step of the machine, which a run that CPython
+   takes shows. What a bound left open is open, and never broken.
+2. A mutant that changes what the mapping reads is not asked: it would be another mapping.
+3. Mutants are of the protocol's text: the machine and the mapping are what it is held against.
+
+This file knows no protocol and no abstract machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from antiphon.model.bounds import Bounds, StopReason
+from antiphon.model.mutation import BOUNDS, Answer, Fate, LeftOut, Mutant
+from antiphon.model.mutation.mutants import reached
+from antiphon.model.refinement import check_refinement
+from antiphon.model.refinement.mapping import images
+from antiphon.model.verdict import Outcome, PropertyKind
+from antiphon.spec.lang import Program, SpecError, ir
+from antiphon.spec.refinement import Refinement
+
+PROPERTY = "Refinement"
+BRIEF_STATES = 2_000
+"""How far a mutant is walked when it is asked briefly."""
+
+_EVERYTHING = frozenset({PROPERTY})
+
+
+class RefinementTrial:
+    """A protocol with a mapping, and the mutants that are asked whether they are still the abstract machine.
+
+    Args:
+        program: the protocol with its constants, a program of `refinement.concrete`.
+        refinement: the mapping.
+        bounds: how far each mutant is walked.
+    """
+
+    def __init__(self, program: Program, refinement: Refinement, bounds: Bounds = BOUNDS) -> None:
+        self.program, self.refinement, self.bounds = program, refinement, bounds
+        self.kinds = {PROPERTY: PropertyKind.REFINEMENT}
+        protocol, machine = refinement.bind(program)
+        helpers = {image.helper for image in images(protocol, machine)} & _texts(protocol.module).keys()
+        called = (reached(_texts(protocol.module)[name].body, protocol.module) for name in helpers)
+        self._mapping = helpers.union(*called)
+
+    def ask(
+        self, mutant: Mutant | LeftOut, _: Iterable[str] | None = None, *, briefly: bool = False
+    ) -> Answer:
+        """Whether the protocol with this change is still the machine: there is no other property to name."""
+        try:
+            changed = mutant.of(self.program)
+            before, after = _texts(self.program.module), _texts(changed.module)
+            if any(before[name] != after.get(name) for name in self._mapping):
+                return Answer(Fate.UNDECIDED, apart=(PROPERTY,), reason="it changes what the mapping reads")
+            report = check_refinement(changed, self.refinement, bounds=self._bounds(briefly=briefly))
+        except SpecError as error:
+            return Answer(Fate.INVALID, reason=error.reason)
+        verdict, stopped = report[PROPERTY], report.exploration.stopped
+        if verdict.outcome is Outcome.VIOLATED:
+            return Answer(Fate.KILLED, (PROPERTY,))
+        if stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        if stopped is StopReason.ERROR:
+            return Answer(Fate.INVALID, reason=verdict.reason)
+        if stopped is not None:
+            return Answer(Fate.UNDECIDED, open=(PROPERTY,), reason=verdict.reason)
+        return Answer(Fate.UNDECIDED, reason="not compared")
+
+    def _bounds(self, *, briefly: bool) -> Bounds:
+        if not briefly or (self.bounds.states is not None and self.bounds.states < BRIEF_STATES):
+            return self.bounds
+        return replace(self.bounds, states=BRIEF_STATES)
+
+    def touched(self, _: Mutant | LeftOut) -> frozenset[str]:
+        """Every mutant touches it: each step must be one of the machine's."""
+        return _EVERYTHING
+
+    def trivial(self, _: str) -> str:
+        """Nothing: where the machine does not take a step, the refinement is not said to hold."""
+        return ""
+
+
+def _texts(module: ir.Module) -> dict[str, ir.Definition]:
+    """The helpers by their names."""
+    return {item.name: item for item in (*module.functions, *module.procedures)}
