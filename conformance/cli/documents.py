@@ -297,7 +297,10 @@ class FailedRun(msgspec.Struct, kw_only=True):
 
 
 class Swarm(Document, tag="swarm", kw_only=True):
-    """`antiphon swarm`; `schedule` is of the first run that fails, made short; `kept` are directories."""
+    """`antiphon swarm`; `schedule` is of the first run that fails, made short; `kept` are directories.
+
+    `messages` counts what was sent by kind, `actions` the steps that cores took of their own accord.
+    """
 
     protocol: str
     seed: int | None
@@ -309,6 +312,9 @@ class Swarm(Document, tag="swarm", kw_only=True):
     duplicated: int = 0
     reordered: int = 0
     delivered: int = 0
+    messages: dict[str, int] = {}
+    never_sent: list[str] = []
+    actions: dict[str, int] = {}
     seconds: float = 0.0
     schedule: dict[str, Any] | None = None
     kept: list[str]

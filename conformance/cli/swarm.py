@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -138,8 +139,8 @@ def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> 
     if first is None or short is None:
         return []
     try:
-        homes = [keep(first, directory, first.name)]
-        return homes if short is first else [*homes, keep(short, directory, f"{first.name}-short")]
+        homes = [keep(first, directory)]
+        return homes if short is first else [*homes, keep(short, directory)]
     except OSError as error:
         raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
 
@@ -167,7 +168,9 @@ def _document(report: SwarmReport, short: RunResult | None, homes: list[Path]) -
         outcome=report.outcome, protocol=report.core, seed=report.seed, runs=report.runs,
         failed=_failed(report.failed), met={str(kind): count for kind, count in sorted(report.met.items())},
         sent=report.sent, lost=report.lost, duplicated=report.duplicated, reordered=report.reordered,
-        delivered=report.delivered, seconds=round(report.seconds, 3),
+        delivered=report.delivered, messages=dict(sorted(report.messages.items())),
+        never_sent=report.never_sent, actions=dict(sorted(report.actions.items())),
+        seconds=round(report.seconds, 3),
         schedule=None if short is None else _data(short.schedule), kept=list(map(str, homes)),
     )  # fmt: skip
 
@@ -193,11 +196,19 @@ def _print(report: SwarmReport) -> None:
     )
     met = ", ".join(f"{kind} {report.met[kind]:,}" for kind in report.settings.faults)
     console.print(f"runs that had: {met}", soft_wrap=True)
+    never = f"; never {', '.join(report.never_sent)}" if report.never_sent else ""
+    console.print(f"messages sent: {_counted(report.messages)}{never}", soft_wrap=True)
+    console.print(f"steps of the cores' own: {_counted(report.actions) or 'none'}", soft_wrap=True)
     for result in report.failed[:_SEEDS_TOLD]:
         told = f"  seed {result.seed}: {'; '.join(result.reasons[:1])}"
         console.print(Text.assemble(output.mark(result.outcome), told), soft_wrap=True)
     if len(report.failed) > _SEEDS_TOLD:
         console.print(f"and {len(report.failed) - _SEEDS_TOLD:,} seeds more")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """The most frequent first."""
+    return ", ".join(f"{what} {n:,}" for what, n in sorted(counts.items(), key=lambda item: (-item[1], item)))
 
 
 def _print_run(result: RunResult, settings: Settings) -> None:

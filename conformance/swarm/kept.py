@@ -23,15 +23,15 @@ class ScheduleError(ValueError):
     """A file holds no schedule; the message says which and why."""
 
 
-def keep(result: RunResult, directory: Path, name: str) -> Path:
-    """Write the run of a result that has a schedule into a directory of that name; the directory.
+def keep(result: RunResult, directory: Path) -> Path:
+    """Write the run of a result that has a schedule into a directory of its name; the directory.
 
     What a run of that name left before is replaced.
 
     Raises:
         OSError: it cannot be written.
     """
-    home = directory / name
+    home = directory / result.name
     home.mkdir(parents=True, exist_ok=True)
     for process, lines in enumerate(result.logs):
         (home / log_name(process)).write_bytes(lines)

@@ -5,6 +5,7 @@ This module knows events on both sides, and no protocol.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -28,18 +29,31 @@ from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.transport.simulated import SimulatedNetwork
 
-__all__ = ["Log"]
+__all__ = ["Actions", "Log"]
 
 
-class Log:
+class Actions:
+    """A tracer that only counts the steps that cores take of their own accord, by the protocol's words."""
+
+    recording = True
+
+    def __init__(self) -> None:
+        self.actions: Counter[str] = Counter()
+
+    def record(self, event: tracing.Event) -> None:
+        """Count an event, if it is such a step."""
+        if type(event) is tracing.Step:
+            self.actions[event.action] += 1
+
+
+class Log(Actions):
     """The log of a run in the trace schema: a tracer, and what the application does and gets.
 
     The application asks for a broadcast when the schedule says so, and the core may take it much later.
     """
 
-    recording = True
-
     def __init__(self, members: int) -> None:
+        super().__init__()
         self.events: tuple[list[Event], ...] = tuple([] for _ in range(members))
 
     def record(self, event: tracing.Event) -> None:
@@ -56,6 +70,8 @@ class Log:
                 log.append(Send(len(log), datagram_id(*name), to))
             case tracing.Receive(datagram=name):
                 log.append(Receive(len(log), datagram_id(*name)))
+            case tracing.Step():
+                super().record(event)
 
     def watch(self, network: SimulatedNetwork[Any]) -> None:
         """The network of the run, for those whom time concerns."""

@@ -19,7 +19,7 @@ from antiphon.conformance.swarm.schedule import Cut, Entry, Jump, Pause, Schedul
 from antiphon.conformance.swarm.settings import Settings
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Implementation
-from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
 
@@ -47,9 +47,12 @@ def run(
     carriage: Carriage,
     settings: Settings,
     log: Log | None = None,
+    tracer: Tracer = NULL_TRACER,
 ) -> Ending:
-    """Run a schedule, whose datagrams meet what `carriage` says, to its end."""
-    return _Run(implementation, schedule, carriage, settings, log).take()
+    """Run a schedule, whose datagrams meet what `carriage` says, to its end. Without a log `tracer` is told
+    what happens.
+    """
+    return _Run(implementation, schedule, carriage, settings, log, tracer).take()
 
 
 class _Run:
@@ -60,6 +63,7 @@ class _Run:
         carriage: Carriage,
         settings: Settings,
         log: Log | None,
+        tracer: Tracer,
     ) -> None:
         self.schedule, self.settings, self.log = schedule, settings, log
         members = range(schedule.members)
@@ -71,7 +75,7 @@ class _Run:
                 clocks[entry.process] = Clock(entry.offset_ms, entry.rate)
         self.network: SimulatedNetwork[Any] = SimulatedNetwork(
             implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
-            starts_ms=list(starts.values()), tracer=log or NULL_TRACER,
+            starts_ms=list(starts.values()), tracer=log or tracer,
             keys=_KEYS if settings.sealed else None,
             layers=None if schedule.layers is None else Layers(**schedule.layers),
         )  # fmt: skip

@@ -5,6 +5,7 @@ This module knows neither cores nor faults: it counts what `run_seed` gives.
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from typing import get_args
 
 from antiphon.conformance.swarm.settings import FaultKind, Settings
 from antiphon.conformance.swarm.swarm import RunResult, core_of, run_seed
@@ -26,8 +28,10 @@ _CHUNK = 50
 class SwarmReport:
     """What the runs of the seeds from `seed` on showed.
 
-    `failed` are those that do not hold, in the order of their seeds. `met` counts the runs that had each kind
-    of fault. `processor_s` is what the runs took of processors, `seconds` of the clock.
+    `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
+    `met` counts the runs that had each kind of fault, `messages` what was sent by kind, `actions` the steps
+    that cores took of their own accord. `processor_s` is what the runs took of processors, `seconds` of the
+    clock.
     """
 
     core: str
@@ -36,6 +40,8 @@ class SwarmReport:
     runs: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     met: Counter[FaultKind] = field(default_factory=Counter)
+    messages: Counter[str] = field(default_factory=Counter)
+    actions: Counter[str] = field(default_factory=Counter)
     failed: list[RunResult] = field(default_factory=list)
     delivered: int = 0
     sent: int = 0
@@ -50,18 +56,32 @@ class SwarmReport:
         """The worst of all runs."""
         return Outcome.worst(self.outcomes.elements())
 
+    @property
+    def never_sent(self) -> list[str]:
+        """The kinds of messages of the protocol that no run sent."""
+        types = core_of(self.core, self.settings.planted).messages.types
+        kinds = (kind.__struct_config__.tag for kind in get_args(types) or (types,))
+        return sorted({str(kind) for kind in kinds} - self.messages.keys())
+
     def add(self, result: RunResult) -> None:
         """Count one more run."""
         self.runs += 1
         self.outcomes[result.outcome] += 1
         self.met.update(result.faults)
+        self.messages.update(result.messages)
+        self.actions.update(result.actions)
         self.delivered += result.delivered
         self.sent += result.sent
         self.lost += result.lost
         self.duplicated += result.duplicated
         self.reordered += result.reordered
         if result.outcome is not Outcome.HOLDS:
-            self.failed.append(result)
+            self.failed.append(result if not self.failed else without_run(result))
+
+
+def without_run(result: RunResult) -> RunResult:
+    """What a run showed, without its schedule and logs, which its seed gives again."""
+    return dataclasses.replace(result, findings=(), schedule=None, logs=())
 
 
 def run_swarm(

@@ -7,7 +7,7 @@ and machines in any way. This module knows no protocol: it takes cores by their 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,7 +19,7 @@ from antiphon.conformance.history import Finding
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.swarm.chance import Script, draw
 from antiphon.conformance.swarm.judging import judge, symptoms
-from antiphon.conformance.swarm.log import Log
+from antiphon.conformance.swarm.log import Actions, Log
 from antiphon.conformance.swarm.picture import Picture
 from antiphon.conformance.swarm.running import Ending, run
 from antiphon.conformance.swarm.schedule import Schedule
@@ -37,11 +37,14 @@ __all__ = ["RunResult", "core_of", "pictured", "run_schedule", "run_seed", "shor
 class RunResult:
     """What one run showed.
 
-    `reasons` say why it did not hold; `symptoms` is that in rough words. `schedule` and `logs` (one file a
+    `name` is what the run is called, and stands in its logs. `reasons` say why it did not hold; `symptoms` is
+    that in rough words. `messages` counts what was sent by kind, one message to all as one; `actions` the
+    steps that cores took of their own accord. `schedule` and `logs` (one file a
     process) are there unless the run held and nobody asked for logs.
     """
 
     core: str
+    name: str
     seed: int | None
     outcome: Outcome
     faults: tuple[FaultKind, ...]
@@ -52,16 +55,13 @@ class RunResult:
     duplicated: int
     reordered: int
     delivered: int
+    messages: Mapping[str, int]
+    actions: Mapping[str, int]
     reasons: tuple[str, ...] = ()
     symptoms: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     schedule: Schedule | None = None
     logs: tuple[bytes, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """What the run is called."""
-        return f"{self.core}-{'schedule' if self.seed is None else self.seed}"
 
 
 @cache
@@ -89,21 +89,29 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     """
     implementation = core_of(core, settings.planted)
     faults, drawn, weather = draw(seed, settings, implementation.network)
-    ending = run(implementation, drawn, weather, settings)
+    counted = Actions()
+    ending = run(implementation, drawn, weather, settings, tracer=counted)
     found = symptoms(ending)
     if not found and not settings.logs:
-        return _result(core, seed, faults, ending, Outcome.HOLDS)
+        result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
+        return dataclasses.replace(result, seed=seed, faults=faults)
     met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
-    result = run_schedule(core, met, settings)
-    result = dataclasses.replace(result, seed=seed, faults=faults)
+    result = dataclasses.replace(run_schedule(core, met, settings, seed), faults=faults)
     if result.symptoms == found:
         return result
     told = f"taken again the run went otherwise: {found or 'holds'}, then {result.symptoms or 'holds'}"
     return dataclasses.replace(result, outcome=Outcome.UNKNOWN, reasons=(told,))
 
 
-def run_schedule(core: str, schedule: Schedule, settings: Settings = Settings()) -> RunResult:  # noqa: B008
-    """Take the run of a schedule with a log, and judge it.
+def run_schedule(
+    core: str,
+    schedule: Schedule,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    seed: int | None = None,
+    name: str = "",
+) -> RunResult:
+    """Take the run of a schedule with a log, and judge it. `seed` is what the schedule was drawn from, if it
+    was; its logs say so (else 0). The run is called `name`; without one, by its core and seed.
 
     Raises:
         SpecError: as `core_of`.
@@ -114,14 +122,15 @@ def run_schedule(core: str, schedule: Schedule, settings: Settings = Settings())
     outcome, judged, reasons = judge(ending, log)
     if found and outcome is Outcome.HOLDS:
         outcome, reasons = Outcome.UNKNOWN, (f"the judge finds nothing of this: {', '.join(found)}",)
-    result = _result(core, None, (), ending, outcome)
+    name = name or f"{core}-{'schedule' if seed is None else seed}"
     return dataclasses.replace(
-        result,
+        _result(core, name, ending, log, outcome),
+        seed=seed,
         reasons=reasons,
         symptoms=found,
         findings=judged.findings,
         schedule=schedule,
-        logs=log.lines(result.name, core, 0, len(schedule.broadcasts)),
+        logs=log.lines(name, core, seed or 0, len(schedule.broadcasts)),
     )
 
 
@@ -140,10 +149,8 @@ def shortened(
         found = symptoms(run(implementation, schedule, Script(schedule), settings))
         return symptom in found
 
-    shorter = run_schedule(
-        result.core, shrink(result.schedule, fails, implementation.network, progress), settings
-    )
-    return dataclasses.replace(shorter, seed=result.seed)
+    shorter = shrink(result.schedule, fails, implementation.network, progress)
+    return run_schedule(result.core, shorter, settings, result.seed, f"{result.name}-short")
 
 
 def pictured(result: RunResult, settings: Settings) -> Diagram:
@@ -154,12 +161,10 @@ def pictured(result: RunResult, settings: Settings) -> Diagram:
     return picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
 
 
-def _result(
-    core: str, seed: int | None, faults: tuple[FaultKind, ...], ending: Ending, outcome: Outcome
-) -> RunResult:
+def _result(core: str, name: str, ending: Ending, counted: Actions, outcome: Outcome) -> RunResult:
     network = ending.network
     delivered = sum(map(len, network.deliveries))
     return RunResult(
-        core, seed, outcome, faults, network.steps, network.now, network.sent, network.lost,
-        network.duplicated, network.reordered, delivered,
+        core, name, None, outcome, (), network.steps, network.now, network.sent, network.lost,
+        network.duplicated, network.reordered, delivered, network.transmissions, counted.actions,
     )  # fmt: skip

@@ -53,6 +53,8 @@ def test_no_core_is_accused_without_a_fault(core: str) -> None:
     assert report.outcomes == {Outcome.HOLDS: 25}
     assert report.delivered == 25 * 50 * 3
     assert min(report.lost, report.duplicated, report.reordered) > 0
+    assert sum(report.messages.values()) > 25 * 50
+    assert report.never_sent == []
 
 
 @pytest.mark.parametrize("core", bound_protocols())
@@ -119,12 +121,25 @@ def test_what_a_run_that_is_given_up_has_broken_stays_broken() -> None:
 def test_the_logs_of_a_run_are_judged_alike_from_their_files(tmp_path: Path) -> None:
     """`antiphon verify` reads the same directory with the same reader and judge."""
     result, settings = first_failure("rbp", "drops-late-bodies")
-    home = keep(result, tmp_path, result.name)
+    home = keep(result, tmp_path)
     run = load_run(home)
     assert run.problems == ()
     assert judge_run(run).findings == result.findings
-    again = run_schedule("rbp", read_schedule(home / "schedule.json"), settings)
+    again = run_schedule("rbp", read_schedule(home / "schedule.json"), settings, result.seed)
     assert (again.logs, again.reasons) == (result.logs, result.reasons)
+
+
+def test_the_logs_of_a_run_say_what_it_was_drawn_from(tmp_path: Path) -> None:
+    """The long and the short form of a failing run are told apart, and by the seed the long one is found."""
+    result, settings = first_failure("rbp", "drops-late-bodies")
+    for kept, name in (
+        (result, f"rbp-{result.seed}"),
+        (shortened(result, settings), f"rbp-{result.seed}-short"),
+    ):
+        header = load_run(keep(kept, tmp_path)).header
+        assert header is not None
+        assert (header.run, header.seed) == (name, result.seed)
+        assert (tmp_path / name / "schedule.json").is_file()
 
 
 def test_a_file_that_is_no_schedule_is_refused(tmp_path: Path) -> None:
