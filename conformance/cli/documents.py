@@ -299,7 +299,8 @@ class FailedRun(msgspec.Struct, kw_only=True):
 class Swarm(Document, tag="swarm", kw_only=True):
     """`antiphon swarm`; `schedule` is of the first run that fails, made short; `kept` are directories.
 
-    `messages` counts what was sent by kind, `actions` the steps that cores took of their own accord.
+    `messages` counts what was sent by kind, `actions` the steps that cores took of their own accord; `batch`
+    is the batch of the lake, `runs_in_lake` how many runs it has with logs.
     """
 
     protocol: str
@@ -318,6 +319,8 @@ class Swarm(Document, tag="swarm", kw_only=True):
     seconds: float = 0.0
     schedule: dict[str, Any] | None = None
     kept: list[str]
+    batch: str | None = None
+    runs_in_lake: int = 0
 
 
 class Cluster(Document, tag="cluster", kw_only=True):

@@ -6,15 +6,16 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.progress import runs_bar
+from antiphon.conformance.cli.progress import runs_bar, working
 from antiphon.conformance.report.terminal import text_diagram
+from antiphon.conformance.report.words import counted
 from antiphon.conformance.swarm import (
     SCHEDULE,
     Around,
@@ -24,6 +25,7 @@ from antiphon.conformance.swarm import (
     ScheduleError,
     Settings,
     SwarmReport,
+    command_of,
     keep,
     pictured,
     read_schedule,
@@ -33,6 +35,9 @@ from antiphon.conformance.swarm import (
     told,
 )
 from antiphon.model.verdict import Outcome
+
+if TYPE_CHECKING:  # Spark is an extra
+    from antiphon.conformance.pipeline import Swarmed
 
 _SEEDS_TOLD = 10
 
@@ -68,6 +73,24 @@ def swarm(
         Path, typer.Option("--directory", help="Where the first run that fails is kept.")
     ] = Path("runs"),
     *,
+    spark: Annotated[bool, typer.Option("--spark", help="Spread the runs over the tasks of Spark.")] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master", help="Spark's master, local[*] unless said; implies --spark.", show_default=False
+        ),
+    ] = None,
+    lake: Annotated[
+        Path | None,
+        typer.Option(
+            "--lake",
+            help="Put results, the logs of failing runs and of a sample into this lake; implies --spark.",
+            show_default=False,
+        ),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", min=0, help="Logs of so many runs go into the lake, failing or not.")
+    ] = 100,
     fault: options.Fault = None,
     json: options.Json = False,
 ) -> int:
@@ -85,28 +108,38 @@ def swarm(
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
-    with runs_bar(protocol, runs, output.err()) as show:
-        report = run_swarm(
-            protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
-            progress=show,
-        )  # fmt: skip
+    there = None
+    if spark or master is not None or lake is not None:
+        if jobs is not None:
+            raise output.UsageProblem("--jobs are processes without Spark; say --master local[N] instead")
+        there = _on_spark(protocol, runs, chosen, settings, master, lake, sample)
+        report = there.report
+    else:
+        with runs_bar(protocol, runs, output.err()) as show:
+            report = run_swarm(
+                protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
+                progress=show,
+            )  # fmt: skip
     first = report.failed[0] if report.failed else None
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _kept(first, short, directory)
-    again = _again(protocol, settings)
+    again = command_of(protocol, settings)
     if json:
-        return output.finish(_document(report, short, homes))
+        return output.finish(_document(report, short, homes, there))
     _print(report)
+    if there is not None and there.batch is not None:
+        kept = f"{counted(there.batch.runs, 'run')} with logs in batch {there.batch.id} of {lake}"
+        output.out().print(kept if there.is_new else f"{kept}, which was there already", soft_wrap=True)
     if first is not None and short is not None:
         _print_run(short, settings)
         for line in (
-            f"again:  antiphon swarm {again} --runs 1 --seed {first.seed}",
-            f"short:  antiphon swarm {again} --schedule {homes[-1] / SCHEDULE}",
+            f"again:  {again} --runs 1 --seed {first.seed}",
+            f"short:  {again} --schedule {homes[-1] / SCHEDULE}",
             f"logs:   {', '.join(map(str, homes))}",
         ):
             output.out().print(line, soft_wrap=True)
     failing = f", {len(report.failed):,} of them fail" if report.failed else ""
-    each_ms = 1000.0 * report.processor_s / report.runs
+    each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
         report.outcome,
         f"{protocol}: {report.runs:,} runs{failing}; {report.seconds:.1f} s, {each_ms:.1f} ms of processor "
@@ -115,23 +148,35 @@ def swarm(
     return report.outcome.exit_code
 
 
-def _again(protocol: str, settings: Settings) -> str:
-    """The words of a command that has these settings."""
-    usual, words = Settings(), [protocol]
-    for option, mine, its in (
-        ("--members", settings.members, usual.members),
-        ("--messages", settings.messages, usual.messages),
-        ("--fault", settings.planted, usual.planted),
-        ("--bound-ms", settings.bound_ms, usual.bound_ms),
-        ("--max-steps", settings.steps_max, usual.steps_max),
-        ("--layers", settings.layers, usual.layers),
-    ):
-        words += [option, str(mine)] if mine != its else []
-    if settings.sealed:
-        words.append("--encrypted")
-    if settings.faults != usual.faults:
-        words += [word for kind in settings.faults for word in ("--only", kind)]
-    return " ".join(words)
+def _on_spark(
+    protocol: str,
+    runs: int,
+    seed: int,
+    settings: Settings,
+    master: str | None,
+    lake: Path | None,
+    sample: int,
+) -> Swarmed:
+    """Take the runs on Spark."""
+    try:
+        from antiphon.conformance import pipeline
+    except ImportError as error:
+        raise output.UsageProblem(
+            f"--spark needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
+        ) from error
+    where = master or "local[*]"
+    try:
+        with working(f"{protocol}: {runs:,} runs on {where}", output.err()) as tell:
+            return pipeline.swarm(
+                protocol, runs=runs, seed=seed, settings=settings, master=where, lake=lake, sample=sample,
+                tell=tell,
+            )  # fmt: skip
+    except pipeline.InputError as error:
+        raise output.UsageProblem(str(error)) from error
+    except pipeline.PipelineError as error:
+        if "cannot be written" in str(error):
+            raise output.UsageProblem(f"--lake: {error}") from error
+        raise
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
@@ -163,7 +208,10 @@ def _replayed(protocol: str, file: Path, settings: Settings, *, json: bool) -> i
     return result.outcome.exit_code
 
 
-def _document(report: SwarmReport, short: RunResult | None, homes: list[Path]) -> documents.Swarm:
+def _document(
+    report: SwarmReport, short: RunResult | None, homes: list[Path], there: Swarmed | None
+) -> documents.Swarm:
+    batch = None if there is None else there.batch
     return documents.Swarm(
         outcome=report.outcome, protocol=report.core, seed=report.seed, runs=report.runs,
         failed=_failed(report.failed), met={str(kind): count for kind, count in sorted(report.met.items())},
@@ -172,6 +220,7 @@ def _document(report: SwarmReport, short: RunResult | None, homes: list[Path]) -
         never_sent=report.never_sent, actions=dict(sorted(report.actions.items())),
         seconds=round(report.seconds, 3),
         schedule=None if short is None else _data(short.schedule), kept=list(map(str, homes)),
+        batch=None if batch is None else batch.id, runs_in_lake=0 if batch is None else batch.runs,
     )  # fmt: skip
 
 

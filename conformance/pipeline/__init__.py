@@ -5,13 +5,15 @@ give rows of integers (`columns`). One pass over a lake tells which runs are hea
 judged with `history` (`verdicts`), and `judging` is the way from a lake to a report.
 
 Logs that are judged on the spot are read by `reading`, kept in Parquet by run (`dataset`), and judged run by
-run; `verification` is that way. Only `judging`, `lake`, `verification`, `dataset` and `session` touch a
-session or a file of the tables.
+run; `verification` is that way. `swarms` takes the runs of seeds where tasks run, and puts them into a lake.
+Only `judging`, `lake`, `swarms`, `verification`, `dataset` and `session` touch a session or a file of the
+tables.
 """
 
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.lake import Ingested, ingest
 from antiphon.conformance.pipeline.report import Damage, LakeReport, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.swarms import Swarmed, swarm
 from antiphon.conformance.pipeline.verification import verify
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "LakeReport",
     "PipelineError",
     "RunVerdict",
+    "Swarmed",
     "VerifyReport",
     "ingest",
+    "swarm",
     "verify",
 ]

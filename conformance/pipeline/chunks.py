@@ -1,5 +1,5 @@
 """A task reads the logs of a chunk of runs, by the reader of `trace`: rows of events go on, all else is
-written.
+written. Logs are files, or what a task has made itself (`swarms`).
 
 1. What a task is to read stands in the file of its chunk, `plan/<chunk>.json`.
 2. Rows of events are given on, in batches; they are few bytes each.
@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -82,13 +82,38 @@ class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
     path: str
 
 
-def reads_chunks(staging: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+class OpenedRun(NamedTuple):
+    """A run whose logs are read next: of each its process, its name, and the file or its bytes."""
+
+    number: int
+    name: str
+    path: str
+    logs: list[tuple[int, Path, Path | bytes]]
+
+
+OpenRuns = Callable[[bytes], Iterator[OpenedRun]]
+"""Opens the runs of a chunk, one after the other, by what its plan says."""
+
+
+def open_planned(plan: bytes) -> Iterator[OpenedRun]:
+    """Open runs that are directories, `PlannedRun`s. One that cannot be listed has no logs."""
+    for run in msgspec.json.decode(plan, type=list[PlannedRun]):
+        try:
+            logs = logs_in(Path(run.path))
+        except OSError:
+            logs = []
+        yield OpenedRun(run.number, run.name, run.path, [(process, log, log) for process, log in logs])
+
+
+def reads_chunks(
+    staging: str, open_runs: OpenRuns = open_planned
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What reads the chunks whose numbers it is given."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for chunk in batch.column(0).to_pylist():
-                yield from _Chunk(Path(staging), chunk).read()
+                yield from _Chunk(Path(staging), chunk, open_runs).read()
 
     return read
 
@@ -96,8 +121,8 @@ def reads_chunks(staging: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[
 class _Chunk:
     """The reading of one chunk."""
 
-    def __init__(self, staging: Path, chunk: int) -> None:
-        self.staging, self.chunk = staging, chunk
+    def __init__(self, staging: Path, chunk: int, open_runs: OpenRuns) -> None:
+        self.staging, self.chunk, self.open_runs = staging, chunk, open_runs
         self.rows = Rows()
         self.runs: list[dict[str, Any]] = []
         self.faults: list[dict[str, Any]] = []
@@ -107,7 +132,7 @@ class _Chunk:
         """Give the rows of all events, and leave the rest in files."""
         plan = (self.staging / "plan" / f"{self.chunk}.json").read_bytes()
         try:
-            for run in msgspec.json.decode(plan, type=list[PlannedRun]):
+            for run in self.open_runs(plan):
                 yield from self._read_run(run)
             if self.rows.rows:
                 yield self.rows.batch()
@@ -123,18 +148,13 @@ class _Chunk:
     def _partial(self, table: str) -> Path:
         return self.staging / table / f".{self.chunk:06}-partial"
 
-    def _read_run(self, run: PlannedRun) -> Iterator[pa.RecordBatch]:
+    def _read_run(self, run: OpenedRun) -> Iterator[pa.RecordBatch]:
         facts, headers = Facts(), dict[int, Header | None]()
-        directory = Path(run.path)
         lines = events = results = faults = 0
-        try:
-            logs = logs_in(directory)
-        except OSError:
-            logs = []
-        for process, path in logs:
+        for process, path, text in run.logs:
             headers[process] = None
             log = facts.log()
-            for line in read_lines(path):
+            for line in read_lines(text):
                 lines += line.number > 0
                 if line.event is not None:
                     events += 1
@@ -149,11 +169,11 @@ class _Chunk:
                 if line.fault is not None:
                     faults += 1
                     self._fault(run.number, process, path, line.number, line.fault, line.text)
-        for problem in faults_between(directory, headers, results):
+        for problem in faults_between(Path(run.path), headers, results):
             faults += 1
             self._fault(run.number, _process_of(problem), problem.path, problem.line, problem.reason, None)
         self.rows.add_run(run.number, facts.deliveries, not faults and facts.judged_by_scan())
-        counts = {"processes": len(logs), "lines": lines, "events": events, "faults": faults}
+        counts = {"processes": len(run.logs), "lines": lines, "events": events, "faults": faults}
         self.runs.append({"run": run.number, "name": run.name, "path": run.path} | counts)
 
     def _fault(

@@ -26,7 +26,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from antiphon.conformance.pipeline.chunks import PlannedRun, reads_chunks
+from antiphon.conformance.pipeline.chunks import OpenRuns, PlannedRun, open_planned, reads_chunks
 from antiphon.conformance.pipeline.columns import ARROW, EVENTS
 from antiphon.conformance.pipeline.dataset import cause_of, list_runs
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
@@ -141,13 +141,17 @@ def ingest(
     made = []
     volume = sum(run.size for run in new)
     with _writing(place), spark_session(master, volume) as session, telling(session, tell):
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "batches").mkdir(exist_ok=True)
-        if not is_lake(place):
-            _write_json(place / "lake.json", {"schema": SCHEMA, "version": VERSION})
+        found_lake(place)
         for runs in _batches(new, batch_bytes):
             made.append(_ingest_batch(session, place, runs))
     return Ingested(str(place), tuple(made), len(found) - len(new))
+
+
+def found_lake(place: Path) -> None:
+    """Make a lake, if none stands there."""
+    (place / "batches").mkdir(parents=True, exist_ok=True)
+    if not is_lake(place):
+        _write_json(place / "lake.json", {"schema": SCHEMA, "version": VERSION})
 
 
 def batches_of(lake: Path) -> list[Batch]:
@@ -193,22 +197,44 @@ def _ingest_batch(session: SparkSession, lake: Path, runs: Sequence[_Run]) -> Ba
     buckets = max(1, -(-volume // _BUCKET_BYTES))
     with own_directory("batch", lake / "batches") as own, settings(session, volume, len(runs)):
         staging = own / name
-        for table in ("plan", "runs", "quarantine"):
-            (staging / table).mkdir(parents=True)
         chunks = _plan(runs, max(volume // (3 * cores(session)), 1 << 18))
-        for number, chunk in enumerate(chunks):
-            (staging / "plan" / f"{number}.json").write_bytes(msgspec.json.encode(chunk))
-        rows = session.range(0, len(chunks), 1, len(chunks)).mapInArrow(reads_chunks(str(staging)), EVENTS)
-        _write_events(rows, staging / "events", buckets)
-        for file in (staging / "plan").iterdir():
-            file.unlink()
-        (staging / "plan").rmdir()
-        told = parquet.read_table(staging / "runs", columns=["lines", "events", "faults"])
-        counts = {column: _total(told, column) for column in told.column_names}
-        marks = {run.path: run.mark for run in runs}
-        counts |= {"runs": len(runs), "buckets": buckets}
-        _write_json(staging / "batch.json", {"counts": counts, "marks": marks})
-        return Batch(staging.rename(lake / "batches" / name), **counts)
+        write_tables(session, staging, chunks, buckets)
+        return put_batch(staging, lake, buckets, {run.path: run.mark for run in runs})
+
+
+def write_tables(
+    session: SparkSession,
+    staging: Path,
+    chunks: Sequence[Sequence[msgspec.Struct]],
+    buckets: int,
+    open_runs: OpenRuns = open_planned,
+) -> None:
+    """Write the tables of a batch, but for its verdicts: its events in so many buckets, its runs and its
+    faults. A task reads a chunk, of which there is one at least; `open_runs` knows what its plan says.
+    """
+    for table in ("plan", "runs", "quarantine"):
+        (staging / table).mkdir(parents=True)
+    for number, chunk in enumerate(chunks):
+        (staging / "plan" / f"{number}.json").write_bytes(msgspec.json.encode(chunk))
+    reads = reads_chunks(str(staging), open_runs)
+    rows = session.range(0, len(chunks), 1, len(chunks)).mapInArrow(reads, EVENTS)
+    _write_events(rows, staging / "events", buckets)
+    for file in (staging / "plan").iterdir():
+        file.unlink()
+    (staging / "plan").rmdir()
+
+
+def put_batch(
+    staging: Path, lake: Path, buckets: int, marks: Mapping[str, str], **more: object
+) -> Batch:
+    """Count what a batch holds, and put it into its place in the lake under the name that it has. `marks`
+    tell by directory whether the logs of a run have changed; `more` is written down beside.
+    """
+    told = parquet.read_table(staging / "runs", columns=["lines", "events", "faults"])
+    counts = {column: _total(told, column) for column in told.column_names}
+    counts |= {"runs": told.num_rows, "buckets": buckets}
+    _write_json(staging / "batch.json", {"counts": counts, "marks": dict(marks)} | more)
+    return Batch(staging.rename(lake / "batches" / staging.name), **counts)
 
 
 def _write_events(rows: DataFrame, place: Path, buckets: int) -> None:

@@ -9,7 +9,7 @@ function, and many of them are spread over processes (`spreading`).
 from antiphon.conformance.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
 from antiphon.conformance.swarm.schedule import Schedule
 from antiphon.conformance.swarm.settings import Around, FaultKind, Settings
-from antiphon.conformance.swarm.spreading import SwarmReport, run_swarm
+from antiphon.conformance.swarm.spreading import SwarmReport, run_swarm, without_run
 from antiphon.conformance.swarm.swarm import (
     RunResult,
     core_of,
@@ -18,7 +18,7 @@ from antiphon.conformance.swarm.swarm import (
     run_seed,
     shortened,
 )
-from antiphon.conformance.swarm.words import told
+from antiphon.conformance.swarm.words import command_of, told
 
 __all__ = [
     "SCHEDULE",
@@ -29,6 +29,7 @@ __all__ = [
     "ScheduleError",
     "Settings",
     "SwarmReport",
+    "command_of",
     "core_of",
     "keep",
     "pictured",
@@ -38,4 +39,5 @@ __all__ = [
     "run_swarm",
     "shortened",
     "told",
+    "without_run",
 ]

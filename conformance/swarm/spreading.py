@@ -19,7 +19,7 @@ from antiphon.conformance.swarm.settings import FaultKind, Settings
 from antiphon.conformance.swarm.swarm import RunResult, core_of, run_seed
 from antiphon.model.verdict import Outcome
 
-__all__ = ["SwarmReport", "run_swarm"]
+__all__ = ["SwarmReport", "run_swarm", "without_run"]
 
 _CHUNK = 50
 
@@ -30,7 +30,7 @@ class SwarmReport:
 
     `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
     `met` counts the runs that had each kind of fault, `messages` what was sent by kind, `actions` the steps
-    that cores took of their own accord. `processor_s` is what the runs took of processors, `seconds` of the
+    that cores took of their own accord. `processor_ns` is what the runs took of processors, `seconds` of the
     clock.
     """
 
@@ -49,7 +49,7 @@ class SwarmReport:
     duplicated: int = 0
     reordered: int = 0
     seconds: float = 0.0
-    processor_s: float = 0.0
+    processor_ns: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -101,8 +101,8 @@ def run_swarm(
         SpecError: no such core or planted fault; the known ones are listed.
     """
     report, begun = SwarmReport(core, seed, settings), time.monotonic()
-    for found, processor_s in _chunks(core, range(seed, seed + runs), settings, jobs):
-        report.processor_s += processor_s
+    for found, processor_ns in _chunks(core, range(seed, seed + runs), settings, jobs):
+        report.processor_ns += processor_ns
         for result in found:
             report.add(result)
         progress(report.runs, len(report.failed))
@@ -112,7 +112,7 @@ def run_swarm(
 
 def _chunks(
     core: str, seeds: range, settings: Settings, jobs: int
-) -> Iterator[tuple[list[RunResult], float]]:
+) -> Iterator[tuple[list[RunResult], int]]:
     """The results of these seeds, in their order, and what some of them together took of a processor."""
     chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
     take = partial(_chunk, core, settings)
@@ -123,7 +123,7 @@ def _chunks(
         yield from pool.map(take, chunks)
 
 
-def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], float]:
+def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], int]:
     core_of(core, settings.planted)  # what is loaded once is not the runs' own time
-    begun = time.process_time()
-    return [run_seed(core, seed, settings) for seed in seeds], time.process_time() - begun
+    begun = time.process_time_ns()
+    return [run_seed(core, seed, settings) for seed in seeds], time.process_time_ns() - begun

@@ -1,4 +1,5 @@
-"""A schedule in words: what it is, then what happens in the order of time, then the fates of datagrams.
+"""Settings as the words of a command, and a schedule in words: what it is, then what happens in the order of
+time, then the fates of datagrams.
 
 This module knows entries, and nothing of what they cause.
 """
@@ -18,8 +19,28 @@ from antiphon.conformance.swarm.schedule import (
     Skew,
     Start,
 )
+from antiphon.conformance.swarm.settings import Settings
 
-__all__ = ["told"]
+__all__ = ["command_of", "told"]
+
+
+def command_of(core: str, settings: Settings) -> str:
+    """The command that has these settings; what is missing is which run."""
+    usual, words = Settings(), ["antiphon", "swarm", core]
+    for option, mine, its in (
+        ("--members", settings.members, usual.members),
+        ("--messages", settings.messages, usual.messages),
+        ("--fault", settings.planted, usual.planted),
+        ("--bound-ms", settings.bound_ms, usual.bound_ms),
+        ("--max-steps", settings.steps_max, usual.steps_max),
+        ("--layers", settings.layers, usual.layers),
+    ):
+        words += [option, str(mine)] if mine != its else []
+    if settings.sealed:
+        words.append("--encrypted")
+    if settings.faults != usual.faults:
+        words += [word for kind in settings.faults for word in ("--only", kind)]
+    return " ".join(words)
 
 
 def told(schedule: Schedule) -> list[str]:

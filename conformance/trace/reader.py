@@ -13,7 +13,9 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -96,12 +98,14 @@ def read_log(path: Path) -> Log:
     return Log(path, header, tuple(events), tuple(lines), tuple(problems))
 
 
-def read_lines(path: Path) -> Iterator[LogLine]:
-    """Read a log line by line, with at most one fault each; as `read_log`, it never raises."""
+def read_lines(log: Path | bytes) -> Iterator[LogLine]:
+    """Read a log, or the bytes of one, line by line, with at most one fault each; as `read_log`, it never
+    raises.
+    """
     reading = _Reading()
     last = LogLine(0)
     try:
-        with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
+        with _opened(log) as file:
             for text, whole in _bounded_lines(file):
                 if last.number:
                     yield last
@@ -116,6 +120,10 @@ def read_lines(path: Path) -> Iterator[LogLine]:
         yield last._replace(fault=TRUNCATED)
     else:
         yield last
+
+
+def _opened(log: Path | bytes) -> AbstractContextManager[BinaryIO]:
+    return BytesIO(log) if isinstance(log, bytes) else _OPENERS.get(log.suffix, Path.open)(log, "rb")
 
 
 _OPENERS: Final[Mapping[str, Callable[..., Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
