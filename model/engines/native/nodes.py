@@ -30,6 +30,7 @@ class Nodes:
     Args:
         words: how many words a state has.
         threads: how many threads make nodes.
+        buffers: how many buffers they fill.
         successors: how many successors a state may have.
         set_field: gives a field of the contexts of all threads its value.
         file: where the keys live; None for memory.
@@ -39,6 +40,7 @@ class Nodes:
         self,
         words: int,
         threads: int,
+        buffers: int,
         successors: int,
         set_field: Callable[[str, int], None],
         file: Path | None,
@@ -50,7 +52,7 @@ class Nodes:
         self._count = Area(8)
         self._path = 8 * 4 * words
         self._each = self._path + 8 * words + PENDING_BYTES
-        self._paths = Area(self._each * threads)
+        self._paths = Area(self._each * buffers)
         self.slots = 0
         self.table = Area(0)
         set_field("KEYS", self.keys.address)
@@ -61,9 +63,9 @@ class Nodes:
         """How many there are."""
         return int.from_bytes(self._count.read(0, 8), "little")
 
-    def fields(self, thread: int) -> dict[str, int]:
-        """What the context of a thread says of its own trees."""
-        path = self._paths.address + self._each * thread
+    def fields(self, buffer: int) -> dict[str, int]:
+        """What the context of a buffer says of its own trees."""
+        path = self._paths.address + self._each * buffer
         out = path + self._path
         return {"PATH": path, "OUT": out, "PENDING": out + 8 * self._words}
 

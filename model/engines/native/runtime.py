@@ -7,7 +7,7 @@ A block of states is explored in three phases, each of which all threads may run
 2. `insert`: the table is divided into regions by hash, one a thread; a thread enters what falls into its region, of all buffers, in order.
 3. `settle`: what was entered first is new; a thread numbers the new states of its own buffer, beginning where the buffers before it end.
 
-A thread that is alone does 2 and 3 at once: `absorb`.
+Where one thread enters at a time, it does 2 and 3 at once: `absorb`. So it is with one thread, and with two (`pipeline`).
 
 The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are numbers, parents and traces.
 

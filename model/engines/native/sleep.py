@@ -40,14 +40,14 @@ class SleepSets:
 
     Args:
         kernel: the machine code; without sleep sets this takes no memory.
-        threads: how many threads find successors.
-        capacity: how many successors the buffer of each holds.
+        buffers: how many buffers of successors there are.
+        capacity: how many successors each holds.
         most: how many states there may be.
         tell: writes a field of the contexts of all threads.
     """
 
     def __init__(
-        self, kernel: Kernel, threads: int, capacity: int, most: int, tell: Callable[[str, int], None]
+        self, kernel: Kernel, buffers: int, capacity: int, most: int, tell: Callable[[str, int], None]
     ) -> None:
         self._kernel, self._capacity = kernel, capacity
         self._ordinals, self._bytes = WORD * kernel.sleep, 8 * kernel.sleep
@@ -55,22 +55,22 @@ class SleepSets:
         self._compare_at = 0 if self._one_to_one else COMPARED
         self._tell, self._ring = tell, RING
         self._of_states = Area(self._bytes * most)
-        self._of_successors = Area(self._bytes * capacity * threads)
+        self._of_successors = Area(self._bytes * capacity * buffers)
         self._each = max(128, 3 * self._bytes)
-        self._explored = Area(self._each * threads)
+        self._explored = Area(self._each * buffers)
         self._free = Area(self._ordinals * self._bytes)
         self._places, self._codes = Area(kernel.codes.count), Area(4 * self._ordinals)
         self._flags = kernel.codes.count + 1 + 128
-        self._asleep = Area(self._flags * threads)
+        self._asleep = Area(self._flags * buffers)
 
-    def fields(self, thread: int) -> dict[str, int]:
-        """What the context of a thread says of them."""
+    def fields(self, buffer: int) -> dict[str, int]:
+        """What the context of a buffer says of them."""
         return {
             "SLEEPING": self._of_states.address, "RING": self._ring - 1, "FREE": self._free.address,
             "ORDINALS": self._places.address, "CODES": self._codes.address,
-            "ASLEEP": self._asleep.address + self._flags * thread,
-            "SLEEPY": self._of_successors.address + self._bytes * self._capacity * thread,
-            "EXPLORED": self._explored.address + self._each * thread,
+            "ASLEEP": self._asleep.address + self._flags * buffer,
+            "SLEEPY": self._of_successors.address + self._bytes * self._capacity * buffer,
+            "EXPLORED": self._explored.address + self._each * buffer,
         }  # fmt: skip
 
     def expand(self, first: int, taken: Callable[[], Sequence[int]]) -> None:
@@ -81,11 +81,15 @@ class SleepSets:
             self._compare(np.array(taken()))
             self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
 
+    def lacks(self, first: int, last: int) -> bool:
+        """Whether there is no room for the sets of the states first..last - 1."""
+        return bool(self._bytes) and last - first > self._ring
+
     def room(self, first: int, last: int) -> None:
         """Make room for the sets of the states first..last - 1, as many as wait at once: each stands where
         the last bits of its number say.
         """
-        if not self._bytes or last - first <= self._ring:
+        if not self.lacks(first, last):
             return
         while last - first > self._ring:
             before, self._ring = self._ring, 2 * self._ring

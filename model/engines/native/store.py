@@ -1,5 +1,5 @@
 """This store lets threads explore a block of states: it owns the arrays and the table of one kernel and runs
-its phases, on all threads at once.
+its phases, on all threads at once; two threads share a block as `pipeline` says.
 
 States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says
 why). The table grows when it is seven tenths full: all threads move what is in it to a larger one, in order.
@@ -32,6 +32,7 @@ from antiphon.model.engines.native.kernel import (
 )
 from antiphon.model.engines.native.memory import Area
 from antiphon.model.engines.native.nodes import Nodes
+from antiphon.model.engines.native.pipeline import BUFFERS, Pipeline
 from antiphon.model.engines.native.sleep import SleepSets
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
@@ -40,8 +41,10 @@ BUFFERED = 1 << 15
 """How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the
 processor's second cache.
 """
+BUFFERED_BY_TWO = 1 << 16
+"""The same for each buffer of two threads, who hand it on to one another."""
 BUFFERED_TOGETHER = 1 << 19
-"""The same for each of several threads: they wait for one another less often."""
+"""The same for each of more threads: they wait for one another less often."""
 CACHE_LINES = 128
 SEARCHED = 8
 """So many slots are looked at together; a region has whole lines of them."""
@@ -88,22 +91,25 @@ class Store:
         self.row, self.width, self.slot = 8 * words, 8 * kernel.packing.words, slot_bytes(kernel.mode)
         self.known = 0
         most = kernel.codes.count + 1
-        self.capacity = max(BUFFERED if threads == 1 else BUFFERED_TOGETHER, 2 * most)
+        self.regions = threads if threads > 2 else 1
+        self.buffers = BUFFERS if threads == 2 else threads
+        self.capacity = max(_buffered(threads), 2 * most)
         self.states = Area(self.row * MOST_STATES, self._file("states"))
         self.every = parents_every(kernel.mode)
         self.initial = 0
         self.parents = Area(4 * MOST_STATES // self.every, self._file("parents"))
         self.prints = Area(8 * MOST_STATES if kernel.mode == fields.FINGERPRINT else 0, self._file("prints"))
-        self.sleep = SleepSets(kernel, threads, self.capacity, 2 * MOST_STATES, self.set)
+        self.sleep = SleepSets(kernel, self.buffers, self.capacity, 2 * MOST_STATES, self.set)
         self.region = 0
         self.table = Area(0)
-        buffered = self.capacity * threads
+        buffered = self.capacity * self.buffers
         self._recent = 8 * seen_words(words) * recently(words)
         self._scratch = {
             "buffer": Area(self.row * buffered), "hashes": Area(8 * buffered), "from": Area(4 * buffered),
-            "slots": Area(8 * buffered), "lists": Area(4 * buffered * threads),
-            "lengths": Area(_apart(8 * threads) * threads),
-            "recent": Area(self._recent * threads), "two states": Area(_apart(2 * self.width) * threads),
+            "slots": Area(8 * buffered), "lists": Area(4 * buffered * self.regions),
+            "lengths": Area(_apart(8 * self.regions) * self.buffers),
+            "recent": Area(self._recent * self.buffers),
+            "two states": Area(_apart(2 * self.width) * self.buffers),
             "shown": Area(SHOWN * self.width * threads if kernel.mode == fields.TREE else 0),
         }  # fmt: skip
         made = exchanges(kernel.program) if kernel.reduction.symmetric else ()
@@ -113,50 +119,51 @@ class Store:
         self._firsts = (ctypes.c_uint8 * len(made))(*(item.first == 0 for item in made))
         self._found_words = 2 + 2 * len(kernel.properties)
         self._counted_bytes = _apart(8 * most)
-        self._counts = Area(self._counted_bytes * threads)
-        self._found = Area(8 * self._found_words * threads)
-        self._contexts = [self._context(thread) for thread in range(threads)]
+        self._counts = Area(self._counted_bytes * self.buffers)
+        self._found = Area(8 * self._found_words * self.buffers)
+        self._contexts = [self._context(buffer) for buffer in range(self.buffers)]
         self._remember(lately=True)
-        for thread in range(threads):
-            self._forget(thread)
+        self.forget()
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="antiphon") if threads > 1 else None
-        self._list = (ctypes.c_uint64 * threads)(*(ctypes.addressof(context) for context in self._contexts))
+        self._list = (ctypes.c_uint64 * self.buffers)(*map(ctypes.addressof, self._contexts))
         self.set("CONTEXTS", ctypes.addressof(self._list))
         self.nodes = self._no_nodes(most) if kernel.mode == fields.TREE else None
+        self._pipeline = Pipeline(self) if threads == 2 else None
         self._empty_table(FIRST_REGION * threads)
 
     def _file(self, name: str) -> Path | None:
         return None if self.directory is None else self.directory / name
 
-    def _context(self, thread: int) -> ctypes.Array[ctypes.c_uint64]:
+    def _context(self, buffer: int) -> ctypes.Array[ctypes.c_uint64]:
         context = (ctypes.c_uint64 * (_apart(8 * fields.FIELDS + CACHE_LINES) // 8))()
-        scratch, first = self._scratch, thread * self.capacity
+        scratch, first = self._scratch, buffer * self.capacity
         values = {
             "STATES": self.states.address, "PARENTS": self.parents.address, "PRINTS": self.prints.address,
-            "THREADS": self.threads,
+            "THREADS": self.regions,
             "CAPACITY": self.capacity, "MOST": self.kernel.codes.count + 1,
             "BUFFERS": scratch["buffer"].address,
             "BUFFER": scratch["buffer"].address + first * self.row,
             "HASHES": scratch["hashes"].address + 8 * first,
             "FROM": scratch["from"].address + 4 * first,
             "SLOTS": scratch["slots"].address + 8 * first,
-            "LISTS": scratch["lists"].address + 4 * first * self.threads,
-            "LENGTHS": scratch["lengths"].address + _apart(8 * self.threads) * thread,
-            "COUNTS": self._counts.address + self._counted_bytes * thread,
-            "FOUND": self._found.address + 8 * thread * self._found_words, "NUMBER": thread,
+            "LISTS": scratch["lists"].address + 4 * first * self.regions,
+            "LENGTHS": scratch["lengths"].address + _apart(8 * self.regions) * buffer,
+            "COUNTS": self._counts.address + self._counted_bytes * buffer,
+            "FOUND": self._found.address + 8 * buffer * self._found_words, "NUMBER": buffer,
             "ROUND": ctypes.addressof(self._round), "ORDERS": self._orders,
             "EXCHANGES": len(self._firsts), "FIRSTS": ctypes.addressof(self._firsts),
-            "SCRATCH": scratch["two states"].address + _apart(2 * self.width) * thread,
+            "SCRATCH": scratch["two states"].address + _apart(2 * self.width) * buffer,
         }  # fmt: skip
-        for name, value in (values | self.sleep.fields(thread)).items():
+        for name, value in (values | self.sleep.fields(buffer)).items():
             context[getattr(fields, name)] = value
         return context
 
     def _no_nodes(self, most: int) -> Nodes:
         """The nodes of no states yet."""
-        nodes = Nodes(self.kernel.packing.words, self.threads, most, self.set, self._file("nodes"))
-        for thread, context in enumerate(self._contexts):
-            for name, value in nodes.fields(thread).items():
+        words, file = self.kernel.packing.words, self._file("nodes")
+        nodes = Nodes(words, self.threads, self.buffers, most, self.set, file)
+        for buffer, context in enumerate(self._contexts):
+            for name, value in nodes.fields(buffer).items():
                 context[getattr(fields, name)] = value
         nodes.begin(self._enter_nodes)
         return nodes
@@ -165,21 +172,27 @@ class Store:
         return self.kernel.functions["enter_nodes"](self.address(), first, last)
 
     def set(self, field: str, value: int) -> None:
-        """Give a field the same value in the contexts of all threads."""
+        """Give a field the same value in the contexts of all buffers."""
         for context in self._contexts:
             context[getattr(fields, field)] = value
 
     def _remember(self, *, lately: bool) -> None:
         """Whether successors that were seen lately are left out, as in a search, or all are wanted."""
-        for thread, context in enumerate(self._contexts):
-            context[fields.RECENT] = self._scratch["recent"].address + self._recent * thread if lately else 0
+        for buffer, context in enumerate(self._contexts):
+            context[fields.RECENT] = 0
+            if lately:
+                self.remember(buffer, buffer)
+
+    def remember(self, buffer: int, thread: int) -> None:
+        """The buffer is filled by this thread, and without what the thread has seen lately."""
+        self._contexts[buffer][fields.RECENT] = self._scratch["recent"].address + self._recent * thread
 
     @contextmanager
     def again(self) -> Iterator[None]:
         """All successors of known states are made once more, by the first thread: nothing is counted or found
         by that.
         """
-        counted = self._counted(0)
+        counted = self.counted(0)
         if self.nodes is not None:
             self.nodes.room(self._enter_nodes)
         self._remember(lately=False)
@@ -190,9 +203,13 @@ class Store:
             self._recount(0, counted)
             self.findings()
 
-    def address(self, thread: int = 0) -> int:
-        """The address of a thread's context."""
-        return ctypes.addressof(self._contexts[thread])
+    def address(self, buffer: int = 0) -> int:
+        """The address of the context of a buffer: without a pipeline, that of the thread of this number."""
+        return ctypes.addressof(self._contexts[buffer])
+
+    def used(self, buffer: int) -> int:
+        """How many successors are in a buffer."""
+        return self._contexts[buffer][fields.USED]
 
     def together(self, work: Callable[[int], int]) -> list[int]:
         """The answers of `work` for each thread's number, all at once."""
@@ -217,7 +234,7 @@ class Store:
     def _grow(self, wanted: int) -> None:
         """See to it that the table has so many slots."""
         old, region = self.table, self.region
-        before = slots = region * self.threads
+        before = slots = self.slots
         while slots < wanted:
             slots = 2 * slots if self.slot == 8 or slots < LARGE else slots * 5 // 4
         if slots == before:
@@ -227,7 +244,7 @@ class Store:
             _discard_area(old)
             self._rebuild()
         else:
-            self.together(lambda thread: self._move(old, region, thread))
+            self._by_region(lambda number: self._move(old, region, number))
             _discard_area(old)
 
     @property
@@ -235,19 +252,31 @@ class Store:
         """How full the table may be."""
         return FULL if self.slot == 8 else FULL_OF_SMALL
 
-    def _move(self, old: Area, region: int, thread: int) -> int:
+    def _by_region(self, work: Callable[[int], int]) -> None:
+        """Have this done with each region of the table, of several by a thread each."""
+        if self.regions == 1:
+            work(0)
+        else:
+            self.together(work)
+
+    def _move(self, old: Area, size: int, region: int) -> int:
         """Move the slots of a region of the old table; their memory is given back on the way."""
-        begin = 8 * region * thread
-        for first in range(0, region, MOVED):
-            last = min(first + MOVED, region)
-            self.kernel.functions["move"](self.address(thread), thread, old.address + begin, first, last)
+        begin = 8 * size * region
+        for first in range(0, size, MOVED):
+            last = min(first + MOVED, size)
+            self.kernel.functions["move"](self.address(region), region, old.address + begin, first, last)
             old.release(begin + 8 * first, begin + 8 * last)
-        return region
+        return size
+
+    @property
+    def slots(self) -> int:
+        """How many slots the table has, in all regions."""
+        return self.region * self.regions
 
     def _empty_table(self, slots: int) -> None:
-        self.region = -(-slots // self.threads // SEARCHED) * SEARCHED
-        size = self.slot * self.region * self.threads + 8
-        file = self._file(f"table-{self.region * self.threads}")
+        self.region = -(-slots // self.regions // SEARCHED) * SEARCHED
+        size = self.slot * self.slots + 8
+        file = self._file(f"table-{self.slots}")
         if file is not None:
             file.unlink(missing_ok=True)
             self._need(size)
@@ -257,12 +286,12 @@ class Store:
 
     def _rebuild(self) -> None:
         """Enter the known states into the table, which is empty."""
-        self.together(self._entered)
+        self._by_region(self._entered)
 
-    def _entered(self, thread: int) -> int:
+    def _entered(self, region: int) -> int:
         for first in range(0, self.known, ENTERED):
             last = min(first + ENTERED, self.known)
-            self.kernel.functions["rebuild"](self.address(thread), thread, first, last)
+            self.kernel.functions["rebuild"](self.address(region), region, first, last)
         return self.known
 
     def _need(self, size: int) -> None:
@@ -339,62 +368,85 @@ class Store:
         """One round: as many states from `first` on as the buffers hold the successors of; the number of the
         next one is returned.
         """
-        functions, size = self.kernel.functions, last - first
         if self.nodes is not None:
             self._need(8 * self.nodes.slots)
             self.nodes.room(self._enter_nodes)
-        threads = self.threads if size >= FEW else 1
-        before = [self._counted(thread) for thread in range(1, threads)]
-        cuts = _cuts(first, last, threads) + [last] * (self.threads - threads)
-        reached = self._each(
-            threads, lambda thread: functions["expand"](self.address(thread), cuts[thread], cuts[thread + 1])
-        )
-        done = last
-        for thread in range(threads):
-            if reached[thread] < cuts[thread + 1]:
-                done = reached[thread]
-                for other in range(thread + 1, threads):
-                    self._discard(other, before[other - 1])
-                break
-        used = sum(self._contexts[thread][fields.USED] for thread in range(threads))
-        self.room(used)
-        self.sleep.room(first, self.known + used)
-        if threads == 1 and self.threads == 1:
-            self.known = functions["absorb"](self.address(), self.known)
-        else:
-            self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
-            begins = [self.known]
-            for thread in range(threads):
-                begins.append(begins[-1] + self._fresh(thread))
-            self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
-            self.known = begins[-1]
+        if self._pipeline is not None and last - first >= FEW:
+            return self._pipeline.run(first, last)
+        if self.regions > 1:
+            return self._in_phases(first, last)
+        done = self.find(0, 0, first, last)
+        self.move(first, self.known + self.used(0))
+        self.enter(0)
         return done
 
-    def _counted(self, thread: int) -> tuple[bytes, int]:
-        """What a thread has counted so far."""
-        return self._counts.read(thread * self._counted_bytes, self._counted_bytes), self._contexts[thread][
+    def _in_phases(self, first: int, last: int) -> int:
+        """The same with a region for each of several threads."""
+        functions, threads = self.kernel.functions, self.threads if last - first >= FEW else 1
+        before = [self.counted(thread) for thread in range(threads)]
+        cuts = _cuts(first, last, threads)
+        reached = self._each(threads, lambda part: self.find(part, part, cuts[part], cuts[part + 1]))
+        early = (thread for thread in range(threads) if reached[thread] < cuts[thread + 1])
+        stopped = next(early, threads - 1)
+        if stopped < threads - 1:  # what the others found comes behind what is still to be found
+            for other in range(stopped + 1, threads):
+                self.discard(other, before[other])
+            self.forget()
+        used = sum(self.used(thread) for thread in range(threads))
+        self.room(used)
+        self.move(first, self.known + used)
+        self._each(self.threads if threads > 1 else 1, lambda thread: self._insert(thread, threads))
+        begins = [self.known]
+        for thread in range(threads):
+            begins.append(begins[-1] + self._fresh(thread))
+        self._each(threads, lambda thread: functions["settle"](self.address(thread), begins[thread]))
+        self.known = begins[-1]
+        return reached[stopped]
+
+    def find(self, thread: int, buffer: int, first: int, last: int) -> int:
+        """A thread writes the successors of the states first..last - 1 to a buffer; where there may be no
+        room for those of a state, its number is returned.
+        """
+        self.remember(buffer, thread)
+        return self.kernel.functions["expand"](self.address(buffer), first, last)
+
+    def enter(self, buffer: int) -> None:
+        """Make known what is new in a buffer, and empty it: with one region."""
+        self.room(self.used(buffer))
+        self.known = self.kernel.functions["absorb"](self.address(buffer), self.known)
+
+    def lacks(self, first: int, last: int) -> bool:
+        """Whether sleep sets have to move before the states first..last - 1 can wait together."""
+        return self.sleep.lacks(first, last)
+
+    def move(self, first: int, last: int) -> None:
+        """Move them; nobody reads them meanwhile."""
+        self.sleep.room(first, last)
+
+    def counted(self, buffer: int) -> tuple[bytes, int]:
+        """What was counted so far beside a buffer."""
+        return self._counts.read(buffer * self._counted_bytes, self._counted_bytes), self._contexts[buffer][
             fields.TRANSITIONS
         ]
 
-    def _discard(self, thread: int, counted: tuple[bytes, int]) -> None:
-        """Forget what a thread has in its buffer, that it has seen it, and what it counted meanwhile: it will
-        be found again.
-        """
-        self.kernel.functions["empty"](self.address(thread))
-        self._recount(thread, counted)
-        self._forget(thread)
+    def discard(self, buffer: int, counted: tuple[bytes, int]) -> None:
+        """Forget what is in a buffer, and what was counted meanwhile: it will be found again."""
+        self.kernel.functions["empty"](self.address(buffer))
+        self._recount(buffer, counted)
 
-    def _forget(self, thread: int) -> None:
+    def forget(self) -> None:
         """Nothing was seen lately. The last bits of a hash say where it is remembered: 1 is no hash of the
         first place, nor 0 one of the others.
         """
-        ctypes.memset(self._contexts[thread][fields.RECENT], 0, self._recent)
-        self._scratch["recent"].write(thread * self._recent, (1).to_bytes(8, "little"))
+        recent = self._scratch["recent"]
+        ctypes.memset(recent.address, 0, recent.size)
+        for thread in range(self.threads):
+            recent.write(thread * self._recent, (1).to_bytes(8, "little"))
 
-    def _recount(self, thread: int, counted: tuple[bytes, int]) -> None:
-        """Let a thread have counted so much."""
-        self._counts.write(thread * self._counted_bytes, counted[0])
-        self._contexts[thread][fields.TRANSITIONS] = counted[1]
+    def _recount(self, buffer: int, counted: tuple[bytes, int]) -> None:
+        """Let so much have been counted beside a buffer."""
+        self._counts.write(buffer * self._counted_bytes, counted[0])
+        self._contexts[buffer][fields.TRANSITIONS] = counted[1]
 
     def _insert(self, thread: int, threads: int) -> int:
         regions = [thread] if threads > 1 else range(self.threads)
@@ -491,9 +543,9 @@ class Store:
     def counts(self) -> list[int]:
         """How often each step was taken, by code; where it slept it was not."""
         length = self._counted_bytes // 8
-        every = (ctypes.c_uint64 * (length * self.threads)).from_address(self._counts.address)
+        every = (ctypes.c_uint64 * (length * self.buffers)).from_address(self._counts.address)
         return [
-            sum(every[thread * length + code] for thread in range(self.threads))
+            sum(every[buffer * length + code] for buffer in range(self.buffers))
             for code in range(self.kernel.codes.count)
         ]
 
@@ -506,18 +558,18 @@ class Store:
         1 property number p.
         """
         made = []
-        every = (ctypes.c_uint64 * (self._found_words * self.threads)).from_address(self._found.address)
+        every = (ctypes.c_uint64 * (self._found_words * self.buffers)).from_address(self._found.address)
         for kind in range(self._found_words // 2):
             pairs = [
                 (every[place], every[place + 1])
-                for place in range(2 * kind, self._found_words * self.threads, self._found_words)
+                for place in range(2 * kind, self._found_words * self.buffers, self._found_words)
                 if every[place]
             ]  # fmt: skip
             if pairs:
                 state, code = min(pairs)
                 made.append((kind, state - 1, code))
         if made:
-            ctypes.memset(self._found.address, 0, 8 * self._found_words * self.threads)
+            ctypes.memset(self._found.address, 0, 8 * self._found_words * self.buffers)
         return made
 
     def release(self) -> None:
@@ -563,6 +615,11 @@ class Store:
         self.sleep.close()
         if self.nodes is not None:
             self.nodes.close()
+
+
+def _buffered(threads: int) -> int:
+    """How many successors a buffer holds."""
+    return BUFFERED if threads == 1 else BUFFERED_BY_TWO if threads == 2 else BUFFERED_TOGETHER
 
 
 def _apart(size: int) -> int:

@@ -71,6 +71,7 @@ def test_threads_do_not_change_what_is_found_where_states_are_many(
 ) -> None:
     """With small buffers a thread stops before the end of its part, and what the others did is done again."""
     monkeypatch.setattr(store, "BUFFERED", buffered)
+    monkeypatch.setattr(store, "BUFFERED_BY_TWO", buffered)
     monkeypatch.setattr(store, "BUFFERED_TOGETHER", buffered)
     bound = program(TwoPhase, managers=6)
     found = []
@@ -201,7 +202,7 @@ def test_a_table_that_grows_loses_nothing_and_has_nothing_twice(
     search = Search(again)
     search.run()
     assert (len(again), search.walk.complete) == (8_832, True)
-    entered = Counter(again.store.table.read(8 * slot, 8) for slot in range(again.store.region * threads))
+    entered = Counter(again.store.table.read(8 * slot, 8) for slot in range(again.store.slots))
     entered.pop(bytes(8))
     assert len(entered) == entered.total() == 8_832
 

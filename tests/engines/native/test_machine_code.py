@@ -130,7 +130,7 @@ def test_nothing_was_seen_before_a_search_begins() -> None:
         address = store._contexts[thread][fields.RECENT]
         remembered = (ctypes.c_uint64 * places).from_address(address)
         remembered[:] = range(places)
-        store._forget(thread)
+        store.forget()
         assert all(hashed % places != place for place, hashed in enumerate(remembered))
     store.close()
 

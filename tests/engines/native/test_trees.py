@@ -121,8 +121,7 @@ def test_tables_that_grow_again_and_again_lose_nothing(threads: int, monkeypatch
     assert found(kept) == found(searched(bound, 50_000, threads=1, trees=False))
     assert len(sizes) > 1
     assert any(reached < last for _, last, reached in rounds)
-    slots = kept.store.region * threads
-    assert kept.store.slot * slots / len(kept) < 5 / 0.8 * 1.26
+    assert kept.store.slot * kept.store.slots / len(kept) < 5 / 0.8 * 1.26
 
 
 def test_equal_states_have_one_root_and_equal_words_one_node_whichever_thread_comes_first() -> None:

@@ -1,0 +1,186 @@
+"""Two threads explore a block in parts: one finds the successors of the next part while the other enters what
+was found, in order.
+
+Entering is one thread's work at a time, so that it needs no regions and numbers a state at once. Whoever is
+free takes what comes next, so that neither waits for the other for long. Parts are entered in the order of
+their states: numbers, parents and findings are those of one thread.
+
+This file knows nothing of rows or tables.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+__all__ = ["BUFFERS", "Buffers", "Pipeline"]
+
+BUFFERS = 8
+"""Two are written or read at a time; the others hold what waits to be entered."""
+FILLED = 0.3
+"""Which share of a buffer a part is meant to fill: one that overflows ends the block's round."""
+
+SMALLEST = 512
+SHARE = 3
+"""A part is at least so many states, and else at most this share of what is left of a block."""
+
+Counted = tuple[bytes, int]
+
+
+class Buffers(Protocol):
+    """What finds and enters, in so many buffers as the pipeline has."""
+
+    known: int
+    capacity: int
+    """How many successors a buffer holds."""
+
+    def find(self, thread: int, buffer: int, first: int, last: int) -> int:
+        """Write the successors of the states first..last - 1 to a buffer; where they end, if it was full."""
+        ...
+
+    def enter(self, buffer: int) -> None:
+        """Make known what is new in a buffer, and empty it."""
+        ...
+
+    def used(self, buffer: int) -> int:
+        """How many successors are in a buffer."""
+        ...
+
+    def counted(self, buffer: int) -> Counted:
+        """What was counted so far beside a buffer."""
+        ...
+
+    def discard(self, buffer: int, counted: Counted) -> None:
+        """Forget what is in a buffer, and what was counted meanwhile."""
+        ...
+
+    def forget(self) -> None:
+        """Nothing was seen lately."""
+        ...
+
+    def lacks(self, first: int, last: int) -> bool:
+        """Whether something has to move before the states first..last - 1 can wait together."""
+        ...
+
+    def move(self, first: int, last: int) -> None:
+        """Move it; nobody finds meanwhile."""
+        ...
+
+    def together(self, work: Callable[[int], int]) -> list[int]:
+        """The answers of `work` for the number of each of two threads, both at once."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The successors of the states up to `reached`, in a buffer; what it had counted before."""
+
+    buffer: int
+    reached: int
+    counted: Counted
+
+
+class Pipeline:
+    """What two threads do with one block of states of a store."""
+
+    def __init__(self, store: Buffers) -> None:
+        self._store = store
+        self._changed = threading.Condition()
+        self._part = 1.0
+        """How many states a part has."""
+        self._free = list(range(BUFFERS))
+        self._found: dict[int, _Part] = {}
+        self._first = self._last = self._next = self._entered = 0
+        self._finding = 0
+        self._entering = self._held = self._stopped = self._over = False
+
+    def run(self, first: int, last: int) -> int:
+        """Find and enter the successors of the states first..last - 1, or of fewer where a buffer was full
+        or there was no room for nodes; the number of the next state.
+        """
+        self._first = self._next = self._entered = first
+        self._last, self._over, self._stopped = last, False, False
+        self._store.together(self._work)
+        if self._found:  # what comes behind a part that was not ended is found again
+            for part in self._found.values():
+                self._store.discard(part.buffer, part.counted)
+                self._free.append(part.buffer)
+            self._found.clear()
+            self._store.forget()
+        return self._entered
+
+    def _work(self, thread: int) -> int:
+        try:
+            while (task := self._task(thread)) is not None:
+                task()
+        except BaseException:
+            self._end()
+            raise
+        return thread
+
+    def _end(self) -> None:
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def _task(self, thread: int) -> Callable[[], None] | None:
+        """What a free thread does next: enter what is next in order, else find; None when all is done."""
+        with self._changed:
+            while not self._over:
+                if not self._entering and self._entered in self._found:
+                    self._entering = True
+                    return partial(self._enter, self._found.pop(self._entered))
+                if self._may_find():
+                    begin, self._next = self._next, self._next + self._size()
+                    self._finding += 1
+                    return partial(self._find, thread, self._free.pop(), begin, self._next)
+                if not self._entering and not self._finding:
+                    self._over = True
+                    self._changed.notify_all()
+                    return None
+                self._changed.wait()
+            return None
+
+    def _size(self) -> int:
+        """How many states the next part has: fewer towards the end, where nobody finds while one enters."""
+        left = self._last - self._next
+        return min(left, max(SMALLEST, min(int(self._part), left // SHARE)))
+
+    def _may_find(self) -> bool:
+        is_left = self._next < self._last and not self._stopped
+        return is_left and not self._held and bool(self._free)
+
+    def _find(self, thread: int, buffer: int, begin: int, end: int) -> None:
+        store = self._store
+        counted = store.counted(buffer)
+        reached = store.find(thread, buffer, begin, end)
+        made = store.used(buffer) / max(1, reached - begin)
+        with self._changed:
+            self._finding -= 1
+            self._found[begin] = _Part(buffer, reached, counted)
+            self._stopped |= reached < end
+            self._part = FILLED * store.capacity / max(made, 1.0)
+            self._changed.notify_all()
+
+    def _enter(self, part: _Part) -> None:
+        last = self._store.known + self._store.used(part.buffer)
+        if self._store.lacks(self._first, last):
+            self._move(last)
+        self._store.enter(part.buffer)
+        with self._changed:
+            self._entered = part.reached
+            self._free.append(part.buffer)
+            self._entering = False
+            self._changed.notify_all()
+
+    def _move(self, last: int) -> None:
+        with self._changed:
+            self._held = True
+            while self._finding and not self._over:
+                self._changed.wait()
+            self._store.move(self._first, last)
+            self._held = False
+            self._changed.notify_all()
