@@ -21,6 +21,10 @@ REASONS: Mapping[str, str] = MappingProxyType(
             "Who hears what it knows does nothing: the step leads back to the state in which it is taken. "
             "The machine then never rests, and nothing is said of rest: it may stand still."
         ),
+        "OrderingMachine.assign: alternative dropped: `item.message is None`": (
+            "No number then stands for no message, or one at most: the machine promises more than it must. "
+            "RBP numbers NULLs, and is no refinement of that machine from its first state on."
+        ),
         "OutputBuffer.discard: guard dropped: `not self.discarded`": (
             "To discard a second time changes nothing: the step leads back to the state in which it is taken."
         ),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 
 from antiphon.conformance.ledger import program_of
 from antiphon.conformance.ledger.strength import held, is_text
 from antiphon.model.mutation import mutants_of
+from antiphon.model.refinement import check_refinement
+from antiphon.model.verdict import Outcome
+from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import all_claims
 from antiphon.spec.claims.survivors import REASONS, reason_of
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, program
+from antiphon.spec.protocols.rbp.refinement import RbpOrdering
+from antiphon.spec.refinement import Refinement
 
 
 def programs_with(owner: str) -> Iterator[Program]:
@@ -37,3 +43,24 @@ def test_the_line_of_a_mutant_is_no_part_of_its_name() -> None:
     named, reason = next(iter(REASONS.items()))
     assert reason_of(re.sub(": ", ", line 7: ", named, count=1)) == reason
     assert reason_of(named.replace("dropped", "moved").replace("shifted", "moved")) == ""
+
+
+class _Mutated(Refinement):
+    """A refinement whose abstract machine has another text."""
+
+    def bind(self, bound: Program) -> tuple[Program, Program]:
+        """The protocol, and the machine in which no number stands for no message."""
+        protocol, machine = super().bind(bound)
+        named = "OrderingMachine.assign: alternative dropped: `item.message is None`"
+        changes = mutants_of(machine, lambda part: part.__name__ == "OrderingMachine")
+        return protocol, next(item for item in changes if item.name == named).of(machine)
+
+
+def test_the_reason_about_numbers_of_no_message_is_what_rbp_needs() -> None:
+    stated = refinement_of(RbpOrdering)
+    assert stated is not None
+    mutated = _Mutated(**{item.name: getattr(stated, item.name) for item in fields(stated)})
+    bound = program(RbpOrdering, repairs="all", processes=2, messages=1)
+    (verdict,) = check_refinement(bound, mutated).verdicts
+    assert verdict.outcome is Outcome.VIOLATED
+    assert "assign(Assigned(1, 1, none)) is not enabled" in verdict.reason
