@@ -2,9 +2,11 @@
 
 `_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one process is suspected wrongly.
 `_PAIR`: the same of two, where a process may wait before it delivers; elsewhere it delivers what it can at
-once (`urgent`). A crash is suspected at once by all (`detected_at_once`): a process that acts on a suspicion
-late is as one that suspects late. Message k comes from process k (`assigned`). Checks of three with a false
-suspicion, with two messages and with two view changes are deep.
+once (`urgent`). `_ANY_ORDER` has neither this restriction nor the next; `_TWO_DELIVERING` delivers at once,
+which leaves out nothing, and makes stable when it likes. A crash is suspected at once by all
+(`detected_at_once`): a process that acts on a suspicion late is as one that suspects late. Message k comes
+from process k (`assigned`). Checks of three with a false suspicion, with two messages and with two view
+changes are deep.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ _JOINING: Constants = {**_LEAVING, "joiners": 1}
 _UNWATCHED: Constants = {**_LEAVING, "leaves": 0, "crashes": 1, "unwatched": True}
 _FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
 _FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
+_ANY_ORDER: Constants = {**_CRASHED, "assigned": False, "urgent": False}
+_TWO_DELIVERING: Constants = {**_CRASHED, "messages": 2, "urgent": False, "delivering": True}
 
 OF_ONE_MESSAGE = (
     "UniformIntegrity", "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "FreshNumber",
@@ -62,7 +66,9 @@ VIEWS = (
     "SendingViewDelivery", "FreshNumber", "OldBuffersEmpty",
 )  # fmt: skip
 FAIR = ("own_messages_arrive", "what_one_delivers_all_deliver", "view_changes_end")
-_DEEP = (_MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR)
+_DEEP = (
+    _MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR, _ANY_ORDER, _TWO_DELIVERING,
+)  # fmt: skip
 
 
 def _check(
@@ -295,6 +301,8 @@ IRBP: tuple[Claim, ...] = (
             _check("UniformTotalOrder", "violated", of=_TWO, length=13, out_of_order=True),
             *(_check(property, "holds", of=_TWO_MISLED) for property in (*ORDER, *OF_ONE_MESSAGE)),
             *(_check(property, "holds", of=_BOTH_AGAIN) for property in SAFETY),
+            *(_check(property, "holds", of=_ANY_ORDER) for property in (*OF_ONE_CRASH, *LIVENESS)),
+            *(_check(property, "holds", of=_TWO_DELIVERING) for property in (*ORDER, *OF_ONE_CRASH)),
             *(
                 _check(property, "holds", of=of)
                 for of in (_FREE, _FOUR)

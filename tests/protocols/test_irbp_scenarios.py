@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.scripted import follow
-from antiphon.spec.claims import Check, claim_of
 from antiphon.spec.lang import program
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
-from antiphon.spec.protocols.irbp.scenarios import BY_VIEWS, MULTIPLE_CRASHES, PARTITION, SIMPLE_CRASH
+from antiphon.spec.protocols.irbp.scenarios import MULTIPLE_CRASHES, PARTITION, SIMPLE_CRASH
 
 
 def run(script: tuple[str, ...], **constants: Any) -> dict[str, Any]:
@@ -43,19 +41,6 @@ def test_after_a_temporary_partition_the_process_that_was_cut_off_kills_itself()
     state = run(PARTITION, processes=3, messages=1, highest=3, crashes=0, false_suspicions=1)
     assert state["left"] == (False, False, True)
     assert [len(members) for members in state["listed"]] == [3, 2]
-
-
-def test_every_scenario_by_i_view_and_by_regular_view_is_the_run_that_the_ledger_finds(
-    subtests: pytest.Subtests,
-) -> None:
-    """`antiphon claims IRB-30 --deep` finds runs of the same lengths."""
-    checks = [check for check in claim_of("IRB-30").checks if isinstance(check, Check)]
-    assert [check.property for check in checks] == list(BY_VIEWS)
-    for check in checks:
-        with subtests.test(scenario=check.property):
-            bound, script = program_of(check), BY_VIEWS[check.property].split("; ")
-            assert len(script) == check.length
-            assert bound.reference.holds(follow(bound, script), check.property)
 
 
 def test_a_run_that_the_repairs_exclude_is_refused() -> None:
