@@ -556,12 +556,15 @@ HORUS: tuple[Claim, ...] = (
         "An argument about impossibility is no property of a finite model. That the promise is weaker "
         "shows: what a member delivered before it "
         "went down may be delivered by nobody else, and another message may take its place; among "
-        "survivors agreement and order hold.",
+        "survivors agreement and order hold. So it is of the whole stack TOTAL:MBRSHIP:FRAG:NAK:COM with its "
+        "flush as messages: who goes down has delivered its own message first, and who goes on another one.",
         (
             _literal(TotalStack, "UniformAgreement", "violated", _CRASH, 6),
             _literal(TotalStack, "UniformPrefixOrder", "violated", _CRASH, 7),
             _literal(TotalStack, "Agreement", "holds", _CRASH),
             _literal(TotalStack, "PrefixOrder", "holds", _CRASH),
+            _with("all", HorusFlushChecked, "UniformAgreement", "violated", _WHOLE_TWO, 4, deep=True),
+            _with("all", HorusFlushChecked, "UniformPrefixOrder", "violated", _WHOLE_TWO, 10, deep=True),
         ),
     ),
     Claim(

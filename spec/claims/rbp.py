@@ -14,7 +14,7 @@ from antiphon.spec.claims.claim import (
     Source,
     Standing,
 )
-from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpLive, RbpProperties
+from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpLive, RbpProperties, RbpRotation
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientOrdered
 
 _FIGURE_25 = {
@@ -82,7 +82,8 @@ RBP: tuple[Claim, ...] = (
         "violated",
         "The first ACK names p2 and is sent to p1 only. p1 is not the process it names, p2 never sees it: "
         "nobody ever holds the token. Sent to "
-        "all, as every other ACK, it starts the rotation (with RBP-11).",
+        "all, as every other ACK, it starts the rotation (with RBP-11), and the process that it names gives "
+        "the second number, if it may store a message at all (RBP-41).",
         (
             Check(RbpProperties, "TokenAccepted", "unknown", constants=_THREE),
             _check("TokenAccepted", "unknown", "start_rotation", **_THREE),
@@ -93,6 +94,14 @@ RBP: tuple[Claim, ...] = (
                 ("start_rotation", "skip_null"),
                 constants=_THREE,
                 length=4,
+            ),
+            Check(
+                RbpRotation,
+                "TokenGoesOn",
+                "holds",
+                ("start_rotation", "skip_null"),
+                constants={**_THREE, "nesting": "comment"},
+                length=7,
             ),
         ),
         defect="text",

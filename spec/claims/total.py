@@ -16,6 +16,7 @@ from antiphon.spec.claims.claim import (
     Standing,
 )
 from antiphon.spec.protocols.total.over_flush import TotalOverFlush
+from antiphon.spec.protocols.total.over_views import TotalOverViewsChecked
 from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeatedChecked
 
 _STABLE: dict[str, Any] = {"views": 1, "losses": 2, "processes": 3, "messages": 2}
@@ -57,6 +58,13 @@ _JOIN: dict[str, Any] = {
 _ORDERS: dict[str, Any] = {**_REFORM, "losses": 0, "first_ids": 1, "lists": "another order"}
 _NAMED: dict[str, Any] = {"losses": 0, "processes": 3, "messages": 4, "assigned": True}
 _QUICK: dict[str, Any] = {**_CRASH, "losses": 0, "first_ids": 1}
+_OVER: dict[str, Any] = {"losses": 0, "processes": 3, "messages": 5, "reforms": True, "first_ids": 2}
+
+_KEPT = (
+    "TotalOrder", "PrefixOrder", "ViewPrefix", "UniformIntegrity", "Agreement", "ViewAgreement",
+    "DiscardedWasPassedUp", "GapsAreFilled",
+)  # fmt: skip
+"""What TOTAL keeps over the machine of view synchrony."""
 
 
 def _literal(
@@ -93,6 +101,20 @@ def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None
     """Whether what is numbered and passed up are steps of the machine of view synchrony."""
     return Check(
         TotalOverFlush, "StepOfTheMachine", outcome, repairs, constants=_NAMED, length=length, deep=True
+    )
+
+
+def _over_views(
+    repairs: tuple[str, ...],
+    property: str,
+    outcome: RecordedOutcome,
+    length: int | None = None,
+    **faults: bool,
+) -> Check:
+    """Over the machine of view synchrony; `faults` are the machine's."""
+    constants = {**_OVER, **faults}
+    return Check(
+        TotalOverViewsChecked, property, outcome, repairs, constants=constants, length=length, deep=True
     )
 
 
@@ -507,7 +529,10 @@ TOTAL: tuple[Claim, ...] = (
         "it mends TOT-05, TOT-07, TOT-11, TOT-12 and TOT-13 too, where nothing is lost; TOT-09, TOT-14 and "
         "TOT-15 stay refuted. It is no flush of its own kind: with it, what gets an id and is passed up in "
         "a view are steps of the machine of view synchrony, which Horus' MBRSHIP refines with a flush that "
-        "is made of messages (HOR-09).",
+        "is made of messages (HOR-09). Over that machine, which may deliver and install whatever keeps each "
+        "sender's order, TOTAL needs none of its repairs for order and agreement: TOTAL_NEW_VIEW comes "
+        "before what it announces, so that TOT-09 holds too. Where the machine keeps no order of senders, "
+        "the repair of TOT-10 does. TOT-14 stays refuted, and with its repair messages arrive.",
         (
             _check("ViewAgreement", "violated", "flush", length=4, **_NEXT),
             _check("UniformIntegrity", "violated", "flush", length=7, **_NEXT),
@@ -524,6 +549,17 @@ TOTAL: tuple[Claim, ...] = (
             _check("Agreement", "holds", **_CRASH),
             _check("UniformIntegrity", "holds", **_CRASH),
             *_larger("ViewAgreement", "Agreement", "Validity"),
+            *(_over_views((), property, "holds") for property in _KEPT),
+            _over_views((), "HeardInTheNextView", "holds", 6),
+            _over_views((), "ViewAgreement", "violated", 4, goes_on=True),
+            _over_views((), "PrefixOrder", "violated", 6, goes_on=True),
+            _over_views((), "Agreement", "violated", 5, hasty=True),
+            _over_views((), "DiscardedWasPassedUp", "violated", 7, any_order=True),
+            _over_views((), "GapsAreFilled", "violated", 8, any_order=True),
+            *(_over_views(("await_new_view",), property, "holds", any_order=True) for property in _KEPT),
+            _over_views((), "Validity", "violated", 2),
+            _over_views(("identify_requests", "repeat_request"), "Validity", "holds"),
+            _over_views(("identify_requests", "repeat_request"), "PrefixOrder", "holds"),
         ),
         repairs=("flush",),
     ),

@@ -122,6 +122,15 @@ class RbpProperties(RbpBounded):
         )
 
 
+class RbpRotation(RbpProperties):
+    """The start of the rotation, which line 40 carries on: who accepts the token goes on from its number."""
+
+    @witness
+    def TokenGoesOn(self) -> bool:
+        """Who accepted the token has given the next number, the second."""
+        return any(item.number == 2 for p in self.each(Process) for item in self.numbered[p])
+
+
 class RbpChecked(RbpProperties, TotalOrderBroadcast):
     """RBP without failures, checked against total order broadcast."""
 

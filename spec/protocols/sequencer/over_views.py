@@ -1,13 +1,9 @@
-"""SEQUENCER over the machine of view synchrony: whatever the machine may deliver and install, it delivers and
-installs, and nothing else.
+"""SEQUENCER over the machine of view synchrony: the machine is all that it has below it, with FIFO order of
+each sender's multicasts.
 
-`over_flush` shows that the repair `flush` does what the machine may do; this is the other direction. The
-machine is all that SEQUENCER has below it, with FIFO order of each sender's multicasts, and Horus' MBRSHIP
-with its flush as messages is such a machine (`FlushedViewSynchrony`) in such an order (`FlushFifo`). So what
-holds here holds over those messages, as far as it is safety. Who is in a view `Membership` says.
-
-What is multicast gets a name of the machine, one after the other; half of the `messages` names are left for
-what is multicast again. The own copy of a coordinator is delivered at once, as `loopback` has it.
+`over_flush` shows that the repair `flush` does what the machine may do; this is the other direction
+(`services.view_layer`). Who is in a view `Membership` says. Half of the `messages` names are left for what is
+multicast again. The own copy of a coordinator is delivered at once, as `loopback` has it.
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design": "I
 decided not to implement this, because this implies flushing".
@@ -15,33 +11,17 @@ decided not to implement this, because this implies flushing".
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from antiphon.spec.lang import (
-    Between,
-    Map,
-    action,
-    constraint,
-    environment,
-    everywhere,
-    initial,
-    instance,
-    mutation,
-    require,
-    witness,
-)
+from antiphon.spec.lang import Map, action, constraint, environment, everywhere, initial, require, witness
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.protocols.sequencer.design import Data
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
-from antiphon.spec.services.events import Installed, View
-from antiphon.spec.services.view_machine import ViewSynchronousState
+from antiphon.spec.services.view_layer import LAYER_FAULTS, ViewSynchronousLayer
 
 
-class SequencerOverViews(SequencerBounded, instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
+class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
     """SEQUENCER, whose multicasts are messages of the machine. `packet_of[m]` is what m stands for."""
 
     packet_of: Map[Message, Data | None] = everywhere(None)
-    named: Annotated[int, Between(0, "messages")] = 0
 
     @initial
     def found(self) -> None:
@@ -71,34 +51,21 @@ class SequencerOverViews(SequencerBounded, instance(ViewSynchronousState, "machi
 
     def multicast(self, sender: Process, packet: Data) -> None:
         """The machine has a message."""
-        m = Message(self.named)
-        self.named += 1
-        self.packet_of[m] = packet
-        self.machine_note_submission(sender, m)
+        self.packet_of[Message(self.named)] = packet
+        self.name_multicast(sender)
 
     def loop_back(self, p: Process, packet: Data) -> None:
         """The own copy comes first."""
-        self.machine_note_delivery(p, Message(self.named - 1))
         self.unwrap(p, packet)
 
     @action(fairness="weak")
     def hear_next(self, p: Process, m: Message) -> None:
         """The machine delivers m to p."""
-        require(self.machine_may_deliver(p, m) and self.is_in_turn(p, m))
+        require(self.may_hear_next(p, m))
         self.machine_note_delivery(p, m)
         packet = self.packet_of[m]
         if packet is not None:
             self.unwrap(p, packet)
-
-    def is_in_turn(self, p: Process, m: Message) -> bool:
-        """P has delivered what the sender of m has sent before it in the view."""
-        return not any(
-            k < m
-            and self.machine_author[k] == self.machine_author[m]
-            and self.machine_sending_view[k] == self.machine_sending_view[m]
-            and self.machine_delivery_view[p][k] == 0
-            for k in self.each(Message)
-        )
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
@@ -119,38 +86,7 @@ class SequencerOverViews(SequencerBounded, instance(ViewSynchronousState, "machi
         self.machine_dead[p] = True
 
 
-@mutation("a process goes on with what it has")
-class GoesOn(SequencerOverViews):
-    """Without View Synchrony."""
-
-    def machine_has_the_same(self, p: Process, w: View) -> bool:
-        """Whatever p has delivered."""
-        return True
-
-    def machine_is_too_late(self, p: Process, m: Message) -> bool:
-        """Whatever the others have taken along."""
-        return False
-
-
-@mutation("who goes on first leaves behind what others have delivered")
-class Hasty(SequencerOverViews):
-    """The first does not ask the others."""
-
-    def machine_has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Nobody is asked."""
-        return False
-
-
-@mutation("multicasts of one sender are delivered in any order")
-class AnyOrder(SequencerOverViews):
-    """Without FIFO order."""
-
-    def is_in_turn(self, p: Process, m: Message) -> bool:
-        """Always."""
-        return True
-
-
-class SequencerOverViewsChecked(SequencerOverViews, TotalOrderBroadcast, mutations=(GoesOn, Hasty, AnyOrder)):
+class SequencerOverViewsChecked(SequencerOverViews, TotalOrderBroadcast, mutations=LAYER_FAULTS):
     """SEQUENCER over the machine, judged by total order broadcast."""
 
     @witness

@@ -172,9 +172,13 @@ class Total(Losses[Packet], Membership):
             number = self.next_to_assign[p]
             self.next_to_assign[p] = number + 1
             self.keep(p, number, m)
-            group = {q for q in self.each(Process) if self.reaches(p, q)}
-            self.network |= {Bcast(q, self.installed[p], number, m) for q in group}
+            self.send_bcast(p, number, m)
             self.take_in(p, number, m)
+
+    def send_bcast(self, p: Process, number: Number, m: Message) -> None:
+        """TOTAL_BCAST to the group."""
+        group = {q for q in self.each(Process) if self.reaches(p, q)}
+        self.network |= {Bcast(q, self.installed[p], number, m) for q in group}
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
         """What can be sent again, kept until the view changes (`keeping`)."""
@@ -217,6 +221,10 @@ class Total(Losses[Packet], Membership):
         self.forget_sent(p)
         self.next_to_assign[p] = first
         self.next_expected[p] = first
+        self.send_new_view(p, first)
+
+    def send_new_view(self, p: Process, first: First) -> None:
+        """TOTAL_NEW_VIEW to the group."""
         self.network |= {NewView(q, self.formed, first) for q in self.group_of(p) - {p} if not self.down[q]}
 
     def follow(self, p: Process) -> None:
