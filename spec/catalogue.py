@@ -276,6 +276,7 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS_TOTAL",
+        binding_at="antiphon.conformance.bindings.horus_total:TOTAL",
     ),
     Entry(
         "horus-flush",
@@ -308,6 +309,7 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS",
+        binding_at="antiphon.conformance.bindings.horus_total:STACK",
         member_at="antiphon.conformance.cluster.protocols:horus_member",
     ),
     Entry(

@@ -1,4 +1,4 @@
-"""Horus' layers NAK and FRAG and their cores speak of the same things by these names.
+"""Horus' layers COM, NAK and FRAG and their cores speak of the same things by these names.
 
 | paper                          | specification `Nak`, `Frag`   | implementation, the layer's snapshot   |
 |--------------------------------|-------------------------------|----------------------------------------|
@@ -26,24 +26,21 @@ from typing import Any
 import msgspec
 
 from antiphon.conformance.bindings.binding import Bound, described, with_faults
-from antiphon.conformance.bindings.core_binding import CoreBinding, settled
-from antiphon.conformance.bindings.horus_calls import NAK_LEVEL, Calls, header_of, observed
-from antiphon.conformance.bindings.horus_faults import FRAG_FAULTS, NAK_FAULTS, Fault
-from antiphon.conformance.bindings.shell import Asked, Driven
-from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.horus import MESSAGES, STACK, Core, Frame, Snapshot, horus
+from antiphon.conformance.bindings.core_binding import CoreBinding
+from antiphon.conformance.bindings.horus_calls import NAK_LEVEL, Calls, header_of
+from antiphon.conformance.bindings.horus_driven import driven
+from antiphon.conformance.bindings.horus_faults import COM_FAULTS, FRAG_FAULTS, NAK_FAULTS, Fault
+from antiphon.conformance.bindings.shell import Asked
+from antiphon.impl.protocols.horus import STACK, Frame, Snapshot, horus
 from antiphon.impl.protocols.horus import nak as layer
 from antiphon.impl.protocols.horus.com import Addressed
 from antiphon.impl.protocols.horus.process import Settings, timer
 from antiphon.model.engines import compiled_machine
-from antiphon.spec.lang import Spec, Step, program
+from antiphon.spec.lang import Program, Step, program
 from antiphon.spec.protocols.horus import boundaries as spec
 from antiphon.spec.protocols.horus.frag import Piece
 from antiphon.spec.protocols.horus.local_status import FragByMember, NakByMember
 from antiphon.spec.services import Message, Process
-
-INTERVAL_MS = 16.0
 
 FRAG_LEVEL = NAK_LEVEL + 1
 
@@ -58,16 +55,21 @@ class HorusBinding(CoreBinding[Frame]):
         "outside": "the endpoints outside the view: members stay, nobody is",
     }
 
-    def __init__(
-        self, specification: type[Spec], stack: tuple[str, ...], fault: Fault | None, **constants: Any
-    ) -> None:
-        bounded = program(specification, repairs=("await_room",), **constants)
-        self.senders = int(bounded.constants["senders"])
-        self.bytes = int(bounded.constants.get("fragments", 1))
-        buffer = int(bounded.constants["buffer"])
-        super().__init__(bounded, driven(stack, int(bounded.constants["processes"]), buffer, fault))
-        self._recorder = Calls(self.senders)
+    def __init__(self, bounded: Program, stack: tuple[str, ...], fault: Fault | None) -> None:
+        self.fragments = int(bounded.constants.get("fragments", 1))
+        members = int(bounded.constants["processes"])
+        super().__init__(bounded, driven(stack, members, fault, self.settings(bounded)))
+        self._recorder = Calls(int(bounded.constants.get("senders", 1)), self.fragments)
         self._machine = compiled_machine(bounded)
+
+    def settings(self, bounded: Program) -> Settings:
+        """What the layers are told: fragments are of one byte."""
+        return Settings(int(bounded.constants["buffer"]), 1)
+
+    @property
+    def payload_bytes(self) -> int:
+        """The size of a message."""
+        return self.fragments
 
     def packet(self, sender: int, to: int, message: Frame) -> spec.Envelope:
         """The specification's envelope that a frame on its way stands for."""
@@ -81,7 +83,7 @@ class HorusBinding(CoreBinding[Frame]):
         asked = super().asked(step, datagram)
         match step:
             case Step("broadcast", (_, Message(index=index))):
-                return Asked(asked.action, asked.datagram, b"%0*d" % (self.bytes, index))
+                return Asked(asked.action, asked.datagram, b"%0*d" % (self.payload_bytes, index))
             case Step("ask", (_, Process(index=of))):
                 return Asked(f"ask {of}", asked.datagram)
         return asked
@@ -96,7 +98,10 @@ class HorusBinding(CoreBinding[Frame]):
         (state,) = self._machine.initial()
         values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
         for name, value in self.project(me, snapshot).items():
-            values[name] = (*values[name][:me], value, *values[name][me + 1 :])
+            if name == "broadcasts":
+                values[name] = self.program.constants["messages"]  # this is about timers
+            else:
+                values[name] = (*values[name][:me], value, *values[name][me + 1 :])
         waits = []
         for step in self._machine.enabled(tuple(values.values())):
             match step:
@@ -133,8 +138,8 @@ class NakBinding(HorusBinding):
     """NAK:COM."""
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        planted = None if fault is None else NAK_FAULTS[fault]
-        super().__init__(NakByMember, ("NAK", "COM"), planted, **constants)
+        bounded = program(NakByMember, repairs=("await_room",), **constants)
+        super().__init__(bounded, ("NAK", "COM"), None if fault is None else LOWER_FAULTS[fault])
 
 
 class FragBinding(HorusBinding):
@@ -147,8 +152,8 @@ class FragBinding(HorusBinding):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        planted = None if fault is None else FRAG_FAULTS[fault]
-        super().__init__(FragByMember, ("FRAG", "NAK", "COM"), planted, **constants)
+        bounded = program(FragByMember, repairs=("await_room",), **constants)
+        super().__init__(bounded, ("FRAG", "NAK", "COM"), None if fault is None else FRAG_FAULTS[fault])
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
         """Fragments too; they are of the message after those that came up."""
@@ -160,66 +165,17 @@ class FragBinding(HorusBinding):
         return {**super().project(me, snapshot), "handed": snapshot.last_id, "gathered": pieces}
 
 
-def driven(stack: tuple[str, ...], members: int, buffer: int, fault: Fault | None) -> Driven[Frame]:
-    """What a shell and its judge need to know of a stack's cores."""
-    intervals_ms = {
-        timer(NAK_LEVEL, name, of): INTERVAL_MS for name in (layer.ASK, layer.TELL) for of in range(members)
-    }
-
-    def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> Core:
-        settings = Settings(buffer, 1, ask_ms=INTERVAL_MS, tell_ms=INTERVAL_MS, backoff_max=backoff_max)
-        kind = fault or Core
-        if isinstance(tracer, Calls):
-            kind = observed(kind, tracer)
-        return kind(stack, me, members, settings, tracer=tracer)
-
-    return Driven(
-        MESSAGES,
-        intervals_ms,
-        core,
-        _single,
-        settled,
-        _reported,
-        partial(_busy, buffer),
-        rested=settled,
-        ending=frozenset(timer(NAK_LEVEL, layer.TELL, of) for of in range(members)),
-    )
-
-
-def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-    if action == "broadcast":
-        return True, core.broadcast(payload, now)
-    name, _, of = action.partition(" ")
-    done = core.expire(timer(NAK_LEVEL, name, int(of or core.me)), now)
-    return done, done
-
-
-def _reported(
-    me: int, before: Snapshot, after: Snapshot, asked: Asked
-) -> tuple[object, tuple[tracing.Event, ...]]:
-    if asked.action != "broadcast":
-        return True, (tracing.Step(me, asked.action.partition(" ")[0]),)
-    name = Identifier(me, after.last_id)
-    delivered = tracing.Deliver(me, name, before.delivered + 1, asked.payload)
-    return name, (tracing.Broadcast(me, name, asked.payload), delivered)
-
-
-def _busy(buffer: int, me: int, snapshot: Snapshot) -> bool:
-    del me
-    nak: Any = snapshot.layers[NAK_LEVEL]
-    full: bool = nak.cast - nak.oldest + 1 >= buffer
-    return full
-
+LOWER_FAULTS = COM_FAULTS | NAK_FAULTS
 
 PAPER = tuple(STACK.split(":"))
-"""The stack in which a fault of a layer meets whole runs, since NAK and FRAG alone order nothing."""
+"""The stack in which a fault of a layer meets whole runs, since what is below TOTAL orders nothing."""
 
 NAK = Bound(
     NakBinding,
     small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
-    faults=described(NAK_FAULTS),
-    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in NAK_FAULTS.items()}),
+    faults=described(LOWER_FAULTS),
+    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in LOWER_FAULTS.items()}),
 )
 """NAK:COM, while the view stays."""
 

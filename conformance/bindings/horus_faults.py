@@ -1,4 +1,4 @@
-"""Plausible mistakes in implementations of Horus' layers NAK and FRAG, each a stack with one thing wrong.
+"""Plausible mistakes in Horus' layers COM, NAK and FRAG, each a stack with one thing wrong.
 
 `antiphon lockstep horus-nak --fault NAME` shows the shortest trace to where it differs.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from antiphon.impl.protocols.horus import Core
+from antiphon.impl.protocols.horus.com import Addressed, Com
 from antiphon.impl.protocols.horus.frag import Frag, Fragment
 from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, Send, Timer, pushed
 from antiphon.impl.protocols.horus.nak import ASK, Nak, Negative, Status
@@ -28,6 +29,51 @@ def planted(kind: type[Layer]) -> type[Core]:
             super()._link()
 
     return Faulty
+
+
+class CastsToOne(Com):
+    """Wrong call: what is cast is sent to one member."""
+
+    def down(self, call: Down) -> None:
+        """Take the first."""
+        super().down(Send(self.others[0], call.body))
+
+
+class SendsToAll(Com):
+    """Wrong call: what is sent to one member is cast."""
+
+    def down(self, call: Down) -> None:
+        """Take all."""
+        super().down(Cast(call.body))
+
+
+class PushesTheReceiver(Com):
+    """Wrong address: what is sent to one member names that member as its source."""
+
+    def down(self, call: Down) -> None:
+        """Name it."""
+        if isinstance(call, Send):
+            self.below(Send(call.to, pushed(Addressed(call.to, call.body))))
+        else:
+            super().down(call)
+
+
+class PassesUpTwice(Com):
+    """Forgotten `else`: what passes the filter goes up twice."""
+
+    def up(self, call: Receive) -> None:
+        """And again."""
+        super().up(call)
+        super().up(call)
+
+
+class FiltersTheLast(Com):
+    """Off by one: what comes from the member with the highest number is taken for foreign."""
+
+    def up(self, call: Receive) -> None:
+        """Leave it out."""
+        if call.origin < self.members - 1:
+            super().up(call)
 
 
 class AsksOnlyOnce(Nak):
@@ -184,6 +230,15 @@ class DropsTheTail(Frag):
         """Empty it."""
         super()._gather(origin, Fragment(fragment.last, b"" if fragment.last else fragment.part))
 
+
+COM_FAULTS: dict[str, Any] = {
+    "casts-to-one": planted(CastsToOne),
+    "filters-the-last": planted(FiltersTheLast),
+    "passes-up-twice": planted(PassesUpTwice),
+    "pushes-the-receiver": planted(PushesTheReceiver),
+    "sends-to-all": planted(SendsToAll),
+}
+"""The stacks whose COM differs in a step, by name."""
 
 NAK_FAULTS: dict[str, Any] = {
     "answers-for-ever": planted(AnswersForEver),

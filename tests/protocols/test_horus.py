@@ -14,6 +14,7 @@ from antiphon.model.trace import replay
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Spec, Step, action, emit, on, program, require
 from antiphon.spec.protocols.horus.boundaries import ComCast, ComSend, Data, NakCast, NakReceive, Status, Unit
+from antiphon.spec.protocols.horus.by_member import HorusByMemberChecked
 from antiphon.spec.protocols.horus.fifo_stacks import FragStack, NakStack, NakStackRepeated
 from antiphon.spec.protocols.horus.flushed_stacks import HorusFlushChecked
 from antiphon.spec.protocols.horus.group import GroupView, NewView
@@ -66,6 +67,14 @@ MODELS: dict[str, tuple[type[Spec], Constants, tuple[str, ...] | str, set[str], 
         HorusViews, FULL_STACK | {"processes": 3, "messages": 1, "casts": 2, "losses": 0}, "all", CLOSED,
         {"Replaced", "Skipping", "Asked", "Gap"},
     ),
+    "the full stack as members can do it": (
+        HorusByMemberChecked,
+        {
+            "patient": True, "crashes": 0, "views": 1, "processes": 2, "messages": 1, "casts": 3, "buffer": 1,
+            "oracle": "next in rank",
+        },
+        (), set(), {"ViewChanged", "Continued", "Gap", "Buffered", "TokenLost", "CameEarly", "Replaced"},
+    ),
 }  # fmt: skip
 """Specification, constants, repairs; what cannot hold: of TOTAL what it does not promise to members that go
 down, and below it what a member that is down owes to NAK; the witnesses that are out of reach within these
@@ -85,6 +94,7 @@ COUNTS: dict[str, tuple[int, int, int]] = {
     "the full stack of two": (571, 1024, 17),
     "the full stack of two with its flush": (284, 454, 16),
     "the full stack of three": (4730, 11341, 20),
+    "the full stack as members can do it": (1134, 2086, 26),
 }
 """States, transitions and depth."""
 
