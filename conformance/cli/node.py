@@ -1,6 +1,7 @@
 """`antiphon node`: one member of a group from the shell; lines of input go to all, events are printed.
 
-The member stays when its input ends, since others may need it, and leaves at an interrupt or SIGTERM.
+The member stays when its input ends, since others may need it, and leaves at an interrupt or SIGTERM. At a
+SIGHUP one with a key file reads it again, and uses what is in it from then on.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import asyncio
 import base64
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +20,7 @@ import msgspec
 import typer
 
 from antiphon.conformance.cli import output
-from antiphon.impl.errors import GroupFailed, LocalError
+from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
 from antiphon.impl.keys import read_keys
@@ -60,7 +62,11 @@ def node(
     ] = None,
     key_file: Annotated[
         Path | None,
-        typer.Option("--key-file", metavar="FILE", help="The group's keys; without, nothing is encrypted."),
+        typer.Option(
+            "--key-file",
+            metavar="FILE",
+            help="The group's keys, read again at a SIGHUP; without, nothing is encrypted.",
+        ),
     ] = None,
     stall: Annotated[
         float, typer.Option("--stall", help="Fail when the others are missing for so many seconds.")
@@ -99,7 +105,7 @@ def node(
             key=None if key_file is None else read_keys(key_file), stall_s=stall,
             tracer=tracer or NULL_TRACER, **settings,
         )  # fmt: skip
-        return run(_take_part(group, json=json))
+        return run(_take_part(group, key_file, json=json))
     except GroupFailed as error:
         sys.stderr.write(f"antiphon: the group cannot go on: {error}\n")
         return FAILED
@@ -110,26 +116,42 @@ def node(
             tracer.close(complete=sys.exc_info()[0] is None)
 
 
-async def _take_part(group: Group, *, json: bool) -> int:
+async def _take_part(group: Group, key_file: Path | None, *, json: bool) -> int:
     """Be a member until a signal comes or the group fails."""
     leave = asyncio.Event()
-    with _signals(leave):
+    handlers: dict[int, Callable[[], object]] = {signal.SIGINT: leave.set, signal.SIGTERM: leave.set}
+    if key_file is not None:
+        handlers[signal.SIGHUP] = partial(_rekey, group, key_file)
+    with _signals(handlers):
         return await _until(leave, group, json=json)
 
 
+def _rekey(group: Group, key_file: Path) -> None:
+    """Use the keys that are in the file now; those it has, where the file cannot be used."""
+    try:
+        keys = read_keys(key_file)
+        group.rekey(keys)
+    except InvalidKey as error:
+        sys.stderr.write(f"antiphon: the keys stay as they were: {error}\n")
+        return
+    sys.stderr.write(
+        f"antiphon: {key_file} was read again: the first of {1 + len(keys.accept)} keys is used\n"
+    )
+
+
 @contextmanager
-def _signals(leave: asyncio.Event) -> Iterator[None]:
-    """Meanwhile an interrupt and a request to end set the event; afterwards they are what they were."""
-    loop, numbers = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    before = [signal.getsignal(number) for number in numbers]
-    for number in numbers:
-        loop.add_signal_handler(number, leave.set)
+def _signals(handlers: Mapping[int, Callable[[], object]]) -> Iterator[None]:
+    """Meanwhile each of these signals is handled in the loop; afterwards they are what they were."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in handlers}
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, earlier in before.items():
             loop.remove_signal_handler(number)
-            signal.signal(number, handler)
+            signal.signal(number, earlier)
 
 
 async def _until(leave: asyncio.Event, group: Group, *, json: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -69,6 +70,60 @@ def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(tmp
     run = load_run(tmp_path / "log")
     assert not run.problems
     assert {outcome.value for outcome in judge_run(run).outcomes.values()} == {"holds"}
+
+
+def give(process: subprocess.Popen[bytes], path: Path, *keys: str) -> bytes:
+    """The file has these keys now, and the process is told; what it says of it."""
+    path.write_text("\n".join(keys), encoding="ascii")
+    path.chmod(0o600)
+    process.send_signal(signal.SIGHUP)
+    assert process.stderr is not None
+    return process.stderr.readline()
+
+
+def say(process: subprocess.Popen[bytes], line: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + b"\n")
+    process.stdin.flush()
+
+
+def test_keys_change_at_a_signal_while_lines_go_on(tmp_path: Path) -> None:
+    """Three steps lose nothing; who has another key is heard by nobody until the others have it too."""
+    at, old, new, other = free_ports(2), "ab" * 32, "cd" * 32, "ef" * 32
+    files = [tmp_path / name for name in ("first", "second")]
+    for path in files:
+        path.write_text(old, encoding="ascii")
+        path.chmod(0o600)
+    first, second = (start(me, at, "--key-file", files[me]) for me in range(2))
+    with first, second:
+        try:
+            assert first.stderr is not None and second.stderr is not None  # noqa: PT018
+            assert first.stdout is not None and second.stdout is not None  # noqa: PT018
+            assert all(
+                b"an interrupt leaves" in each.stderr.readline() for each in (first, second) if each.stderr
+            )
+            sent = 0
+            for keys in ([old, new], [new, old], [new]):
+                for process, path in ((first, files[0]), (second, files[1])):
+                    told = give(process, path, *keys)
+                    assert told.endswith(b"was read again: the first of %d keys is used\n" % len(keys))
+                    say(process, b"line")
+                    sent += 1
+                    for each in (first, second):
+                        assert each.stdout is not None
+                        assert each.stdout.readline().split()[0] == b"%d" % sent
+            told = give(first, files[0], "no key")
+            assert b"the keys stay as they were: key file" in told
+            assert b"line 1: 6 characters" in told
+            give(first, files[0], other)
+            say(first, b"heard by nobody")
+            assert select.select([second.stdout], [], [], 0.5)[0] == []
+            give(second, files[1], other)
+            assert second.stdout.readline() == b"%d 0 heard by nobody\n" % (sent + 1)
+        finally:
+            for process in (first, second):
+                process.send_signal(signal.SIGTERM)
+        assert [process.wait(10) for process in (first, second)] == [0, 0]
 
 
 @pytest.mark.parametrize(
