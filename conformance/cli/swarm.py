@@ -61,6 +61,9 @@ def swarm(
         Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
     ] = "drawn",
     sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
+    multicast: Annotated[
+        bool, typer.Option("--multicast", help="What goes to all others is one datagram.")
+    ] = False,
     bound: Annotated[
         float, typer.Option("--bound-ms", help="When faults are over, something is delivered in each.")
     ] = 20_000.0,
@@ -98,6 +101,7 @@ def swarm(
     try:
         settings = Settings(
             members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers, sealed=sealed,
+            multicast=multicast,
             planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip

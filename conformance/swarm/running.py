@@ -76,7 +76,7 @@ class _Run:
         self.network: SimulatedNetwork[Any] = SimulatedNetwork(
             implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
             starts_ms=list(starts.values()), tracer=log or tracer,
-            keys=_KEYS if settings.sealed else None,
+            keys=_KEYS if settings.sealed else None, multicast=settings.multicast,
             layers=None if schedule.layers is None else Layers(**schedule.layers),
         )  # fmt: skip
         if log is not None:

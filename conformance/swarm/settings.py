@@ -38,7 +38,8 @@ class FaultKind(StrEnum):
 class Settings(Struct, frozen=True, kw_only=True):
     """One setting of a swarm.
 
-    `sealed`: every datagram is encrypted, duplicates go no further. `planted` names the fault that the core
+    `sealed`: every datagram is encrypted, duplicates go no further. `multicast`: what goes to all others is
+    one datagram, which each link may lose. `planted` names the fault that the core
     shall have. After the last fault something has to be delivered
     in each `bound_ms` until everything is; a run that takes more than `steps_max` is given up. `logs`: keep
     them of every run.
@@ -49,6 +50,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     faults: tuple[FaultKind, ...] = tuple(FaultKind)
     layers: Around = "drawn"
     sealed: bool = False
+    multicast: bool = False
     planted: str | None = None
     bound_ms: float = 20_000.0
     steps_max: int = 20_000

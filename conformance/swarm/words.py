@@ -38,6 +38,8 @@ def command_of(core: str, settings: Settings) -> str:
         words += [option, str(mine)] if mine != its else []
     if settings.sealed:
         words.append("--encrypted")
+    if settings.multicast:
+        words.append("--multicast")
     if settings.faults != usual.faults:
         words += [word for kind in settings.faults for word in ("--only", kind)]
     return " ".join(words)

@@ -15,8 +15,9 @@ bytes is a greeting. `sealing` says what that looks like on the wire; what it re
    lost, as datagrams may be.
 4. A member greets all others when it starts, so that nobody's timer decides when a group begins.
 5. A datagram for everybody names a digest of the incarnations of all members. Who knows others refuses it, as
-   one for an incarnation that is not the own, and learns nothing from it. A sender that does not know all
-   members yet sends to each.
+   one for an incarnation that is not the own, and learns nothing from it: it greets, as at the start, the
+   sender if that is not known, else all from which nothing has come yet, for a digest holds all of them. A
+   sender that does not know all members yet sends to each.
 
 This is the verification tag of SCTP (RFC 9260, section 8.5), without its state of a connection. It shows that
 somebody reads what is sent to an address, and not who: that takes a key. This module must not know a socket,
@@ -109,7 +110,10 @@ class Incarnations:
             told = f"from incarnation {opened.source.hex()} of process {sender}, before {known.hex()}"
             return Rejected(Rejection.FOREIGN_INCARNATION, told)
         if opened.target != (self._everybody if opened.to == EVERYBODY else self._own):
-            self._greet(sender, opened.source, now)
+            if opened.to == EVERYBODY:
+                self._look_round(sender, opened.source, now)
+            else:
+                self._greet(sender, opened.source, now)
             if not data:
                 return None
             what = "all processes" if opened.to == EVERYBODY else "this process"
@@ -144,6 +148,16 @@ class Incarnations:
         if not opened.data and not waiting:
             self._greet(sender, source, now)
 
+    def _look_round(self, sender: int, source: bytes, now: float) -> None:
+        """This member and the sender know different members: which, neither can say."""
+        if source != self._known.get(sender):
+            self._greet(sender, _UNKNOWN, now)  # who is known answers only a greeting that asks who it is
+            return
+        self._greet(sender, source, now)
+        for process in self._others:
+            if process != sender and process not in self._heard:
+                self._greet(process, _UNKNOWN, now)
+
     def _send_to_everybody(self, data: bytes, now: float) -> None:
         if self._everybody is not None:
             self._frame(EVERYBODY, self._everybody, data)
@@ -159,10 +173,11 @@ class Incarnations:
         return hashlib.blake2b(b"".join(own for _, own in named), digest_size=INCARNATION_BYTES).digest()
 
     def _greet(self, to: int, target: bytes, now: float) -> None:
+        """At most so often; questions leave room for answers, or two that ask each other get none."""
         since, count = self._greetings.get(to, (now, 0))
         if now - since >= GREETINGS_MS:
             since, count = now, 0
-        if count < GREETINGS_MAX:
+        if count < (GREETINGS_MAX // 2 if target == _UNKNOWN else GREETINGS_MAX):
             self._greetings[to] = (since, count + 1)
             self._frame(to, target, b"")
 

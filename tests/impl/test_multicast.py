@@ -204,6 +204,27 @@ def test_of_version_6_the_zone_names_the_network() -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("name", ["dtp", "total"])
+@pytest.mark.parametrize("deaf", [((1, 2),), ((1, 2), (2, 1))], ids=["one way", "both ways"])
+def test_who_missed_a_greeting_asks_for_it_when_something_goes_to_everybody(
+    name: str, deaf: tuple[tuple[int, int], ...]
+) -> None:
+    """Process 2 knows the sender and not process 1, without which it cannot read what is for everybody; and
+    process 1, which knows it, has nothing to say to it.
+    """
+
+    def carriage(sender: int, to: int, now: float) -> tuple[float, ...]:
+        return () if (sender, to) in deaf and 0.5 < now < 30.0 else (1.0,)
+
+    network = SimulatedNetwork(
+        implementation(name), MEMBERS, seed=0, carriage=carriage, multicast=True, keys=Keyring(KEY)
+    )
+    network.run_for(40.0)
+    for _ in range(16):
+        network.broadcast(0, b"m")
+    assert network.run_until_delivered(16, limit_ms=5_000.0), network
+
+
 @pytest.mark.parametrize(
     ("host", "shared", "told"),
     [

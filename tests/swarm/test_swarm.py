@@ -69,6 +69,15 @@ def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
         assert len(logged.logs) == 3
 
 
+def test_groups_over_multicast_meet_although_greetings_are_lost() -> None:
+    """Seeds 21 and 137 once left members that could read nothing that was for everybody."""
+    settings = Settings(sealed=True, multicast=True)
+    for core, seed in (("total", 21), ("dtp", 137)):
+        result, apart = run_seed(core, seed, settings), run_seed(core, seed, Settings(sealed=True))
+        assert (result.outcome, apart.outcome) == (Outcome.HOLDS, Outcome.HOLDS)
+        assert result.sent != apart.sent
+
+
 def test_sealed_groups_keep_their_promises_and_take_no_datagram_twice() -> None:
     report = run_swarm("rbp", runs=15, seed=1, settings=Settings(sealed=True))
     assert report.outcomes == {Outcome.HOLDS: 15}
