@@ -4,7 +4,8 @@
 
 prints seconds, of the clock and of processors (Java and Spark's workers included); a measurement, not a test.
 
-1. Logs into verdicts: plain Python, `antiphon verify` of logs, `antiphon ingest`.
+1. Logs into verdicts: plain Python, `antiphon verify` of logs, `antiphon ingest`. With `--direct` no log is
+   written: the rows of the same runs are made and put into buckets as tasks put them.
 2. The question of `scan` put to the rows of the lake: Spark in one pass, the bare read of the same columns by
    Spark, and the same question in pandas, Polars and DuckDB, each if it is there: pip install polars duckdb.
 """
@@ -12,6 +13,7 @@ prints seconds, of the clock and of processors (Java and Spark's workers include
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,14 +21,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import psutil
+import pyarrow as pa
+from pyarrow import parquet
 from pyspark.sql import functions as F  # noqa: N812 - Spark's functions have this name everywhere
 
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.pipeline import ingest, verify
-from antiphon.conformance.pipeline.columns import CODES
-from antiphon.conformance.pipeline.lake import batches_of, events_of
+from antiphon.conformance.pipeline.buckets import Spill, writes_buckets
+from antiphon.conformance.pipeline.chunks import RUNS
+from antiphon.conformance.pipeline.columns import CODES, NUMBER, Columns, Longs, Rows
+from antiphon.conformance.pipeline.facts import Fact
+from antiphon.conformance.pipeline.lake import BUCKET_BYTES, batches_of, events_of, found_lake, put_batch
 from antiphon.conformance.pipeline.scan import health_of, in_one_pass
 from antiphon.conformance.pipeline.session import settings, spark_session
 from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name, message_id
@@ -64,6 +72,59 @@ def write_logs(root: Path, runs: int, processes: int, messages: int) -> int:
     return lines
 
 
+def write_lake(lake: Path, runs: int, processes: int, messages: int) -> int:
+    """Write a lake of the same runs without their logs, and count the lines that these would have."""
+    staging = lake / "batches" / "direct"
+    found_lake(lake)
+    for table in ("spills", "events", "runs", "quarantine"):
+        (staging / table).mkdir(parents=True)
+    logs = [_columns_of_log(process, processes, messages) for process in range(processes)]
+    lines = sum(len(columns.line) + 1 for columns, _ in logs)
+    buckets = max(1, -(-lines * runs * 100 // BUCKET_BYTES))
+    rows = Rows()
+    with Spill(staging / "spills" / "0.arrow", buckets) as spill:
+        for run in range(runs):
+            for process, (columns, position) in enumerate(logs):
+                rows.add(run, process, columns, position)
+            rows.add_run(run, messages, Fact.SOUND | Fact.SENDERS_ORDER | Fact.NO_CRASH)
+            if rows.size > 50_000 or run == runs - 1:
+                spill.add(rows.batch())
+    work = writes_buckets(str(staging / "spills"), str(staging / "events"), buckets)
+    for _ in work([pa.RecordBatch.from_pydict({"id": list(range(buckets))})]):
+        pass
+    shutil.rmtree(staging / "spills")
+    empty = {name: pa.array([0] * runs, pa.int64()) for name in ("lines", "events", "faults")}
+    told = [empty.get(field.name, pa.nulls(runs, field.type)) for field in RUNS]
+    parquet.write_table(pa.Table.from_arrays(told, schema=RUNS), staging / "runs" / "0.parquet")
+    put_batch(staging, lake, buckets, {})
+    return lines * runs
+
+
+def _columns_of_log(process: int, processes: int, messages: int) -> tuple[Columns, Longs]:
+    """What `write_logs` writes into one log."""
+    order = np.arange(messages)
+    own = order % processes == process
+    at = order + np.cumsum(own)
+    size = messages + int(own.sum()) + 1
+    kind, message = np.full(size, CODES["deliver"], np.int8), np.zeros(size, np.int64)
+    kind[at[own] - 1], kind[-1] = CODES["broadcast"], CODES["end"]
+    message[at], message[at[own] - 1] = order, order[own]
+    delivered = kind == CODES["deliver"]
+    content = message.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    columns = {
+        "source": message % processes,
+        "count": message // processes + 1,
+        "number": message + 1,
+        "high": content.view(np.int64),
+        "low": (~content).view(np.int64),
+        "peer": np.zeros(size, np.int64),
+    }
+    valid = np.array([(kind != CODES["end"]) & (name not in ("number", "peer")) for name in columns])
+    valid[NUMBER] = delivered
+    line = np.arange(size)
+    return Columns(line + 2, line, kind, np.array(list(columns.values())), valid, {}), np.cumsum(delivered)
+
+
 def judge_in_python(root: Path) -> bool:
     """Judge with the plain-Python checks, one run at a time."""
     judgements = [judge_run(load_run(directory)) for directory in sorted(root.iterdir())]
@@ -99,7 +160,9 @@ def healthy_in_pandas(events: Path) -> int:
     by_run = pd.DataFrame({"bad": ~sound, "delivered": told["at_min"].notna()}).groupby("run").sum()
     by_run = by_run.join(facts[["position", "number"]])
     return int(
-        ((by_run["bad"] == 0) & (by_run["delivered"] == by_run["position"]) & (by_run["number"] == 1)).sum()
+        (
+            (by_run["bad"] == 0) & (by_run["delivered"] == by_run["position"]) & (by_run["number"] % 2 == 1)
+        ).sum()
     )
 
 
@@ -129,7 +192,7 @@ def healthy_in_polars(events: Path) -> int:
             *spread("high", sent | got, "high"),
             *spread("low", sent | got, "low"),
             pl.col("position").filter(run).max().alias("deliveries"),
-            pl.col("number").filter(run).max().alias("by_scan"),
+            pl.col("number").filter(run).max().alias("facts"),
         )
     )
     sound = (pl.col("sent") == 1) & (pl.col("foreign") == 0) & (pl.col("after") < pl.col("at_min"))
@@ -139,9 +202,11 @@ def healthy_in_polars(events: Path) -> int:
     by_run = judged.group_by("run").agg(
         pl.col("bad").sum(),
         (pl.col("got") > 0).sum().alias("delivered"),
-        pl.col("deliveries", "by_scan").max(),
+        pl.col("deliveries", "facts").max(),
     )
-    healthy = (pl.col("bad") == 0) & (pl.col("delivered") == pl.col("deliveries")) & (pl.col("by_scan") == 1)
+    healthy = (
+        (pl.col("bad") == 0) & (pl.col("delivered") == pl.col("deliveries")) & (pl.col("facts") % 2 == 1)
+    )
     return int(by_run.filter(healthy).select(pl.len()).collect().item())
 
 
@@ -167,13 +232,13 @@ def healthy_in_duckdb(events: Path) -> int:
                 count(*) FILTER ({sent} AND process = source) AS sent,
                 count(*) FILTER ({sent} AND process <> source) AS "foreign",
                 max(position) FILTER ({sent}) AS after, count(*) FILTER ({got}) AS got, {ranges},
-                max(position) FILTER ({run}) AS deliveries, max(number) FILTER ({run}) AS by_scan
+                max(position) FILTER ({run}) AS deliveries, max(number) FILTER ({run}) AS facts
               FROM read_parquet('{events}/*.parquet') GROUP BY run, source, "count"),
             by_run AS (
               SELECT run, sum(CASE WHEN source IS NULL OR ({sound}) THEN 0 ELSE 1 END) AS bad,
-                count(*) FILTER (got > 0) AS delivered, max(deliveries) AS deliveries, max(by_scan) AS by_scan
+                count(*) FILTER (got > 0) AS delivered, max(deliveries) AS deliveries, max(facts) AS facts
               FROM told GROUP BY run)
-            SELECT count(*) FROM by_run WHERE bad = 0 AND delivered = deliveries AND by_scan = 1"""  # noqa: S608
+            SELECT count(*) FROM by_run WHERE bad = 0 AND delivered = deliveries AND facts % 2 = 1"""  # noqa: S608
     ).fetchall()
     return int(answer[0][0])
 
@@ -213,21 +278,24 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=2000, help="broadcasts a run")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--best-of", type=int, default=2, help="of so many answers to the scan's question")
+    parser.add_argument("--direct", action="store_true", help="make rows without logs")
     parser.add_argument("--scan-only", action="store_true", help="leave out plain Python and verify of logs")
     options = parser.parse_args()
     took: dict[str, Times] = {}
     with tempfile.TemporaryDirectory() as scratch, spark_session(options.master, 1 << 30) as session:
         logs, lake = Path(scratch) / "logs", Path(scratch) / "lake"
         logs.mkdir()
-        lines = write_logs(logs, options.runs, options.processes, options.messages)
+        size = (options.runs, options.processes, options.messages)
+        lines = write_lake(lake, *size) if options.direct else write_logs(logs, *size)
         shape = f"{options.runs:,} runs x {options.processes} processes x {options.messages:,} messages"
-        print(f"{shape}: {lines:,} lines")
-        if not options.scan_only:
+        print(f"{shape}: {lines:,} lines", flush=True)
+        if not options.scan_only and not options.direct:
             took["plain Python: read and judge"] = timed(lambda: judge_in_python(logs), expected=True)
             took["Spark: verify of logs"] = timed(lambda: verify(logs, options.master).outcome, "holds")
-        took["Spark: ingest"] = timed(
-            lambda: ingest([logs], lake, options.master).total("runs"), options.runs
-        )
+        if not options.direct:
+            took["Spark: ingest"] = timed(
+                lambda: ingest([logs], lake, options.master).total("runs"), options.runs
+            )
         took["Spark: verify of the lake, first"] = timed(
             lambda: verify(lake, options.master).outcome, "holds"
         )

@@ -13,7 +13,7 @@ from antiphon.conformance.lockstep import lockstep as walk
 from antiphon.model.bounds import Bounds
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import LakeReport, VerifyReport
+    from antiphon.conformance.pipeline import VerifyReport
     from antiphon.conformance.stateful import StatefulReport
 
 Bound: TypeAlias = Binding | str
@@ -93,20 +93,18 @@ def verify(
     *,
     promise: Collection[str] = (TOTAL_ORDER,),
     master: str | None = None,
-    output: str | Path | None = None,
-) -> VerifyReport | LakeReport:
+) -> VerifyReport:
     """Judge the logs of many runs on Spark.
 
     Args:
-        path: a directory of runs (`<run>/process-<p>.ndjson`), a lake, or a dataset made from one.
+        path: a lake (`antiphon ingest`), or logs, as `ingest` takes them: a directory of runs.
         promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
             "virtual-synchrony", "consensus" and others.
         master: Spark's master; without it the session of this process, else all cores of this machine.
-        output: keep the tables in this new directory.
 
     Raises:
         ImportError: Spark is not installed.
-        InputError: there is nothing to judge at `path`, `output` exists, or nobody promises that.
+        InputError: there is nothing to judge at `path`, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
     try:
@@ -115,4 +113,4 @@ def verify(
         raise ImportError(
             f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
         ) from error
-    return judge(path, master=master, output=output, promise=promise)
+    return judge(path, master, promise)

@@ -343,7 +343,7 @@ class Ingest(Document, tag="ingest", kw_only=True):
 
 
 class Verify(Document, tag="verify", kw_only=True):
-    """`antiphon verify`; `report` has the schema `antiphon.verify`, of a lake `antiphon.lake-verdicts`."""
+    """`antiphon verify`; `report` has the schema `antiphon.verify`."""
 
     path: str
     report: dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,18 +16,14 @@ from antiphon.model.verdict import Outcome
 
 def verify(
     path: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="PATH",
-            help="A directory of runs (RUN/process-0.ndjson), a lake, or a dataset.",
+            help="A lake, or logs: a directory of runs (RUN/process-0.ndjson), or what ingest takes.",
             show_default=False,
         ),
     ],
     master: options.Master = "local[*]",
-    keep: Annotated[
-        Path | None,
-        typer.Option("--output", help="Keep the tables in this new directory.", show_default=False),
-    ] = None,
     promise: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,19 +45,11 @@ def verify(
     console = output.err()
     try:
         with working(f"judging {path} on {master}", console) as tell:
-            report = pipeline.verify(
-                path, master=master, output=keep, promise=promise or (TOTAL_ORDER,), tell=tell
-            )
+            report = pipeline.verify(path, master, promise or (TOTAL_ORDER,), tell)
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
-    except pipeline.PipelineError as error:
-        if keep is not None and "cannot be written" in str(error):
-            raise output.UsageProblem(f"--output: {error}") from error
-        raise
     if json:
-        return output.finish(
-            documents.Verify(outcome=report.outcome, path=str(path), report=report.to_dict())
-        )
+        return output.finish(documents.Verify(outcome=report.outcome, path=path, report=report.to_dict()))
     _print(report)
     return report.outcome.exit_code
 
@@ -78,8 +65,8 @@ def _print(report: Any) -> None:
         console.print(f"{damage}", style="yellow", soft_wrap=True)
     if report.faults > len(report.damage):
         console.print(f"and {report.faults - len(report.damage):,} faults more", style="yellow")
-    if report.output:
-        console.print(f"tables: {report.output}")
+    if report.lake:
+        console.print(f"lake: {report.lake}", soft_wrap=True)
     tally = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
     told = ", ".join(counted(count, what) for count, what in tally)
     output.last_line(report.outcome, f"{told} in the logs; evidence: measured")

@@ -5,7 +5,7 @@
 | run | all: the number of the run in its batch |
 | source, count | of a message or datagram: the two numbers of its identifier |
 | process, line, i | all: whose log, the line (from 1), the index (from 0) |
-| kind | all: its place in `KINDS`; 0 is the run itself, with two of its facts (`add_run`) |
+| kind | all: its place in `KINDS`; 0 is the run itself, with what its logs say as a whole (`add_run`) |
 | position | all: how many deliveries the log has so far; of a delivery its own position, from 1 |
 | number | of a delivery |
 | high, low | of a digest of 16 bytes: its halves, as integers with sign |
@@ -20,9 +20,11 @@ This module computes nothing else, and knows no file and no property.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, get_args
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
@@ -35,11 +37,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from antiphon.conformance.trace import Event
+from antiphon.conformance.trace import Block, Event
 from antiphon.conformance.trace import schema as trace
-
-ROWS_MAX: Final = 10_000
-"""A batch has at most so many rows."""
 
 KINDS: Final[tuple[str, ...]] = ("run", *(str(kind.__struct_config__.tag) for kind in get_args(Event)))
 """The kinds of rows by their numbers. A kind that comes later goes to the end."""
@@ -74,68 +73,134 @@ EVENTS: Final = StructType([StructField(name, kind) for name, kind, _ in _DENSE 
 ARROW: Final = pa.schema([pa.field(name, kind) for name, _, kind in _DENSE + _SPARSE])
 _LONG_MAX: Final = 2**63
 
-Identifier = tuple[int | None, int | None]
+
+NUMBERS: Final = ("source", "count", "number", "high", "low", "peer")
+"""The columns that depend on the kind, in the order of `Columns.values`."""
+SOURCE, COUNT, NUMBER, HIGH, LOW, PEER = range(len(NUMBERS))
+
+Longs = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
-def identifier(name: str) -> Identifier:
-    """The numbers of an identifier; none if they are larger than columns are."""
-    source, _, count = name.partition(":")
-    pair = int(source), int(count)
-    return pair if max(pair) < _LONG_MAX else (None, None)
+class Columns(NamedTuple):
+    """Events of one log, one after the other. `values` has a row for each of `NUMBERS` and a column an event,
+    and `valid` says which of these are there; `others` are the values of further columns, by event.
+    """
+
+    line: Longs
+    i: Longs
+    kind: npt.NDArray[np.int8]
+    values: Longs
+    valid: Bools
+    others: Mapping[str, Mapping[int, Any]]
+
+
+def columns_of_block(block: Block) -> Columns:
+    """The columns of events that were read many at a time."""
+    size = len(block.kinds)
+    kind = np.fromiter(map(_SPELLED.__getitem__, block.kinds), np.int8, size)
+    values = np.zeros((len(NUMBERS), size), np.int64)
+    valid = _VALID[:, kind]
+    values[SOURCE] = list(map(int, block.sources))
+    values[COUNT] = list(map(int, block.counts))
+    for row, texts in ((NUMBER, block.numbers), (PEER, block.peers)):
+        told = list(map(int, filter(None, texts)))
+        if told:
+            values[row, valid[row]] = told
+    digests = bytes.fromhex(b"".join(block.digests).decode())
+    values[HIGH : LOW + 1, valid[HIGH]] = np.frombuffer(digests, ">i8").reshape(-1, 2).T
+    line = np.arange(block.line, block.line + size)
+    return Columns(line, np.arange(block.i, block.i + size), kind, values, valid, {})
+
+
+def columns_of_events(events: Sequence[tuple[int, Event]]) -> Columns:
+    """The columns of any events, each with the number of its line."""
+    others: dict[str, dict[int, Any]] = {}
+    told: list[_Numbers] = []
+    for at, (_, event) in enumerate(events):
+
+        def tell(column: str, value: object, at: int = at) -> None:
+            others.setdefault(column, {})[at] = value
+
+        told.append(_OF_KIND[type(event)](event, tell))
+    found = np.array(told, object).reshape(len(events), len(NUMBERS)).T
+    valid = found != np.array(None)
+    return Columns(
+        np.array([line for line, _ in events], np.int64),
+        np.array([event.i for _, event in events], np.int64),
+        np.array([_CODES[type(event)] for _, event in events], np.int8),
+        np.where(valid, found, 0).astype(np.int64),
+        valid,
+        others,
+    )
 
 
 class Rows:
     """Rows that wait to be a batch."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[int | None, ...]] = []
-        self.others: dict[str, dict[int, Any]] = {}
+        self.size = 0
+        self._parts: list[tuple[int, int | None, Columns, Longs]] = []
 
-    def add(self, run: int, process: int, line: int, event: Event, position: int) -> Identifier:
-        """Add an event; the numbers of its identifier, if it has one with numbers."""
-        kind = type(event)
-        source, count, number, high, low, peer = _OF_KIND[kind](event, self._other)
-        self.rows.append(
-            (run, source, count, process, line, event.i, _CODES[kind], position, number, high, low, peer)
-        )
-        return source, count
+    def add(self, run: int, process: int, columns: Columns, position: Longs) -> None:
+        """Add events of a log."""
+        self._parts.append((run, process, columns, position))
+        self.size += len(columns.line)
 
-    def add_run(self, run: int, deliveries: int, judged_by_scan: bool) -> None:
-        """Add the row of a run: the most deliveries of a log, as its position, and, as its number, whether
-        `scan` may judge it.
+    def add_run(self, run: int, deliveries: int, facts: int) -> None:
+        """Add the row of a run: the most deliveries of a log, as its position, and, as its number, what its
+        logs say as a whole (`facts`).
         """
-        self.rows.append((run, None, None, None, 0, -1, 0, deliveries, int(judged_by_scan), None, None, None))
-
-    def _other(self, column: str, value: object) -> None:
-        self.others.setdefault(column, {})[len(self.rows)] = value
+        values = np.zeros((len(NUMBERS), 1), np.int64)
+        values[NUMBER] = facts
+        columns = Columns(_ONCE * 0, _ONCE * -1, _ONCE.astype(np.int8) * 0, values, _RUN, {})
+        self._parts.append((run, None, columns, _ONCE * deliveries))
+        self.size += 1
 
     def batch(self) -> pa.RecordBatch:
         """Take all rows as one batch."""
-        size = len(self.rows)
-        arrays = [
-            pa.array(column, kind)
-            for column, (_, _, kind) in zip(zip(*self.rows, strict=True), _DENSE, strict=True)
-        ]
+        parts, size = self._parts, self.size
+        self._parts, self.size = [], 0
+        sizes = [len(columns.line) for _, _, columns, _ in parts]
+        values = np.concatenate([columns.values for _, _, columns, _ in parts], axis=1)
+        missing = ~np.concatenate([columns.valid for _, _, columns, _ in parts], axis=1)
+        processes = [-1 if process is None else process for _, process, _, _ in parts]
+        process = np.repeat(np.array(processes, np.int32), sizes)
+        arrays = {
+            "run": pa.array(np.repeat([run for run, _, _, _ in parts], sizes), pa.int64()),
+            "process": pa.array(process, pa.int32(), mask=process < 0),
+            "line": pa.array(np.concatenate([columns.line for _, _, columns, _ in parts])),
+            "i": pa.array(np.concatenate([columns.i for _, _, columns, _ in parts])),
+            "kind": pa.array(np.concatenate([columns.kind for _, _, columns, _ in parts])),
+            "position": pa.array(np.concatenate([position for _, _, _, position in parts])),
+        }
+        for row, name in enumerate(NUMBERS):
+            arrays[name] = pa.array(values[row], mask=missing[row])
+        others: dict[str, list[Any]] = {}
+        for first, (_, _, columns, _) in zip(np.cumsum([0, *sizes[:-1]]), parts, strict=True):
+            for name, told in columns.others.items():
+                column = others.setdefault(name, [None] * size)
+                for at, value in told.items():
+                    column[first + at] = value
         for name, _, kind in _SPARSE:
-            values = self.others.get(name)
-            arrays.append(
-                pa.nulls(size, kind)
-                if values is None
-                else pa.array([values.get(row) for row in range(size)], kind)
-            )
-        self.rows, self.others = [], {}
-        return pa.RecordBatch.from_arrays(arrays, schema=ARROW)
+            arrays[name] = pa.array(others[name], kind) if name in others else pa.nulls(size, kind)
+        return pa.RecordBatch.from_arrays([arrays[name] for name in ARROW.names], schema=ARROW)
 
+
+_ONCE: Final = np.ones(1, np.int64)
+_RUN: Final = np.array([[name == "number"] for name in NUMBERS])
 
 _Told = Callable[[str, Any], None]
 _Numbers = tuple[int | None, int | None, int | None, int | None, int | None, int | None]
 
 
-def _named(name: str, tell: _Told) -> Identifier:
-    source, count = identifier(name)
-    if source is None:
-        tell("name", name)
-    return source, count
+def _named(name: str, tell: _Told) -> tuple[int | None, int | None]:
+    source, _, count = name.partition(":")
+    pair = int(source), int(count)
+    if max(pair) < _LONG_MAX:
+        return pair
+    tell("name", name)
+    return None, None
 
 
 def _halves(digest: str, tell: _Told) -> tuple[int | None, int | None]:
@@ -193,6 +258,17 @@ _OF_KIND: Final[Mapping[type, Callable[[Any, _Told], _Numbers]]] = {
 }
 _CODES: Final[Mapping[type, int]] = {kind: CODES[str(kind.__struct_config__.tag)] for kind in get_args(Event)}
 _TYPES: Final[Mapping[int, type]] = {code: kind for kind, code in _CODES.items()}
+_SPELLED: Final[Mapping[bytes, int]] = {kind.encode(): code for kind, code in CODES.items()}
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+    "broadcast": ("source", "count", "high", "low"),
+    "core-broadcast": ("source", "count", "high", "low"),
+    "deliver": ("source", "count", "number", "high", "low"),
+    "core-deliver": ("source", "count", "number", "high", "low"),
+    "send": ("source", "count", "peer"),
+    "receive": ("source", "count"),
+}
+_VALID: Final = np.array([[name in _SAID.get(kind, ()) for kind in KINDS] for name in NUMBERS])
+"""Which of the numbers events have that are read many at a time, by kind."""
 
 
 def events_of(rows: pa.Table) -> Iterator[tuple[int, Event]]:

@@ -5,6 +5,8 @@ A violated property and a damaged log are neither: they are results.
 
 from __future__ import annotations
 
+import re
+
 from antiphon.spec.lang.errors import Told
 
 
@@ -14,3 +16,14 @@ class PipelineError(Told):
 
 class InputError(PipelineError):
     """What was asked for does not exist or would overwrite something."""
+
+
+def cause_of(error: BaseException) -> str:
+    """Find the line that names the first cause in an error of Spark or of the operating system."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    text = str(error)
+    if "No space left on device" in text:
+        return "no space left on device"
+    causes = re.findall(r"^(?:Caused by)?: (.+)$", text, re.MULTILINE)
+    return str(causes[-1]) if causes else text.strip().splitlines()[0]

@@ -6,8 +6,8 @@
    written once, beside its place, and renamed.
 2. What reaches the driver is a row a property and outcome, and the first few violations and faults; never a
    row a run.
-3. Only what is promised of total order has a pass of its own; with another promise every run is a suspect. A
-   suspect has to fit the memory of one task.
+3. With a promise that no pass tells of (`scan.facts_for`) every run is a suspect. A suspect has to fit the
+   memory of one task.
 
 This module knows no property's definition.
 """
@@ -22,21 +22,20 @@ from pathlib import Path
 from typing import Final
 
 from py4j.protocol import Py4JJavaError
+from pyarrow import parquet
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from antiphon.conformance.history import TOTAL_ORDER, Finding, Place, properties_of
-from antiphon.conformance.pipeline.dataset import cause_of
-from antiphon.conformance.pipeline.errors import PipelineError
+from antiphon.conformance.pipeline.errors import PipelineError, cause_of
 from antiphon.conformance.pipeline.lake import Batch, batches_of, events_of
-from antiphon.conformance.pipeline.report import Damage, LakeReport, RunVerdict
-from antiphon.conformance.pipeline.scan import health_of, in_one_pass
-from antiphon.conformance.pipeline.schema import FOUND
+from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.scan import facts_for, health_of, in_one_pass
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import settings, spark_session, telling
-from antiphon.conformance.pipeline.verdicts import judged_runs, property_rank
+from antiphon.conformance.pipeline.verdicts import FOUND, FOUND_COLUMNS, judged_runs, property_rank
 from antiphon.model.verdict import Outcome
 
 SHOWN_MAX: Final = 20
@@ -50,7 +49,7 @@ def judge_lake(
     master: str | None = None,
     promise: Collection[str] = (TOTAL_ORDER,),
     tell: Callable[[str], None] | None = None,
-) -> LakeReport:
+) -> VerifyReport:
     """Judge every batch of a lake that has not been judged by this promise, and sum up all.
 
     Raises:
@@ -58,8 +57,6 @@ def judge_lake(
         PipelineError: no Java, a full disk, or Spark failed.
     """
     batches = batches_of(lake)
-    names = properties_of(promise)
-    place = "-".join(["total-order"] if names == properties_of((TOTAL_ORDER,)) else ["other", _hash(names)])
     volume, runs = sum(batch.lines for batch in batches) * _BYTES_A_LINE, sum(batch.runs for batch in batches)
     try:
         with (
@@ -68,35 +65,45 @@ def judge_lake(
             telling(session, tell),
         ):
             for batch in batches:
-                if not (batch.directory / "verdicts" / place).exists():
-                    _judge(session, batch, promise, place)
-            return _report(session, lake, batches, names, place)
+                if not verdicts_at(batch, promise).exists():
+                    _judge(session, batch, promise)
+            return _report(session, lake, batches, promise)
     except (Py4JJavaError, PySparkException, OSError) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
 
 
-def _hash(names: Collection[str]) -> str:
-    return hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
+def verdicts_at(batch: Batch, promise: Collection[str]) -> Path:
+    """Where the verdicts of a batch stand."""
+    names = properties_of(promise)
+    told = hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
+    is_usual = names == properties_of((TOTAL_ORDER,))
+    return batch.directory / "verdicts" / (TOTAL_ORDER if is_usual else f"other-{told}")
 
 
-def _judge(session: SparkSession, batch: Batch, promise: Collection[str], place: str) -> None:
+def _judge(session: SparkSession, batch: Batch, promise: Collection[str]) -> None:
     """Write the verdicts of one batch."""
+    place = verdicts_at(batch, promise)
     with own_directory("verdicts", batch.directory) as own, events_of(session, batch) as events:
-        staging = own / place
-        if place == TOTAL_ORDER:
+        staging = own / place.name
+        facts = facts_for(properties_of(promise))
+        if facts is not None:
             with in_one_pass(session):
-                suspects = health_of(events).filter(~F.col("healthy")).select("run")
+                suspects = health_of(events, facts).filter(~F.col("healthy")).select("run")
                 suspects.write.parquet(f"file://{staging / 'suspects'}")
         else:
             runs = _table(session, batch.directory / "runs", "run bigint")
             runs.write.parquet(f"file://{staging / 'suspects'}")
-        suspects = _table(session, staging / "suspects", "run bigint")
-        quarantine = _quarantine(session, batch)
-        found = judged_runs(events.join(suspects, "run", "left_semi"), quarantine, promise)
-        found.write.parquet(f"file://{staging / 'found'}")
-        (batch.directory / "verdicts").mkdir(exist_ok=True)
+        if _rows(staging / "suspects"):
+            suspects = _table(session, staging / "suspects", "run bigint")
+            quarantine = _quarantine(session, batch)
+            found = judged_runs(events.join(suspects, "run", "left_semi"), quarantine, promise)
+            found.write.parquet(f"file://{staging / 'found'}")
+        else:
+            (staging / "found").mkdir()
+            parquet.write_table(FOUND.empty_table(), staging / "found" / "none.parquet")
+        place.parent.mkdir(exist_ok=True)
         try:
-            staging.rename(batch.directory / "verdicts" / place)
+            staging.rename(place)
         except OSError:  # another has judged it meanwhile
             shutil.rmtree(staging)
 
@@ -107,27 +114,27 @@ def _quarantine(session: SparkSession, batch: Batch) -> DataFrame:
 
 
 def _report(
-    session: SparkSession, lake: Path, batches: Collection[Batch], names: Collection[str], place: str
-) -> LakeReport:
+    session: SparkSession, lake: Path, batches: Collection[Batch], promise: Collection[str]
+) -> VerifyReport:
+    names = properties_of(promise)
     counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
     verdicts: list[RunVerdict] = []
     damage: list[Damage] = []
     suspects = 0
     for batch in batches:
-        at = batch.directory / "verdicts" / place
-        mine = _table(session, at / "suspects", "run bigint").count()
+        at = verdicts_at(batch, promise)
+        mine = _rows(at / "suspects")
         suspects += mine
         for name in names:
             counts[name][Outcome.HOLDS] += batch.runs - mine
         if mine:
-            found = _table(session, at / "found", FOUND)
+            found = _table(session, at / "found", FOUND_COLUMNS)
             for row in found.groupBy("property", "outcome").count().collect():
                 counts[row["property"]][Outcome(row["outcome"])] += row["count"]
             verdicts += _first_violations(session, batch, found)
         if batch.faults:
             damage += _first_faults(session, batch)
-    return LakeReport(
-        lake=str(lake),
+    return VerifyReport(
         counts={name: +counter for name, counter in counts.items()},
         verdicts=tuple(verdicts[:SHOWN_MAX]),
         damage=tuple(damage[:SHOWN_MAX]),
@@ -136,15 +143,22 @@ def _report(
         runs=sum(batch.runs for batch in batches),
         suspects=suspects,
         events=sum(batch.events for batch in batches),
+        lake=str(lake),
     )
 
 
+def _rows(place: Path) -> int:
+    """How many rows a table has, as the ends of its files say."""
+    return sum(parquet.read_metadata(file).num_rows for file in place.glob("*.parquet"))
+
+
 def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> list[RunVerdict]:
-    """Of each property the first few, so that none hides another."""
+    """The first of each property, so that none hides another, then the second of each, and so on."""
     first = Window.partitionBy("property").orderBy("run")
     violated = found.filter(F.col("outcome") == Outcome.VIOLATED.value)
-    few = violated.withColumn("place", F.row_number().over(first)).filter(F.col("place") == 1)
-    rows = few.join(_names(session, batch), "run").orderBy(property_rank("property")).collect()
+    few = violated.withColumn("place", F.row_number().over(first)).filter(F.col("place") <= SHOWN_MAX)
+    order = (F.col("place"), property_rank("property"))
+    rows = few.orderBy(*order).limit(SHOWN_MAX).join(_names(session, batch), "run").orderBy(*order).collect()
     return [
         RunVerdict(
             row["name"],

@@ -23,10 +23,10 @@ Paths are of file systems that the driver and all executors see. This module kno
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,31 +35,28 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyarrow import compute, parquet
-from pyspark import TaskContext
+from pyarrow import parquet
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from antiphon.conformance.pipeline.buckets import KEY, writes_buckets
 from antiphon.conformance.pipeline.chunks import OpenRuns, PlannedRun, open_planned, reads_chunks
-from antiphon.conformance.pipeline.columns import ARROW, EVENTS
-from antiphon.conformance.pipeline.dataset import cause_of, list_runs
-from antiphon.conformance.pipeline.errors import InputError, PipelineError
+from antiphon.conformance.pipeline.columns import EVENTS
+from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
+from antiphon.conformance.pipeline.remote import copy_logs, runs_of_spark
+from antiphon.conformance.pipeline.runs import FoundRun, is_uri, local_path, runs_at
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
-from antiphon.conformance.trace import logs_in
 
 SCHEMA: Final = "antiphon.lake"
 VERSION: Final = 1
-KEY: Final = ("run", "source", "count")
-"""By what rows are in buckets, and sorted in each."""
-
 BATCH_BYTES: Final = 4 << 30
 """So many bytes of logs are one batch at most: what a crash can cost."""
 
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_RUNS: Final = 5_000
-_BUCKET_BYTES: Final = 64 << 20
+BUCKET_BYTES: Final = 64 << 20
 """Logs of so many bytes are worth a bucket, which a task holds to sort it: some 100 MB of memory."""
 
 
@@ -94,13 +91,16 @@ class Ingested:
 
 
 @dataclass(frozen=True)
-class _Run:
-    """A run that was found: how many bytes its logs have, and what tells whether they have changed."""
+class Found:
+    """What paths name: the runs of this machine's file systems, and the URIs that Spark has to look at."""
 
-    name: str
-    path: str
-    size: int
-    mark: str
+    runs: tuple[FoundRun, ...]
+    uris: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many bytes the logs have, as far as is known."""
+        return sum(run.size for run in self.runs)
 
 
 def is_lake(path: Path) -> bool:
@@ -116,35 +116,47 @@ def ingest(
     batch_bytes: int = BATCH_BYTES,
     tell: Callable[[str], None] | None = None,
 ) -> Ingested:
-    """Read the logs below these paths into a lake: files, directories of one run or of runs, or patterns of
-    those. What is there already is passed over.
+    """Read the logs at these paths into a lake: logs, directories of one run or of runs, patterns of those,
+    and URIs that Spark reads. What is there already is passed over.
 
     Raises:
         InputError: there are no logs at a path, a run has changed since it was read in, the lake is of
-        another
-            version, or this is no master.
+            another version, or this is no master.
         PipelineError: the lake cannot be written, no Java, or Spark failed.
     """
-    place = Path(lake).absolute()
-    found = _runs_at(paths)
+    return ingest_runs(find_runs(paths), Path(lake), master, batch_bytes, tell)
+
+
+def find_runs(paths: Sequence[str | Path]) -> Found:
+    """Find the runs at these paths, as far as that can be done without Spark.
+
+    Raises:
+        InputError: there is no run at a path.
+    """
+    told = [local_path(str(path)) for path in paths]
+    return Found(
+        tuple(runs_at(path for path in told if not is_uri(path))),
+        tuple(path for path in told if is_uri(path)),
+    )
+
+
+def ingest_runs(
+    found: Found, lake: Path, master: str | None, batch_bytes: int, tell: Callable[[str], None] | None
+) -> Ingested:
+    """Read the runs that were found into a lake; raises as `ingest` does."""
+    place = lake.absolute()
     known = _marks(place) if place.exists() else {}
-    changed = [run for run in found if known.get(run.path, run.mark) != run.mark]
-    if changed:
-        raise InputError(
-            f"{changed[0].path} has changed since it was read into {place}, which keeps what it has"
-            + (f"; so have {len(changed) - 1:,} more" if len(changed) > 1 else "")
-            + "; read in runs that are over, or make another lake"
-        )
-    new = [run for run in found if run.path not in known]
-    if not new:
-        return Ingested(str(place), (), len(found))
+    new = _new(found.runs, known, place)
+    if not new and not found.uris:
+        return Ingested(str(place), (), len(found.runs))
     made = []
-    volume = sum(run.size for run in new)
-    with _writing(place), spark_session(master, volume) as session, telling(session, tell):
+    with _writing(place), spark_session(master, found.size) as session, telling(session, tell):
+        remote = runs_of_spark(session, found.uris)
+        new += _new(remote, known, place)
         found_lake(place)
         for runs in _batches(new, batch_bytes):
             made.append(_ingest_batch(session, place, runs))
-    return Ingested(str(place), tuple(made), len(found) - len(new))
+    return Ingested(str(place), tuple(made), len(found.runs) + len(remote) - len(new))
 
 
 def found_lake(place: Path) -> None:
@@ -152,6 +164,22 @@ def found_lake(place: Path) -> None:
     (place / "batches").mkdir(parents=True, exist_ok=True)
     if not is_lake(place):
         _write_json(place / "lake.json", {"schema": SCHEMA, "version": VERSION})
+
+
+def _new(runs: Sequence[FoundRun], known: Mapping[str, str], place: Path) -> list[FoundRun]:
+    """The runs that a lake has not.
+
+    Raises:
+        InputError: one that it has is not the same any more.
+    """
+    changed = [run for run in runs if known.get(run.path, run.mark) != run.mark]
+    if changed:
+        raise InputError(
+            f"{changed[0].path} has changed since it was read into {place}, which keeps what it has"
+            + (f"; so have {len(changed) - 1:,} more" if len(changed) > 1 else "")
+            + "; read in runs that are over, or make another lake"
+        )
+    return [run for run in runs if run.path not in known]
 
 
 def batches_of(lake: Path) -> list[Batch]:
@@ -190,14 +218,16 @@ def events_of(session: SparkSession, batch: Batch) -> Iterator[DataFrame]:
         session.sql(f"DROP TABLE IF EXISTS {table}")
 
 
-def _ingest_batch(session: SparkSession, lake: Path, runs: Sequence[_Run]) -> Batch:
+def _ingest_batch(session: SparkSession, lake: Path, runs: Sequence[FoundRun]) -> Batch:
     """Read one batch, and put it into its place when it is whole."""
     volume = sum(run.size for run in runs)
     name = hashlib.blake2b(msgspec.json.encode([(r.path, r.mark) for r in runs]), digest_size=12).hexdigest()
-    buckets = max(1, -(-volume // _BUCKET_BYTES))
+    buckets = max(1, -(-volume // BUCKET_BYTES))
     with own_directory("batch", lake / "batches") as own, settings(session, volume, len(runs)):
         staging = own / name
-        chunks = _plan(runs, max(volume // (3 * cores(session)), 1 << 18))
+        places = {run.path: str(own / "logs" / str(n)) for n, run in enumerate(runs) if run.is_remote}
+        copy_logs(session, runs, places)
+        chunks = _plan(runs, max(volume // (3 * cores(session)), 1 << 18), places)
         write_tables(session, staging, chunks, buckets)
         return put_batch(staging, lake, buckets, {run.path: run.mark for run in runs})
 
@@ -212,21 +242,18 @@ def write_tables(
     """Write the tables of a batch, but for its verdicts: its events in so many buckets, its runs and its
     faults. A task reads a chunk, of which there is one at least; `open_runs` knows what its plan says.
     """
-    for table in ("plan", "runs", "quarantine"):
+    for table in ("plan", "runs", "quarantine", "spills", "events"):
         (staging / table).mkdir(parents=True)
     for number, chunk in enumerate(chunks):
         (staging / "plan" / f"{number}.json").write_bytes(msgspec.json.encode(chunk))
-    reads = reads_chunks(str(staging), open_runs)
-    rows = session.range(0, len(chunks), 1, len(chunks)).mapInArrow(reads, EVENTS)
-    _write_events(rows, staging / "events", buckets)
-    for file in (staging / "plan").iterdir():
-        file.unlink()
-    (staging / "plan").rmdir()
+    _each(session, len(chunks), reads_chunks(str(staging), buckets, open_runs))
+    spills, events = staging / "spills", staging / "events"
+    _each(session, buckets, writes_buckets(str(spills), str(events), buckets))
+    for done in (staging / "plan", spills):
+        shutil.rmtree(done)
 
 
-def put_batch(
-    staging: Path, lake: Path, buckets: int, marks: Mapping[str, str], **more: object
-) -> Batch:
+def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str], **more: object) -> Batch:
     """Count what a batch holds, and put it into its place in the lake under the name that it has. `marks`
     tell by directory whether the logs of a run have changed; `more` is written down beside.
     """
@@ -237,33 +264,12 @@ def put_batch(
     return Batch(staging.rename(lake / "batches" / staging.name), **counts)
 
 
-def _write_events(rows: DataFrame, place: Path, buckets: int) -> None:
-    """Write rows in buckets: the exchange puts a bucket into one task, which sorts it and writes one file."""
-    place.mkdir()
-    written = rows.repartition(buckets, *KEY).mapInArrow(_writes_bucket(str(place)), "rows bigint")
-    written.agg(F.sum("rows")).collect()
+def _each(session: SparkSession, many: int, work: Callable[[Any], Any]) -> None:
+    """Have so many pieces of work done, one a task, each of which is given its number."""
+    session.range(0, many, 1, many).mapInArrow(work, "rows bigint").agg(F.sum("rows")).collect()
 
 
-def _writes_bucket(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What writes the bucket of a task: by Arrow, in a fraction of the time that Spark's own writer takes.
-    Spark knows the bucket by the end of the file's name, and numbers parts and buckets alike.
-    """
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        assert context is not None
-        name = f"part-{context.partitionId():05}_{context.partitionId():05}.parquet"
-        table = pa.Table.from_batches(batches, ARROW).combine_chunks()
-        order = compute.sort_indices(table, [(column, "ascending", "at_start") for column in KEY])
-        partial = Path(place) / f".{name}-{context.taskAttemptId()}"
-        parquet.write_table(table.take(order), partial)
-        partial.rename(Path(place) / name)
-        yield pa.RecordBatch.from_pydict({"rows": [table.num_rows]})
-
-    return write
-
-
-def _plan(runs: Sequence[_Run], most: int) -> list[list[PlannedRun]]:
+def _plan(runs: Sequence[FoundRun], most: int, places: Mapping[str, str]) -> list[list[PlannedRun]]:
     """Cut the runs of a batch into chunks of so many bytes, unless that is too many."""
     chunks: list[list[PlannedRun]] = [[]]
     size = 0
@@ -272,13 +278,13 @@ def _plan(runs: Sequence[_Run], most: int) -> list[list[PlannedRun]]:
         if chunks[-1] and full:
             chunks.append([])
             size = 0
-        chunks[-1].append(PlannedRun(number, run.name, run.path))
+        chunks[-1].append(PlannedRun(number, run.name, run.path, places.get(run.path, run.path), run.logs))
         size += run.size
     return chunks
 
 
-def _batches(runs: Sequence[_Run], most: int) -> Iterator[list[_Run]]:
-    batch: list[_Run] = []
+def _batches(runs: Sequence[FoundRun], most: int) -> Iterator[list[FoundRun]]:
+    batch: list[FoundRun] = []
     size = 0
     for run in runs:
         if batch and size + run.size > most:
@@ -287,43 +293,6 @@ def _batches(runs: Sequence[_Run], most: int) -> Iterator[list[_Run]]:
         batch.append(run)
         size += run.size
     yield batch
-
-
-def _runs_at(paths: Sequence[str | Path]) -> list[_Run]:
-    """The runs of all paths, each once, in the order of their directories."""
-    places: dict[str, str] = {}
-    for path in paths:
-        text = str(path)
-        if "://" in text or text.startswith("file:"):
-            raise InputError(f"{text}: name a path on a file system that all machines see, not a URI")
-        matching = [path] if Path(text).exists() else sorted(glob.glob(text, recursive=True))  # noqa: PTH207 - a whole path is the pattern
-        if not matching:
-            raise InputError(f"{text}: there is no such file or directory, and no match of such a pattern")
-        for match in map(Path, matching):
-            if match.is_dir():
-                places |= {directory: name for name, directory in list_runs(match)}
-            elif match.is_file() and any(match.name == log.name for _, log in logs_in(match.parent)):
-                places[str(match.parent.absolute())] = match.parent.absolute().name
-            elif len(matching) == 1:
-                raise InputError(f"{match}: not a log; a log is process-0.ndjson, process-1.ndjson, ...")
-    if not places:
-        raise InputError(
-            f"{', '.join(map(str, paths))}: no run; a run is a directory that holds process-0.ndjson"
-        )
-    return [_run(name, Path(directory)) for directory, name in sorted(places.items())]
-
-
-def _run(name: str, directory: Path) -> _Run:
-    size = 0
-    mark = hashlib.blake2b(digest_size=12)
-    try:
-        for _, log in logs_in(directory):
-            told = log.stat()
-            size += told.st_size
-            mark.update(f"{log.name} {told.st_size} {told.st_mtime_ns}\n".encode())
-    except OSError as error:
-        mark.update(str(error.errno).encode())
-    return _Run(name, str(directory), size, mark.hexdigest())
 
 
 def _marks(lake: Path) -> dict[str, str]:

@@ -1,6 +1,8 @@
-"""A master that cannot be one is told at once, before Java starts: its form, and whether anybody listens.
+"""A master that cannot be one is told at once, before Java starts: its form, whether anybody listens, and
+whether that is Spark.
 
-Spark itself takes a minute to give up on an address where nobody listens, and says it in a trace of Java.
+Spark itself takes a minute to give up on an address where nobody listens, or somebody else, and says it in a
+trace of Java.
 This module knows the forms of masters, and opens no session.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import struct
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -23,6 +26,8 @@ FORMS: Final = "local, local[4], local[*], spark://HOST:PORT, sc://HOST:PORT (Sp
 
 _ON_THIS_MACHINE: Final = re.compile(r"local(\[(\*|[1-9][0-9]*)(, *[1-9][0-9]*)?\])?")
 _CLUSTER_HERE: Final = re.compile(r"local-cluster\[ *[1-9][0-9]* *, *[1-9][0-9]* *, *[1-9][0-9]* *\]")
+_STREAM_REQUEST: Final = 6
+_STREAM_FAILURE: Final = 8
 _PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
 """The port of an address that names none."""
 
@@ -40,13 +45,13 @@ def is_connect(master: str) -> bool:
 def is_private(master: str) -> bool:
     """Whether nobody on another machine takes part: all ports can be of the loopback interface."""
     return is_local(master) or (
-        master.startswith("spark://") and all(_is_loopback(host) for host, _ in _addresses(master))
+        master.startswith("spark://") and all(_is_loopback(host) for host, _ in addresses(master))
     )
 
 
 def same_master(one: str, other: str) -> bool:
     """Whether both name one master; of Spark Connect servers the address counts, not the parameters."""
-    return one == other or (is_connect(one) and is_connect(other) and _addresses(one) == _addresses(other))
+    return one == other or (is_connect(one) and is_connect(other) and addresses(one) == addresses(other))
 
 
 def require_master(master: str) -> None:
@@ -63,16 +68,37 @@ def require_master(master: str) -> None:
     if not re.match(r"(spark|sc|k8s)://", master):
         raise InputError(f"{master!r} is no master of Spark; a master is one of {FORMS}")
     refused = []
-    for host, port in _addresses(master):
+    for host, port in addresses(master):
         try:
-            socket.create_connection((host, port), WAIT_S).close()
+            with socket.create_connection((host, port), WAIT_S) as connection:
+                if not master.startswith("spark:") or _speaks_spark(connection):
+                    return
+                refused.append(f"{host}:{port} (takes connections, and does not speak as Spark does)")
         except OSError as error:
             refused.append(f"{host}:{port} ({error.strerror or error})")
-        else:
-            return
     raise InputError(
         f"nobody answers at the master {master!r}: {', '.join(refused)}; start it, or name another: {FORMS}"
     )
+
+
+def _speaks_spark(connection: socket.socket) -> bool:
+    """Whether who listens speaks the protocol between Spark's processes: it is asked for a file that it has
+    not, which it says.
+
+    A frame is its length (8 bytes, these included), its kind (1 byte), and, of a request for a file and of
+    the answer that there is none, a name (4 bytes for its length).
+    """
+    asked = b"/files/antiphon"
+    frame = struct.pack(">qbi", 13 + len(asked), _STREAM_REQUEST, len(asked)) + asked
+    connection.settimeout(WAIT_S)
+    connection.sendall(frame)
+    told = b""
+    while len(told) < 9:
+        more = connection.recv(9 - len(told))
+        if not more:
+            return False
+        told += more
+    return told[8] == _STREAM_FAILURE
 
 
 def _require_yarn() -> None:
@@ -86,7 +112,7 @@ def _require_yarn() -> None:
         )
 
 
-def _addresses(master: str) -> list[tuple[str, int]]:
+def addresses(master: str) -> list[tuple[str, int]]:
     """The hosts and ports of a master.
 
     Raises:

@@ -3,7 +3,7 @@
 Rows come sorted by run and message, all rows of a message together (`lake`). So each message is judged alone,
 and each run by sums over its messages. A run is healthy, and keeps every property of total order, if
 
-1. its logs have no fault, and its facts are as `chunks.Facts.judged_by_scan` says;
+1. its logs have no fault, and its facts are as `facts.Fact.SOUND` says;
 2. each message is broadcast once, by its source and nobody else, and is delivered; its source has delivered
    less than its position when it broadcasts it; all its deliveries have one position, one number, and the
    digest of its broadcast;
@@ -16,21 +16,65 @@ global order; numbers, which by 1 grow in each log). By 1 every correct process 
 and by 2 everything that is broadcast is in it (validity). Counting deliveries as time, each broadcast comes
 before its deliveries, and no log goes back: nothing comes before its cause; with datagrams 1 says so.
 
+What else may be promised (`facts_for`) such a run keeps too, in which no view is installed, nothing proposed
+and nobody suspected. All are in the first view from the beginning to the end. What a source has broadcast
+stands in the one sequence in the order of broadcasts, if `SENDERS_ORDER`; so does what it had delivered
+before, by 2: FIFO and causal order, and, since nothing is left out, the reliable ones. What is owed to the
+members of a view, or for a crash, is kept where nobody crashes. That each message is told to be safe is not
+kept by silence: who promises that is judged run by run.
+
 The reverse does not hold: a run that is not found healthy is a suspect, and the judge of `history` has the
 word. This module reads no file, and locates nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from antiphon.conformance.history import FURTHER_PROPERTIES, PROPERTIES
+from antiphon.conformance.history.finding import (
+    ALARM_COMPLETENESS,
+    CAUSAL,
+    FIFO,
+    RELIABLE_CAUSAL,
+    RELIABLE_FIFO,
+    STRONG_COMPLETENESS,
+    VSC_TERMINATION,
+    WEAK_COMPLETENESS,
+)
 from antiphon.conformance.pipeline.columns import CODES
+from antiphon.conformance.pipeline.facts import Fact
 from antiphon.conformance.pipeline.session import confs
+
+_OF_ONE_VIEW: Final = frozenset(FURTHER_PROPERTIES) - {"SafeIndicationLiveness"}
+_OF_SENDERS: Final = {FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL}
+_OF_THE_CRASHED: Final = {
+    VSC_TERMINATION,
+    "TerminationOfDelivery",
+    STRONG_COMPLETENESS,
+    WEAK_COMPLETENESS,
+    ALARM_COMPLETENESS,
+}
+
+
+def facts_for(properties: Collection[str]) -> Fact | None:
+    """Which facts a run needs beside what the pass tells, so that it keeps these properties; none if no facts
+    suffice.
+    """
+    if not set(properties) <= {*PROPERTIES, *_OF_ONE_VIEW}:
+        return None
+    facts = Fact.SOUND
+    if _OF_SENDERS & set(properties):
+        facts |= Fact.SENDERS_ORDER
+    if _OF_THE_CRASHED & set(properties):
+        facts |= Fact.NO_CRASH
+    return facts
+
 
 _PLAN: Final = {
     # A bucket is one file and is sorted: Spark believes that only if it is told to.
@@ -48,9 +92,9 @@ def in_one_pass(session: SparkSession) -> Iterator[None]:
         yield
 
 
-def health_of(rows: DataFrame) -> DataFrame:
-    """Tell of each run whether it is healthy. Takes `columns.EVENTS` as `lake` opens them; gives run,
-    healthy.
+def health_of(rows: DataFrame, facts: Fact = Fact.SOUND) -> DataFrame:
+    """Tell of each run whether it is healthy, and its logs have these facts. Takes `columns.EVENTS` as `lake`
+    opens them; gives run, healthy.
     """
     by_message = rows.groupBy("run", "source", "count").agg(
         *(value.alias(name) for name, value in _of_message().items())
@@ -58,7 +102,7 @@ def health_of(rows: DataFrame) -> DataFrame:
     judged = by_message.select(
         "run",
         "deliveries",
-        "by_scan",
+        "facts",
         F.when(F.col("source").isNull() | (_sound_message() & _sound_datagram()), 0)
         .otherwise(1)
         .alias("bad"),
@@ -68,9 +112,13 @@ def health_of(rows: DataFrame) -> DataFrame:
         F.sum("bad").alias("bad"),
         F.sum("delivered").alias("delivered"),
         F.max("deliveries").alias("deliveries"),
-        F.max("by_scan").alias("by_scan"),
+        F.max("facts").alias("facts"),
     )
-    healthy = (F.col("by_scan") == 1) & (F.col("bad") == 0) & (F.col("delivered") == F.col("deliveries"))
+    healthy = (
+        F.col("facts").bitwiseAND(int(facts)).eqNullSafe(int(facts))
+        & (F.col("bad") == 0)
+        & (F.col("delivered") == F.col("deliveries"))
+    )
     return by_run.select("run", F.coalesce(healthy, F.lit(False)).alias("healthy"))
 
 
@@ -96,7 +144,7 @@ def _of_message() -> dict[str, Column]:
         **_range("meant_for", send, "peer"),
         **_range("receiver", receive, "process"),
         "deliveries": F.max(F.when(run, F.col("position"))),
-        "by_scan": F.max(F.when(run, F.col("number"))),
+        "facts": F.max(F.when(run, F.col("number"))),
     }
 
 

@@ -20,6 +20,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -35,7 +36,9 @@ from pyspark.sql.utils import is_remote
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
 from antiphon.conformance.pipeline.java import java_home
 from antiphon.conformance.pipeline.masters import (
+    FORMS,
     LOCAL,
+    addresses,
     is_connect,
     is_local,
     is_private,
@@ -79,6 +82,8 @@ _BYTES_A_TASK_MAX: Final = 64 << 20
 _LONG_BYTES: Final = 32 << 20
 """Work on so many bytes of logs lasts long enough for Java to compile it well."""
 _POLL_S: Final = 0.5
+WORKERS_S: Final = 3.0
+"""So long a standalone master may be without a worker."""
 CONNECT_S: Final = 8.0
 """So long a Spark Connect server has to take a connection; the client alone would try for minutes."""
 
@@ -119,6 +124,8 @@ def spark_session(master: str | None = None, volume: int = 0) -> Iterator[SparkS
             session = _start(master, home, scratch, volume)
         try:
             with _interrupts():
+                if master.startswith("spark://"):
+                    _require_workers(session, master)
                 yield session
         finally:
             _stop(session)
@@ -300,6 +307,35 @@ def _start(master: str, home: Path, scratch: Path, volume: int) -> SparkSession:
             raise (PipelineError if is_local(master) else InputError)(told) from error
 
 
+def _require_workers(session: SparkSession, master: str) -> None:
+    """Ask a standalone master who works for it; with nobody Spark would wait for ever. One that has just
+    started is given a moment.
+    """
+    assert session._jvm is not None
+    java, context = session._jvm.org.apache.spark, session.sparkContext._jsc.sc()
+    messages = "org.apache.spark.deploy.DeployMessages$"
+    of_answer = session._jvm.scala.reflect.ClassTag.apply(
+        session._jvm.java.lang.Class.forName(f"{messages}MasterStateResponse")
+    )
+    asked = (
+        session._jvm.java.lang.Class.forName(f"{messages}RequestMasterState$").getField("MODULE$").get(None)
+    )
+    until = time.monotonic() + WORKERS_S
+    while True:
+        for host, port in addresses(master):
+            with suppress(Py4JError):  # of several masters one is in charge
+                at = java.rpc.RpcAddress.apply(host, port)
+                answer = context.env().rpcEnv().setupEndpointRef(at, "Master").askSync(asked, of_answer)
+                if any(worker.isAlive() for worker in answer.workers()):
+                    return
+        if time.monotonic() > until:
+            raise InputError(
+                f"nobody works for the master {master!r}: it has no worker that is alive; start one, or name "
+                f"another master: {FORMS}"
+            )
+        time.sleep(_POLL_S)
+
+
 def first_line(error: BaseException) -> str:
     """What an error says first."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -319,6 +355,10 @@ def _configuration(master: str, log4j: Path, scratch: Path, volume: int) -> dict
             # without it the default room for compiled code is too small.
             java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
         configuration["spark.local.dir"] = str(scratch / "blocks")
+    if master.startswith("spark://") and 0 < volume < _LONG_BYTES:
+        # A machine of which all cores are taken starts a Java and as many Pythons as it has cores.
+        configuration["spark.cores.max"] = str(-(-volume // _BYTES_A_TASK))
+        configuration["spark.executor.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     if is_private(master):
         configuration |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return configuration | {"spark.driver.extraJavaOptions": java}

@@ -41,8 +41,7 @@ from pyspark.sql.types import (
 )
 
 from antiphon.conformance.pipeline.chunks import OpenedRun, OpenRuns
-from antiphon.conformance.pipeline.dataset import cause_of
-from antiphon.conformance.pipeline.errors import InputError, PipelineError
+from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.lake import Batch, batches_of, found_lake, put_batch, write_tables
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
@@ -244,9 +243,7 @@ class _Swarm:
         def open_runs(plan: bytes) -> Iterator[OpenedRun]:
             for kept in msgspec.json.decode(plan, type=list[KeptSeed]):
                 result = run_seed(core, kept.seed, wanted)
-                logs: list[tuple[int, Path, Path | bytes]] = [
-                    (p, Path(result.name) / log_name(p), log) for p, log in enumerate(result.logs)
-                ]
+                logs = [(p, Path(result.name) / log_name(p), log) for p, log in enumerate(result.logs)]
                 yield OpenedRun(kept.number, result.name, f"{command} --runs 1 --seed {kept.seed}", logs)
 
         return open_runs

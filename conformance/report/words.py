@@ -13,7 +13,7 @@ from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
 from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import LakeReport, VerifyReport
+    from antiphon.conformance.pipeline import VerifyReport
 
 Value = int | bool | str
 
@@ -79,7 +79,7 @@ def explored(exploration: Exploration) -> str:
     return f"{counts}, depth {exploration.depth}: {seen}; {exploration.seconds:.1f} s{rate}"
 
 
-def in_logs(report: VerifyReport | LakeReport) -> list[tuple[str, Counter[Outcome], str]]:
+def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
     """Of each property how many runs keep it, break it or leave it open, and how the first breaks it."""
     broken: dict[str, str] = {}
     for verdict in report.verdicts:

@@ -5,6 +5,7 @@ protocol, any implementation or any property: those who judge read `Run` and dec
 The schema is told in docs/trace-schema.md.
 """
 
+from antiphon.conformance.trace.blocks import Block
 from antiphon.conformance.trace.causal import At, Merge, Step, causal_order
 from antiphon.conformance.trace.directory import (
     MISSING,
@@ -14,6 +15,7 @@ from antiphon.conformance.trace.directory import (
     faults_between,
     load_run,
     log_name,
+    logs_among,
     logs_in,
 )
 from antiphon.conformance.trace.lines import NO_HEADER
@@ -30,6 +32,7 @@ from antiphon.conformance.trace.reader import (
     Problem,
     read_lines,
     read_log,
+    read_parts,
 )
 from antiphon.conformance.trace.schema import (
     RESULTS,
@@ -77,6 +80,7 @@ __all__ = [
     "VERSION",
     "Alarm",
     "At",
+    "Block",
     "Broadcast",
     "CoreBroadcast",
     "CoreDeliver",
@@ -109,8 +113,10 @@ __all__ = [
     "faults_between",
     "load_run",
     "log_name",
+    "logs_among",
     "logs_in",
     "message_id",
     "read_lines",
     "read_log",
+    "read_parts",
 ]

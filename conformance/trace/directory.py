@@ -1,13 +1,14 @@
 """A run is a directory that holds one log a process, and its logs must agree on what it was.
 
 DIRECTORY/process-0.ndjson, process-1.ndjson, ... are the logs, each of which may be compressed
-(process-0.ndjson.gz, .bz2 or .xz); anything else in the directory is left alone. This module knows file
+(process-0.ndjson.gz, .bz2, .xz or .zst); anything else in the directory is left alone. This module knows file
 names and headers, not properties. A log that is missing or belongs to another run is a located problem; the
 other logs are still read.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
 MISSING: Final = "the log of this process is missing"
 NO_DELIVERIES: Final = "nothing was delivered, decided or suspected in this run: there is nothing to judge"
 
-_NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson(\.gz|\.bz2|\.xz)?")
+_NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson(\.gz|\.bz2|\.xz|\.zst)?")
 
 
 def log_name(process: int) -> str:
@@ -34,14 +35,20 @@ def log_name(process: int) -> str:
 
 
 def logs_in(directory: Path) -> list[tuple[int, Path]]:
-    """The files of a directory that are named as logs, each with the number of its process; in its order. Of
-    a log and its compressed copy the log is read.
+    """The files of a directory that are named as logs, each with the number of its process; in its order.
 
     Raises:
         OSError: the directory cannot be listed.
     """
-    matches = ((_NAME.fullmatch(path.name), path) for path in directory.iterdir())
-    found = sorted(((int(match.group(1)), path) for match, path in matches if match), reverse=True)
+    return [(process, directory / name) for process, name in logs_among(os.listdir(directory))]  # noqa: PTH208 - names are enough
+
+
+def logs_among(names: Iterable[str]) -> list[tuple[int, str]]:
+    """The names that are those of logs, each with the number of its process; in its order. Of a log and its
+    compressed copy the log is read.
+    """
+    matches = ((_NAME.fullmatch(name), name) for name in names)
+    found = sorted(((int(match.group(1)), name) for match, name in matches if match), reverse=True)
     return sorted(dict(found).items())
 
 

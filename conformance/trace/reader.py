@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
+import zstandard
+
+from antiphon.conformance.trace.blocks import Block, block_of
 from antiphon.conformance.trace.lines import decode_line
 from antiphon.conformance.trace.schema import Crash, End, Event, Header
 
@@ -88,13 +92,17 @@ def read_log(path: Path) -> Log:
     events: list[Event] = []
     lines: list[int] = []
     problems: list[Problem] = []
-    for line in read_lines(path):
-        header = header or line.header
-        if line.event is not None:
-            events.append(line.event)
-            lines.append(line.number)
-        if line.fault is not None:
-            problems.append(Problem(path, line.number, line.fault))
+    for part in read_parts(path):
+        if isinstance(part, Block):
+            events += part.events()
+            lines += part.lines
+            continue
+        header = header or part.header
+        if part.event is not None:
+            events.append(part.event)
+            lines.append(part.number)
+        if part.fault is not None:
+            problems.append(Problem(path, part.number, part.fault))
     return Log(path, header, tuple(events), tuple(lines), tuple(problems))
 
 
@@ -102,15 +110,35 @@ def read_lines(log: Path | bytes) -> Iterator[LogLine]:
     """Read a log, or the bytes of one, line by line, with at most one fault each; as `read_log`, it never
     raises.
     """
-    reading = _Reading()
+    for part in _read(log, _Reading(in_blocks=False)):
+        assert isinstance(part, LogLine)
+        yield part
+
+
+def read_parts(log: Path | bytes) -> Iterator[LogLine | Block]:
+    """Read a log as `read_lines` does; of lines without a fault that stand as our writer writes them, many at
+    a time.
+    """
+    return _read(log, _Reading(in_blocks=True))
+
+
+def _read(log: Path | bytes, reading: _Reading) -> Iterator[LogLine | Block]:
+    """The last part of a file is a line alone; it is held back, since what is wrong with the end of the file
+    is told of it.
+    """
     last = LogLine(0)
     try:
         with _opened(log) as file:
-            for text, whole in _bounded_lines(file):
-                if last.number:
-                    yield last
-                last = reading.line(last.number + 1, text, whole)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            for text in _pieces(file):
+                for part in reading.parts(text):
+                    if last.number:
+                        yield last
+                    if isinstance(part, Block):
+                        yield part
+                        last = LogLine(0)
+                    else:
+                        last = part
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
         told = getattr(error, "strerror", None) or str(error)
         yield last._replace(fault=last.fault or f"cannot be read: {told}")
         return
@@ -123,43 +151,99 @@ def read_lines(log: Path | bytes) -> Iterator[LogLine]:
 
 
 def _opened(log: Path | bytes) -> AbstractContextManager[BinaryIO]:
-    return BytesIO(log) if isinstance(log, bytes) else _OPENERS.get(log.suffix, Path.open)(log, "rb")
+    return io.BytesIO(log) if isinstance(log, bytes) else _OPENERS.get(log.suffix, Path.open)(log, "rb")
 
 
-_OPENERS: Final[Mapping[str, Callable[..., Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: Final[Mapping[str, Callable[..., Any]]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": partial(zstandard.open, dctx=zstandard.ZstdDecompressor(max_window_size=1 << 27)),
+}
 """How a log that is compressed is read, by the end of its name."""
+_PIECE_BYTES: Final = 1 << 18
+_FEW: Final = 64
+"""So many lines are not worth to be looked at for a block among them."""
 
 
-def _bounded_lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-    """The lines of a file as `LINE_BYTES_MAX` bytes at most, each with whether that is all of it."""
-    while text := file.readline(LINE_BYTES_MAX):
-        whole = text.endswith(b"\n") or len(text) < LINE_BYTES_MAX
-        yield text, whole
-        while not whole:
-            rest = file.readline(LINE_BYTES_MAX)
-            whole = rest.endswith(b"\n") or not rest
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """A file as many whole lines at a time; of a line that is too long its beginning, and what has no end of
+    line, by itself.
+    """
+    held, skipping = b"", False
+    while more := file.read1(_PIECE_BYTES):  # type: ignore[attr-defined]
+        if skipping:
+            skipping = b"\n" not in more
+            more = more.partition(b"\n")[2]
+        held += more
+        if end := held.rfind(b"\n") + 1:
+            yield held[:end]
+            held = held[end:]
+        if len(held) >= LINE_BYTES_MAX:
+            yield held[:LINE_BYTES_MAX]
+            held, skipping = b"", True
+    if held:
+        yield held
 
 
 class _Reading:
-    """The state of reading one file: the index that must come next, and the last event."""
+    """The state of reading one file: how many lines there were, the index that must come next, and the last
+    event, if that was read alone.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_blocks: bool) -> None:
+        self.in_blocks = in_blocks
+        self.number = 0
         self.next_index = 0
         self.last: Event | None = None
 
-    def line(self, number: int, text: bytes, whole: bool) -> LogLine:
+    def parts(self, text: bytes) -> Iterator[LogLine | Block]:
+        """Read lines; the first of a file, and the last of these, alone."""
+        begin = end = 0
+        if self.in_blocks:
+            begin = 0 if self.number else text.find(b"\n") + 1
+            end = max(text.rfind(b"\n", 0, -1) + 1, begin)
+        yield from self._one_by_one(text[:begin])
+        yield from self._many(text[begin:end])
+        yield from self._one_by_one(text[end:])
+
+    def _one_by_one(self, text: bytes) -> Iterator[LogLine]:
+        return map(self._line, io.BytesIO(text))
+
+    def _many(self, text: bytes) -> Iterator[LogLine | Block]:
+        """Read whole lines: as one block if they are one, else each half."""
+        lines = text.count(b"\n")
+        block = None
+        if lines > 1 and not isinstance(self.last, Crash | End):
+            block = block_of(self.number + 1, self.next_index, text, lines)
+        if block is not None:
+            self.number += lines
+            self.next_index += lines
+            self.last = None
+            yield block
+        elif lines > _FEW:
+            middle = text.rindex(b"\n", 0, max(len(text) // 2, text.index(b"\n") + 1)) + 1
+            yield from self._many(text[:middle])
+            yield from self._many(text[middle:])
+        else:
+            yield from self._one_by_one(text)
+
+    def _line(self, text: bytes) -> LogLine:
         """Take one line, keep what it says, note the first thing that is wrong with it."""
+        self.number += 1
+        text = text[:LINE_BYTES_MAX]
+        whole = text.endswith(b"\n") or len(text) < LINE_BYTES_MAX
         said = text.removesuffix(b"\n")
-        header, event, fault = decode_line(number, text) if whole else (None, None, TOO_LONG)
+        header, event, fault = decode_line(self.number, text) if whole else (None, None, TOO_LONG)
         if whole and said == text:
             fault = CUT_OFF
         if event is not None:
             fault = fault or self._misplaced(event)
             self.next_index = event.i + 1
             self.last = event
-        elif number > 1:
+        elif self.number > 1:
             self.next_index += 1
-        return LogLine(number, said, header, event, fault)
+        return LogLine(self.number, said, header, event, fault)
 
     def _misplaced(self, event: Event) -> str | None:
         if isinstance(self.last, End):

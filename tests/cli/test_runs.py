@@ -97,16 +97,16 @@ def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[objec
     assert says in answer.err
 
 
-def test_tables_that_cannot_be_written_are_wrong_usage(
+def test_a_lake_that_cannot_be_written_is_wrong_usage(
     antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
-        raise pipeline.PipelineError(f"{tmp_path / 'tables'} cannot be written: no space left on device")
+        raise pipeline.PipelineError(f"{tmp_path / 'lake'} cannot be written: no space left on device")
 
-    monkeypatch.setattr(pipeline, "verify", full)
-    answer = antiphon("verify", tmp_path, "--output", tmp_path / "tables")
+    monkeypatch.setattr(pipeline, "ingest", full)
+    answer = antiphon("ingest", tmp_path, "--lake", tmp_path / "lake")
     assert answer.code == 64
-    assert "tables cannot be written: no space left on device" in answer.err
+    assert "lake cannot be written: no space left on device" in answer.err
 
 
 def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: Run, tmp_path: Path) -> None:

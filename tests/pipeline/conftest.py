@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -6,7 +6,8 @@ import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from antiphon.conformance.history import Place, history
+from antiphon.conformance.history import TOTAL_ORDER, Place, history
+from antiphon.conformance.pipeline.judging import verdicts_at
 from antiphon.conformance.pipeline.lake import batches_of
 from antiphon.conformance.pipeline.session import spark_session
 from antiphon.conformance.trace import Header, log_name
@@ -48,12 +49,12 @@ def write_run() -> Callable[[Path, str], None]:
 def told() -> Callable[..., dict[str, dict[str, tuple[object, ...]]]]:
     """Read the verdicts of a lake, by run and property; of a run that is no suspect there are none."""
 
-    def read(lake: Path, promise: str = "total-order") -> dict[str, dict[str, tuple[object, ...]]]:
+    def read(lake: Path, promise: Sequence[str] = (TOTAL_ORDER,)) -> dict[str, dict[str, tuple[object, ...]]]:
         found: dict[str, dict[str, tuple[object, ...]]] = {}
         for batch in batches_of(lake):
             runs = parquet.read_table(batch.directory / "runs").to_pylist()
             names = {row["run"]: row["name"] for row in runs}
-            at = batch.directory / "verdicts" / promise
+            at = verdicts_at(batch, promise)
             for row in parquet.read_table(at / "suspects").to_pylist():
                 found[names[row["run"]]] = {}
             for row in parquet.read_table(at / "found").to_pylist():

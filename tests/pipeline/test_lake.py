@@ -3,25 +3,47 @@
 import bz2
 import gzip
 import json
+import lzma
 import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+import zstandard
 from pyspark.sql import SparkSession
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.history import History, history, judge_history, judge_run
+from antiphon.conformance.history import judge_run
 from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
-from antiphon.conformance.pipeline import InputError, LakeReport, PipelineError, ingest, verify
+from antiphon.conformance.pipeline import Damage, InputError, PipelineError, VerifyReport, ingest, verify
+from antiphon.conformance.pipeline import lake as lake_module
+from antiphon.conformance.pipeline.buckets import KEY, buckets_of
 from antiphon.conformance.pipeline.columns import EVENTS, KINDS, events_of
-from antiphon.conformance.pipeline.lake import KEY, batches_of
+from antiphon.conformance.pipeline.judging import SHOWN_MAX
+from antiphon.conformance.pipeline.lake import batches_of
 from antiphon.conformance.pipeline.lake import events_of as rows_of
 from antiphon.conformance.pipeline.scan import health_of, in_one_pass
 from antiphon.conformance.pipeline.session import settings
-from antiphon.conformance.trace import LINE_BYTES_MAX, TOO_LONG, Event, load_run, log_name
+from antiphon.conformance.trace import (
+    AFTER_CRASH,
+    AFTER_END,
+    CUT_OFF,
+    EMPTY,
+    LINE_BYTES_MAX,
+    MISSING,
+    NO_DELIVERIES,
+    NO_HEADER,
+    NO_LOG,
+    TOO_LONG,
+    TRUNCATED,
+    Event,
+    load_run,
+    log_name,
+)
 
 WriteRun = Callable[[Path, str], None]
 Told = Callable[..., dict[str, dict[str, tuple[object, ...]]]]
@@ -43,8 +65,52 @@ SUSPECT = {
 }
 
 
+# The log of process 1 of a healthy run has lines: 1 header, 2 broadcast, 3 and 4 deliver, 5 end.
+DAMAGE: dict[str, tuple[Callable[[bytes], bytes | None], int, str]] = {
+    "empty": (lambda log: b"", 0, EMPTY),
+    "missing": (lambda log: None, 0, MISSING),
+    "headless": (lambda log: log.split(b"\n", 1)[1], 1, NO_HEADER),
+    "byte-order-mark": (lambda log: b"\xef\xbb\xbf" + log, 1, NO_HEADER),
+    "schema": (lambda log: log.replace(b"antiphon.trace", b"other.trace"), 1, "schema 'other.trace' is not"),
+    "long-schema": (lambda log: log.replace(b"antiphon.trace", b"x" * 60_000), 1, f"schema '{'x' * 57}...' is not"),
+    "version": (lambda log: log.replace(b'"version":1', b'"version":2'), 1, "version 2 of the schema; "),
+    "bad-header": (lambda log: log.replace(b'"processes":2', b'"processes":0'), 1, "not a header: Expected"),
+    "header-bytes": (lambda log: log.replace(b'"rbp"', b'"r\xffp"'), 1, "not a header: 'utf-8' codec"),
+    "surrogate": (lambda log: log.replace(b'"rbp"', rb'"\ud800"'), 1, NO_HEADER),
+    "binary": (lambda log: log.replace(b'{"kind":"deliver"', b"\x00\xff\xfe\r{", 1), 3, "not an event: '\\x00\\\\xff"),
+    "no-json": (lambda log: log.replace(b'"deliver"', b'"deliver', 1), 3, "not an event: "),
+    "odd-kind": (lambda log: log.replace(b'"deliver"', b'"' + b"x" * 60_000 + b'"', 1), 3, "not an event: "),
+    "2^63": (lambda log: log.replace(b'"number":1', b'"number":9223372036854775808', 1), 3, "not an event: "),
+    "last-index": (lambda log: log.replace(b'"i":3', b'"i":9223372036854775807', 1), 5, "event 9223372036854775807 where"),
+    "huge-line": (lambda log: log.replace(b'"m":"', b'"m":"' + b"7" * 32_000_000, 1), 2, TOO_LONG),
+    "cut-json": (lambda log: log[:-4], 5, CUT_OFF),
+    "cut-newline": (lambda log: log[:-1], 5, CUT_OFF),
+    "no-end": (lambda log: log[: log.rindex(b"{")], 4, TRUNCATED),
+    "lost-line": (lambda log: b"".join(log.splitlines(True)[:2] + log.splitlines(True)[3:]), 3, "event 2 where event 1 must"),
+    "after-end": (lambda log: log + b'{"kind":"end","i":4}\n', 6, AFTER_END),
+    "after-crash": (lambda log: log.replace(b'{"kind":"end","i":3}', b'{"kind":"crash","i":3}\n{"kind":"send","i":4,"d":"1:1","to":0}'
+                    b'\n{"kind":"end","i":5}'), 6, AFTER_CRASH),
+    "other-process": (lambda log: log.replace(b'"process":1', b'"process":0'), 1, "the header names process 0, the file process 1"),
+    "other-run": (lambda log: log.replace(b'"seed":1', b'"seed":2'), 1, "seed is 2 here and 1 in the run's first log"),
+    "long-name": (lambda log: log.replace(b'"run":"r"', b'"run":"' + b"r" * 60_000 + b'"'), 1, "run is 'rrr"),
+}  # fmt: skip
+
+ODD_BUT_SOUND: dict[str, Callable[[bytes], bytes]] = {
+    "carriage-returns": lambda log: log.replace(b"\n", b"\r\n"),
+    "key-twice": lambda log: log.replace(b'"i":0', b'"i":7,"i":0'),
+    "spaces": lambda log: log.replace(b'"i":', b'  "i" : '),
+    "escapes": lambda log: log.replace(b'"rbp"', rb'"\u0072bp"'),
+}
+"""What JSON allows; of a key that stands twice the last value counts."""
+
+UNREAD = ("not an event", "not a header", "schema", "version", "no header", TOO_LONG)
+
+ODD_NAMES = ["a b", "a+b", "a%20b", "run=7", "007", "[x]{y}*", "_hidden", ".dot", "ä", "a:1", "a:[1]"]
+
+
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory, write_run: WriteRun) -> Path:
+    """Runs of every sort in one directory."""
     root = tmp_path_factory.mktemp("lo gs+1%41[x]")
     for number, text in enumerate(HEALTHY):
         write_run(root / f"healthy-{number}", text)
@@ -52,50 +118,71 @@ def logs(tmp_path_factory: pytest.TempPathFactory, write_run: WriteRun) -> Path:
     texts |= {name: text for name, (_, text, _) in FURTHER_EXAMPLES.items()}
     for name, text in (SUSPECT | texts).items():
         write_run(root / name, text)
-    (root / "healthy-0" / log_name(1)).write_bytes(_compressed(root / "healthy-0" / log_name(1), ".gz"))
-    _compressed(root / "healthy-0" / log_name(0), ".bz2")
-    (root / "healthy-0" / log_name(0)).unlink()
+    for name in ODD_NAMES:
+        write_run(root / name, HEALTHY[0])
+    for name, change in ODD_BUT_SOUND.items():
+        write_run(root / name, HEALTHY[0])
+        for log in (root / name).iterdir():
+            log.write_bytes(change(log.read_bytes()))
+    for name, (damage, _, _) in DAMAGE.items():
+        write_run(root / name, HEALTHY[0])
+        log = root / name / log_name(1)
+        damaged = damage(log.read_bytes())
+        log.unlink() if damaged is None else log.write_bytes(damaged)
+    for name, compress in COMPRESSED.items():
+        write_run(root / f"healthy{name}", HEALTHY[0])
+        log = root / f"healthy{name}" / log_name(1)
+        log.with_name(f"{log.name}{name}").write_bytes(compress(log.read_bytes()))
+        if name != ".gz":  # of both the log is read
+            log.unlink()
     write_run(root / "huge", HEALTHY[0])
     log = root / "huge" / log_name(1)
     huge = log.read_bytes().replace(b'"m":"', b'"m":"' + b"7" * 200_000_000, 1)
-    log.with_name(f"{log.name}.gz").write_bytes(gzip.compress(huge, 1))
+    log.with_name(f"{log.name}.zst").write_bytes(zstandard.compress(huge))
     log.unlink()
     write_run(root / "cut", HEALTHY[0])
     log = root / "cut" / log_name(1)
     log.with_name(f"{log.name}.gz").write_bytes(gzip.compress(log.read_bytes())[:-9])
     log.unlink()
-    write_run(root / "missing", HEALTHY[0])
-    (root / "missing" / log_name(0)).unlink()
+    write_run(root / "surplus", HEALTHY[0])
+    (root / "surplus" / log_name(2)).write_bytes((root / "surplus" / log_name(1)).read_bytes())
+    write_run(root / "silent", "0: +a | 1:")
+    (root / "no-logs").mkdir()
+    (root / ".git").mkdir()
+    (root / "healthy-0" / "relay.json").write_text("not a log")
     return root
 
 
-def _compressed(log: Path, suffix: str) -> bytes:
-    """Write a compressed copy beside a log; the log."""
-    compress = {".gz": gzip.compress, ".bz2": bz2.compress}[suffix]
-    log.with_name(log.name + suffix).write_bytes(compress(log.read_bytes()))
-    return log.read_bytes()
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
+
+
+def runs_in(logs: Path) -> list[Path]:
+    return [run for run in logs.iterdir() if run.name != ".git"]
 
 
 @pytest.fixture(scope="module")
 def lake(logs: Path, master: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("la ke") / "lake"
     done = ingest([logs], place, master)
-    assert (done.total("runs"), done.known) == (sum(1 for _ in logs.iterdir()), 0)
+    assert (done.total("runs"), done.known) == (len(runs_in(logs)), 0)
     return place
 
 
 @pytest.fixture(scope="module")
-def report(lake: Path, master: str) -> LakeReport:
-    judged = verify(lake, master)
-    assert isinstance(judged, LakeReport)
-    return judged
+def report(lake: Path, master: str) -> VerifyReport:
+    return verify(lake, master)
 
 
 def test_a_lake_says_of_every_run_what_the_judge_says_of_its_logs(
-    report: LakeReport, lake: Path, logs: Path, told: Told
+    report: VerifyReport, lake: Path, logs: Path, told: Told
 ) -> None:
     found = told(lake)
-    for run in logs.iterdir():
+    for run in runs_in(logs):
         judged = judge_run(load_run(run))
         expected = {
             finding.property: (
@@ -109,7 +196,9 @@ def test_a_lake_says_of_every_run_what_the_judge_says_of_its_logs(
             assert {verdict[0] for verdict in expected.values()} == {"holds"}, run.name
 
 
-def test_healthy_runs_are_no_suspects_and_a_circle_is_one(report: LakeReport, lake: Path, told: Told) -> None:
+def test_healthy_runs_are_no_suspects_and_a_circle_is_one(
+    report: VerifyReport, lake: Path, told: Told
+) -> None:
     found = told(lake)
     assert not [name for name in found if name.startswith("healthy")]
     assert not {"all is well", "all is well inside", "a gap in the numbers", "a crash"} & set(found)
@@ -119,7 +208,7 @@ def test_healthy_runs_are_no_suspects_and_a_circle_is_one(report: LakeReport, la
 
 
 def test_the_report_counts_runs_and_shows_the_first_of_each_violation(
-    report: LakeReport, lake: Path, told: Told
+    report: VerifyReport, lake: Path, told: Told
 ) -> None:
     found = told(lake)
     outcomes = {
@@ -129,24 +218,83 @@ def test_the_report_counts_runs_and_shows_the_first_of_each_violation(
     }
     for name, count in outcomes.items():
         assert count == sum(verdicts[name][0] == "violated" for verdicts in found.values())
-    assert [verdict.finding.property for verdict in report.verdicts] == list(outcomes)
+    shown = [verdict.finding.property for verdict in report.verdicts]
+    assert shown[: len(outcomes)] == list(outcomes)
+    assert len(shown) == SHOWN_MAX
     assert all(sum(counts.values()) == report.runs for counts in report.counts.values())
     assert report.outcome == "violated"
     assert report.violated == sum(outcomes.values())
+    assert report.lake == str(lake)
+
+
+@pytest.fixture(scope="module")
+def faults(report: VerifyReport, lake: Path) -> dict[str, list[dict[str, Any]]]:
+    """What is in the quarantine, by the directory of the run."""
+    rows = parquet.read_table(batches_of(lake)[0].directory / "quarantine").to_pylist()
+    assert report.faults == len(rows)
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        name = Path(row["path"]).parent.name if row["path"].endswith(("n", "z", "2", "t")) else ""
+        by_run.setdefault(name if "process-" in row["path"] else Path(row["path"]).name, []).append(row)
+    return by_run
+
+
+@pytest.mark.parametrize("run", DAMAGE)
+def test_each_damage_is_located_and_makes_the_run_unknown(
+    faults: dict[str, list[dict[str, Any]]], lake: Path, logs: Path, told: Told, run: str
+) -> None:
+    _, line, reason = DAMAGE[run]
+    (fault,) = faults[run]
+    assert (fault["path"], fault["line"]) == (str(logs / run / log_name(1)), line)
+    assert fault["reason"].startswith(reason)
+    assert len(fault["reason"]) <= 200
+    assert {verdict[0] for verdict in told(lake)[run].values()} == {"unknown"}
+
+
+def test_healthy_runs_are_so_whatever_their_names_and_spelling(
+    faults: dict[str, list[dict[str, Any]]], lake: Path, told: Told
+) -> None:
+    found = told(lake)
+    assert not (found.keys() | faults.keys()) & {*ODD_NAMES, *ODD_BUT_SOUND}
+
+
+def test_what_is_wrong_with_a_run_is_told_too(
+    faults: dict[str, list[dict[str, Any]]], logs: Path, told: Told, lake: Path
+) -> None:
+    for run, reason in {"silent": NO_DELIVERIES, "no-logs": NO_LOG}.items():
+        assert [(fault["path"], fault["reason"]) for fault in faults[run]] == [(str(logs / run), reason)]
+        assert {verdict[0] for verdict in told(lake)[run].values()} == {"unknown"}
+    wrong = "the header names process 1, the file process 2; process 2 in a run of 2 processes"
+    assert {fault["reason"] for fault in faults["surplus"]} == {wrong}
 
 
 def test_a_line_of_200_mb_is_one_fault_and_so_is_what_cannot_be_unpacked(
-    report: LakeReport, lake: Path
+    faults: dict[str, list[dict[str, Any]]],
 ) -> None:
-    faults = parquet.read_table(batches_of(lake)[0].directory / "quarantine").to_pylist()
-    (huge,) = [row for row in faults if "/huge/" in row["path"]]
+    (huge,) = faults["huge"]
     assert (huge["line"], huge["reason"], len(huge["text"])) == (2, TOO_LONG, LINE_BYTES_MAX)
-    (cut,) = [row for row in faults if "/cut/" in row["path"]]
+    (cut,) = faults["cut"]
     assert cut["reason"].startswith("cannot be read: Compressed file ended before")
-    assert report.faults == len(faults)
-    assert {str(damage) for damage in report.damage} == {
-        f"{row['path']}{':' * bool(row['line'])}{row['line'] or ''}: {row['reason']}" for row in faults
-    }
+
+
+def test_no_line_is_lost(
+    faults: dict[str, list[dict[str, Any]]], report: VerifyReport, lake: Path, logs: Path
+) -> None:
+    (batch,) = batches_of(lake)
+    runs = parquet.read_table(batch.directory / "runs").to_pylist()
+    packed = {f"healthy{name}" for name in COMPRESSED} | {"huge", "cut"}
+    plain = sum(row["lines"] for row in runs if row["name"] not in packed)
+    texts = [log.read_bytes() for log in logs.glob("*/process-*.ndjson") if log.parent.name not in packed]
+    assert plain == sum(text.count(b"\n") + (not text.endswith(b"\n")) for text in texts if text)
+    assert report.events == batch.events == sum(row["events"] for row in runs)
+    (binary,) = faults["binary"]
+    assert binary["text"] == (logs / "binary" / log_name(1)).read_bytes().split(b"\n")[2]
+
+
+def test_a_bad_line_is_shown_as_compilers_do() -> None:
+    shown = str(Damage("r", 1, "r/process-1.ndjson", 3, "not an event"))
+    assert shown == "r/process-1.ndjson:3: not an event"
+    assert str(Damage("r", None, "r", 0, NO_LOG)) == f"r: {NO_LOG}"
 
 
 def test_the_rows_of_a_lake_give_back_every_event(lake: Path, logs: Path) -> None:
@@ -216,6 +364,9 @@ def test_what_is_there_is_passed_over_and_what_is_new_is_added(
     assert len(before) + 1 == sum(1 for _ in (place / "batches").iterdir())
     assert main(["verify", str(place), "--master", master]) == 0
     assert "3 runs" in capsys.readouterr().out
+    assert main(["verify", str(root / "[ab]"), "--master", master, "--json"]) == 0
+    judged = json.loads(capsys.readouterr().out)["report"]
+    assert (judged["runs"], judged["outcome"], judged["lake"]) == (2, "holds", None)
     with (root / "b" / log_name(0)).open("a") as log:
         log.write("{}\n")
     assert main(["ingest", str(root), "--lake", str(place), "--master", master]) == 64
@@ -260,7 +411,7 @@ def test_what_is_no_log_and_no_lake_is_wrong_usage(tmp_path: Path, write_run: Wr
     for paths, told_of in {
         ("nowhere",): "no such file or directory",
         (str(tmp_path / "notes"),): "not a log",
-        ("s3://bucket/logs",): "not a URI",
+        ("file://elsewhere/logs",): "a file of the machine 'elsewhere'",
         (str(tmp_path / "*" / "*.txt"),): "no match",
     }.items():
         with pytest.raises(InputError, match=told_of):
@@ -269,68 +420,67 @@ def test_what_is_no_log_and_no_lake_is_wrong_usage(tmp_path: Path, write_run: Wr
     (tmp_path / "other" / "lake.json").write_text('{"schema": "antiphon.lake", "version": 2}')
     with pytest.raises(InputError, match=r"version 2; this reads 'antiphon.lake' 1"):
         ingest([tmp_path / "run"], tmp_path / "other")
-    with pytest.raises(InputError, match="keeps its verdicts itself"):
-        verify(lake, output=tmp_path / "kept")
+    with pytest.raises(InputError, match="unknown promise 'safety'"):
+        verify(lake, promise=["safety"])
+    (tmp_path / "empty").mkdir()
+    for path in ("nowhere", "empty"):
+        with pytest.raises(InputError, match=r"no such file|no run"):
+            verify(tmp_path / path)
+    write_run(tmp_path / "run" / "inner", HEALTHY[0])
+    with pytest.raises(InputError, match="one by one"):
+        verify(tmp_path / "run")
 
 
 def test_a_lake_is_judged_by_another_promise_too(lake: Path, logs: Path, master: str, told: Told) -> None:
     promise = ["virtual-synchrony", "safe-delivery"]
     judged = verify(lake, master, promise=promise)
-    (other,) = (
-        place.name for place in (batches_of(lake)[0].directory / "verdicts").iterdir() if place.name[0] == "o"
-    )
-    found = told(lake, other)
+    found = told(lake, promise)
     for name in FURTHER_EXAMPLES:
         expected = judge_run(load_run(logs / name), promise).outcomes
-        assert {prop: verdict[0] for prop, verdict in found[name].items()} == expected
-    assert judged.runs == len(found)
+        holding = dict.fromkeys(expected, ("holds",))
+        assert {prop: verdict[0] for prop, verdict in found.get(name, holding).items()} == expected
+    assert judged.suspects == len(found) < judged.runs
 
 
-def _change(log: list[str], chance: random.Random) -> None:
-    """One of the things that logs of broken protocols show."""
-    at = chance.randrange(len(log) + 1)
-    what = chance.randrange(7)
-    if what == 0 and log:
-        log.append(chance.choice(log))
-    elif what == 1 and log:
-        del log[at - 1]
-    elif what == 2 and len(log) > 1:
-        log[at - 1], log[at - 2] = log[at - 2], log[at - 1]
-    elif what == 3:
-        log.insert(at, chance.choice(["0:9", "7:1", "a", "+a", "+b", "+0:9"]))
-    elif what == 4:
-        log.append("!")
-    elif what == 5:
-        log.insert(at, chance.choice(["0:1>1", "<0:1", "1:1>0", "<1:1", "?1"]))
-    elif what == 6 and log and log[at - 1][-1].isalpha() and log[at - 1].isalpha():
-        log[at - 1] += chance.choice(["=x", "#1", "#2"])
-
-
-def test_a_run_that_one_pass_finds_healthy_is_never_broken(
-    write_run: WriteRun, master: str, tmp_path: Path, told: Told
+def test_what_only_spark_can_read_is_copied_and_read(
+    write_run: WriteRun, master: str, tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Random histories, most with a fault or two; those that are healthy are found so more often than not."""
-    chance = random.Random(7)
-    logs: dict[str, History] = {}
-    for number in range(150):
-        order = chance.sample("abcd", 3)
-        rows = [[f"+{m}" for m in order if m == "abcd"[p]] + order for p in range(chance.randrange(1, 4))]
-        spare = [m for m in order if "abcd".index(m) >= len(rows)]
-        rows = [[m for m in row if m not in spare] for row in rows]
-        for _ in range(chance.randrange(3)):
-            _change(chance.choice(rows), chance)
-        text = " | ".join(f"{p}: {' '.join(row)}" for p, row in enumerate(rows))
-        logs[f"run-{number}"] = history(text)
-        write_run(tmp_path / "logs" / f"run-{number}", text)
-    ingest([tmp_path / "logs"], tmp_path / "lake", master)
-    verify(tmp_path / "lake", master)
-    suspects = set(told(tmp_path / "lake"))
-    broken = {name for name, log in logs.items() if any(f.offending for f in judge_history(log))}
-    delivered = {name for name in logs if not load_run(tmp_path / "logs" / name).problems}
-    assert broken <= suspects
-    assert len(broken) > 30
-    assert len(delivered - suspects) > 30
-    assert len(delivered & suspects - broken) < len(delivered - broken) / 2
+    """Here by addresses of this machine that are not taken for its paths."""
+    monkeypatch.setattr(lake_module, "local_path", str)
+    root = tmp_path / "lo gs{1}[x]"
+    for name in ("sound", "broken"):
+        write_run(root / name, {"sound": HEALTHY[2], "broken": "0: +a a a | 1: a"}[name])
+    (root / "broken" / "notes").write_text("not a log")
+    address = f"file:{tmp_path}/lo gs*/*"
+    done = ingest([address], tmp_path / "lake", master)
+    assert (done.total("runs"), done.total("faults")) == (2, 0)
+    assert verify(tmp_path / "lake", master).violated == 1
+    assert told(tmp_path / "lake").keys() == {"broken"}
+    (batch,) = batches_of(tmp_path / "lake")
+    assert {path.name for path in batch.directory.iterdir()} == {
+        "batch.json", "events", "quarantine", "runs", "verdicts",
+    }  # fmt: skip
+    (places,) = parquet.read_table(batch.directory / "runs", columns=["path"])
+    assert places.to_pylist() == [f"file:{root}/broken", f"file:{root}/sound"]
+    assert ingest([address], tmp_path / "lake", master).known == 2
+    for wrong, why in {
+        "nosuch://host/logs": 'No FileSystem for scheme "nosuch"',
+        f"file:{tmp_path}/none": "none",
+    }.items():
+        with pytest.raises(InputError, match=why):
+            ingest([wrong], tmp_path / "lake", master)
+
+
+def test_rows_are_in_the_buckets_into_which_spark_would_put_them(spark: SparkSession) -> None:
+    chance = random.Random(3)
+    keys = [
+        {name: None if chance.random() < 0.2 else chance.randrange(-(2**63), 2**63) for name in KEY}
+        for _ in range(200)
+    ]
+    schema = "run bigint, source bigint, count bigint"
+    hashed = spark.createDataFrame([tuple(row.values()) for row in keys], schema)
+    expected = [row[0] for row in hashed.selectExpr("pmod(hash(run, source, count), 7)").collect()]
+    assert buckets_of(pa.Table.from_pylist(keys), 7).tolist() == expected
 
 
 def test_a_place_that_cannot_be_written_is_told(write_run: WriteRun, master: str, tmp_path: Path) -> None:

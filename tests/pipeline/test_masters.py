@@ -1,13 +1,15 @@
 """No Java here: what cannot be a master is told before it starts."""
 
 import socket
+import socketserver
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.pipeline import InputError, session
+from antiphon.conformance.pipeline import InputError, masters, session
 from antiphon.conformance.pipeline.masters import is_private, require_master, same_master
 
 WRONG = {
@@ -49,7 +51,26 @@ def test_one_of_several_masters_that_answers_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as dead:
         dead.bind(("127.0.0.1", 0))
         ports = (dead.getsockname()[1], server.getsockname()[1])
-        require_master("spark://" + ",".join(f"127.0.0.1:{port}" for port in ports))
+        require_master("sc://" + ",".join(f"127.0.0.1:{port}" for port in ports))
+
+
+def test_who_listens_and_is_no_master_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masters, "WAIT_S", 0.2)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(InputError, match=r"nobody answers at .*timed out"),
+    ):
+        require_master(f"spark://127.0.0.1:{silent.getsockname()[1]}")
+
+    class Other(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.sendall(b"HTTP/1.1 400 Bad Request")
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        with pytest.raises(InputError, match="takes connections, and does not speak as Spark does"):
+            require_master(f"spark://127.0.0.1:{other.server_address[1]}")
+        other.shutdown()
 
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]", "local[2,3]", "local-cluster[2,1,512]"])

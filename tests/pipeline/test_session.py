@@ -13,6 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from antiphon.conformance.pipeline import InputError, verify
+from antiphon.conformance.pipeline import session as session_module
+from antiphon.conformance.pipeline.masters import require_master
 from antiphon.conformance.pipeline.session import parts, spark_session
 
 PROGRAM = """
@@ -124,6 +126,22 @@ def test_settings_fit_the_data_also_in_a_session_that_is_used_again(
         <= 2 * spark.sparkContext.defaultParallelism
     )
     assert {name: spark.conf.get(name) for name in before} == before
+
+
+def test_a_master_for_whom_nobody_works_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real master, in the Java that runs."""
+    monkeypatch.setattr(session_module, "WORKERS_S", 0.0)
+    assert spark._jvm is not None
+    configuration = spark._jvm.org.apache.spark.SparkConf()
+    starts = spark._jvm.org.apache.spark.deploy.master.Master.startRpcEnvAndEndpoint
+    environment = starts("127.0.0.1", 0, 0, configuration)._1()
+    try:
+        master = f"spark://{environment.address().hostPort()}"
+        require_master(master)
+        with pytest.raises(InputError, match=f"nobody works for the master '{master}'"):
+            session_module._require_workers(spark, master)
+    finally:
+        environment.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from xml.etree import ElementTree
 
@@ -20,12 +21,13 @@ def cells(html: str) -> list[list[str]]:
 
 
 def test_of_logs_every_property_is_a_row_with_its_runs() -> None:
-    verdicts = (
-        RunVerdict("a", Outcome.HOLDS, Finding("Validity", 0, "")),
-        RunVerdict("b", Outcome.VIOLATED, Finding("Validity", 1, "p0 <lost> it")),
-        RunVerdict("a", Outcome.UNKNOWN, Finding("PrefixOrder", 0, "")),
-    )
-    html = logs_html(VerifyReport(verdicts, damage=(), faults=0, runs=2, events=12))
+    verdicts = (RunVerdict("b", Outcome.VIOLATED, Finding("Validity", 1, "p0 <lost> it")),)
+    counts = {
+        "Validity": Counter({Outcome.HOLDS: 1, Outcome.VIOLATED: 1}),
+        "PrefixOrder": Counter({Outcome.UNKNOWN: 1}),
+    }
+    report = VerifyReport(counts, verdicts, (), violated=1, faults=0, runs=2, suspects=2, events=12)
+    html = logs_html(report)
     assert cells(html) == [["Validity", "1", "1", "-", "b: p0 <lost> it"], ["PrefixOrder", "-", "-", "1", ""]]
     assert "2 runs, 12 events, 0 faults" in html
 

@@ -314,10 +314,10 @@ def test_what_is_wrong_with_the_last_line_is_told_before_a_file_that_cannot_be_r
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Breaks(BytesIO):
-        def readline(self, size: int | None = -1, /) -> bytes:
+        def read1(self, size: int | None = -1, /) -> bytes:
             if self.tell() == len(self.getvalue()):
                 raise OSError(5, "Input/output error")
-            return super().readline(size)
+            return super().read1(size)
 
     unreadable = "cannot be read: Input/output error"
     for line, told in ((b"not JSON\n", "not an event: 'not JSON'"), (b"", unreadable)):

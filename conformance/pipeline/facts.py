@@ -1,0 +1,259 @@
+"""What the logs of a run say as a whole, beyond their events: noted while they are read, one bit a fact.
+
+Nobody can tell these in one pass over rows that are sorted by message, for which they would have to be sorted
+again. A fact that is not so never breaks a run: it only makes it a suspect where the fact is asked for.
+`scan` says what follows from them. This module reads no file, and writes no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.conformance.pipeline.columns import (
+    CODES,
+    COUNT,
+    HIGH,
+    LOW,
+    NUMBER,
+    SOURCE,
+    Bools,
+    Columns,
+    Longs,
+)
+
+
+class Fact(IntFlag):
+    """What may be said of a run."""
+
+    SOUND = 1
+    """No log has a fault; every correct process delivers as much as anybody, and there is one; nothing was
+    altered on the way between application and protocol; numbers grow; messages and datagrams go, processes
+    crash or end, and nothing else happens; where there are datagrams, every effect has a cause before it.
+    """
+    SENDERS_ORDER = 2
+    """Each process broadcasts in the order of its identifiers, and all deliver what is of one source so."""
+    NO_CRASH = 4
+    """No process crashes."""
+
+
+_SOURCES: Final = 1 << 32
+_ORDER_MAX: Final = 10_000_000
+"""So many causes and effects of a log are kept for the merge."""
+_TAKEN_MAX: Final = 1_000
+"""After so many broadcasts that no protocol has taken a log is held to show the application's side alone."""
+
+_BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER, _SEND, _RECEIVE, _CRASH, _END = (
+    CODES[kind]
+    for kind in (
+        "broadcast", "deliver", "core-broadcast", "core-deliver", "send", "receive", "crash", "end",
+    )
+)  # fmt: skip
+
+
+def _table(*codes: int) -> Bools:
+    """Which kinds are among these."""
+    return np.isin(np.arange(len(CODES)), codes)
+
+
+_OF_MESSAGES: Final = _table(_BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER)
+_NAMED: Final = _OF_MESSAGES | _table(_SEND, _RECEIVE)
+_KNOWN: Final = _NAMED | _table(_CRASH, _END)
+_CAUSES: Final = {_BROADCAST: 1, _DELIVER: 2, _SEND: 3, _RECEIVE: 4}
+_CAUSALITY: Final = np.array([_CAUSES.get(code, 0) for code in range(len(CODES))], np.int64)
+"""Of an effect one more than of its cause; 0 of what is neither."""
+
+
+@dataclass
+class _Handover:
+    """One side hands messages over, the other takes them: each next, in the same words, and none before it is
+    handed over. `waiting` are those under way, a row for each word and a column for each message.
+    """
+
+    words: tuple[int, ...]
+    sound: bool = True
+    taken: int = 0
+    waiting: Longs = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+
+    def note(self, columns: Columns, handed: Bools, taken: Bools) -> None:
+        """Note events: which of them hand over, and which take."""
+        waiting = columns.values[list(self.words)][:, handed]
+        if self.waiting.size:
+            waiting = np.concatenate([self.waiting, waiting], axis=1)
+        if taken.any():
+            under_way = self.waiting.shape[1] if self.waiting.size else 0
+            before = under_way + np.cumsum(handed)[taken]
+            many = len(before)
+            self.taken += many
+            self.sound &= bool((before >= np.arange(1, many + 1)).all()) and np.array_equal(
+                waiting[:, :many], columns.values[list(self.words)][:, taken]
+            )
+            waiting = waiting[:, many:]
+        self.waiting = waiting
+
+    @property
+    def over(self) -> bool:
+        """Whether all went well, and nothing is under way."""
+        return self.sound and not self.waiting.size
+
+
+class LogFacts:
+    """What one log says, noted as its events come."""
+
+    def __init__(self, process: int) -> None:
+        self.process = process
+        self.deliveries = 0
+        self.crashed = self.datagrams = False
+        self.known = self.named = self.rising = self.senders_order = True
+        self.order: list[Longs] = []
+        """A row of numbers for each event that is a cause or an effect, as `_is_causal` reads them."""
+        self.ordered = 0
+        self.last_number = 0
+        self.last_counts: dict[tuple[int, int], int] = {}
+        self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
+        self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
+        self.has_core = False
+        self.alone = False
+        """Whether the application's side is shown without the protocol's."""
+
+    def note(self, columns: Columns) -> Longs:
+        """Note events; of each how many deliveries there are with it."""
+        kind, values = columns.kind, columns.values
+        delivered = kind == _DELIVER
+        position = self.deliveries + np.cumsum(delivered)
+        self.deliveries = int(position[-1])
+        named = _NAMED[kind]
+        self.known &= bool(_KNOWN[kind].all())
+        self.crashed |= bool((kind == _CRASH).any())
+        self.named &= (
+            bool(columns.valid[SOURCE][named].all())
+            and bool(columns.valid[HIGH][_OF_MESSAGES[kind]].all())
+            and int(values[SOURCE].max()) < _SOURCES
+        )
+        numbers = values[NUMBER][delivered]
+        if len(numbers):
+            self.rising &= int(numbers[0]) > self.last_number and bool((np.diff(numbers) > 0).all())
+            self.last_number = int(numbers[-1])
+        self._note_order(kind, values)
+        self._note_counts(_DELIVER, values[:, delivered])
+        self._note_counts(_BROADCAST, values[:, (kind == _BROADCAST) & (values[SOURCE] == self.process)])
+        self._note_handover(columns, delivered)
+        return position
+
+    def _note_order(self, kind: npt.NDArray[np.int8], values: Longs) -> None:
+        causality = _CAUSALITY[kind]
+        among = causality > 0
+        self.datagrams |= bool((causality > 2).any())
+        if self.ordered <= _ORDER_MAX:
+            order = np.stack([causality * _SOURCES + values[SOURCE], values[COUNT]], axis=1)[among]
+            self.order.append(order)
+            self.ordered += len(order)
+
+    def _note_counts(self, kind: int, values: Longs) -> None:
+        """Of each source the identifiers grow."""
+        if not self.senders_order or not values.shape[1]:
+            return
+        by_source = np.argsort(values[SOURCE], kind="stable")
+        sources, counts = values[SOURCE][by_source], values[COUNT][by_source]
+        first = np.append(True, sources[1:] != sources[:-1])
+        self.senders_order &= bool((first[1:] | (counts[1:] > counts[:-1])).all())
+        for source, begins, ends in zip(
+            sources[first].tolist(),
+            counts[first].tolist(),
+            counts[np.append(first[1:], True)].tolist(),
+            strict=True,
+        ):
+            self.senders_order &= begins > self.last_counts.get((kind, source), -1)
+            self.last_counts[kind, source] = ends
+
+    def _note_handover(self, columns: Columns, delivered: Bools) -> None:
+        kind = columns.kind
+        core_broadcast, core_delivered = kind == _CORE_BROADCAST, kind == _CORE_DELIVER
+        core = bool(core_broadcast.any() or core_delivered.any())
+        if self.alone and not core:
+            return
+        if self.alone:
+            self.down.sound = False
+        self.has_core |= core
+        self.down.note(columns, kind == _BROADCAST, core_broadcast)
+        if self.has_core:
+            self.up.note(columns, core_delivered, delivered)
+        elif delivered.any() or self.down.waiting.shape[1] > _TAKEN_MAX:
+            self.alone = True
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether nothing was altered, and nothing is under way at the end."""
+        return not self.has_core or (self.down.over and self.up.over)
+
+
+class Facts:
+    """What the logs of one run say together."""
+
+    def __init__(self) -> None:
+        self.logs: list[LogFacts] = []
+
+    def log(self, process: int) -> LogFacts:
+        """Begin with the next log."""
+        self.logs.append(LogFacts(process))
+        return self.logs[-1]
+
+    @property
+    def deliveries(self) -> int:
+        """The most deliveries of a log."""
+        return max((log.deliveries for log in self.logs), default=0)
+
+    def of_run(self, faults: int) -> Fact:
+        """All facts of a run that has so many faults."""
+        if faults or not self._are_sound():
+            return Fact(0)
+        facts = Fact.SOUND
+        if all(log.senders_order for log in self.logs):
+            facts |= Fact.SENDERS_ORDER
+        if not any(log.crashed for log in self.logs):
+            facts |= Fact.NO_CRASH
+        return facts
+
+    def _are_sound(self) -> bool:
+        return (
+            any(not log.crashed for log in self.logs)
+            and all(log.crashed or log.deliveries == self.deliveries for log in self.logs)
+            and all(log.rising and log.handed_over and log.named and log.known for log in self.logs)
+            and (not any(log.datagrams for log in self.logs) or self._is_causal())
+        )
+
+    def _is_causal(self) -> bool:
+        """Whether the logs can be merged so that the cause of each event comes before it; linear."""
+        if any(log.ordered > _ORDER_MAX for log in self.logs):
+            return False
+        known: set[tuple[int, int]] = set()
+        waiting: dict[tuple[int, int], list[int]] = {}
+        rows = {log.process: _rows(log.order) for log in self.logs}
+        at: dict[int, tuple[int, int] | None] = {process: next(told, None) for process, told in rows.items()}
+        ready = list(rows)
+        while ready:
+            process = ready.pop()
+            row = at[process]
+            while row is not None:
+                what, source = divmod(row[0], _SOURCES)
+                if what in (2, 4):
+                    cause = (row[0] - _SOURCES, row[1])
+                    if cause not in known:
+                        waiting.setdefault(cause, []).append(process)
+                        break
+                elif source == process:
+                    known.add(row)
+                    ready += waiting.pop(row, ())
+                row = next(rows[process], None)
+            at[process] = row
+        return not waiting
+
+
+def _rows(order: list[Longs]) -> Iterator[tuple[int, int]]:
+    for part in order:
+        yield from map(tuple, part.tolist())
