@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.conformance.ledger.accesses import queues_left_alone, shared_queues
+from antiphon.conformance.ledger.loads import LOADS
 from antiphon.conformance.ledger.scripted import asked_once, fullest_buffers, idle_rounds
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -198,6 +199,7 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "who orders": who_orders,
     "shared queues": shared_queues,
     "queues left alone": queues_left_alone,
+    **LOADS,
 }
 """Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it
 found.

@@ -128,7 +128,7 @@ class Meter:
             delivery_ms=self._delivery_ms / measured,
             buffer=self._area / self._span_ms / self.members,
             buffer_max=self._kept_max,
-            overhead=sum(self.orderings) / sum(self.data),
+            overhead=sum(self.orderings) / max(1, sum(self.data)),
             orderings=tuple(self.orderings),
             sendings=tuple(map(sum, zip(self.orderings, self.data, strict=True))),
             span_ms=self._span_ms,

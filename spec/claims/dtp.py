@@ -1,6 +1,6 @@
 """What the authors of DTP claim, and what of it the machines find.
 
-Its bounds, its resilience and the comparison with other protocols stand in `dtp_bounds`.
+Its bounds, its resilience and the protocols beside it stand in `dtp_bounds`, its simulation in `dtp_figures`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Source, Standing
 from antiphon.spec.claims.dtp_bounds import DTP_BOUNDS
+from antiphon.spec.claims.dtp_figures import DTP_FIGURES
 from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpLive, DtpOrdered
 
 _Constants = Mapping[str, int | bool | str]
@@ -536,5 +537,5 @@ _PROTOCOL: tuple[Claim, ...] = (
     ),
 )
 
-DTP: tuple[Claim, ...] = (*_PROTOCOL, *DTP_BOUNDS)
+DTP: tuple[Claim, ...] = (*_PROTOCOL, *DTP_BOUNDS, *DTP_FIGURES)
 """All claims of the paper."""

@@ -19,7 +19,6 @@ from antiphon.spec.protocols.chang_maxemchuk.properties import ChangMaxemchukChe
 from antiphon.spec.protocols.dtp.figure1 import Figure1
 from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing
 from antiphon.spec.protocols.pinwheel.properties import PinwheelChecked
-from antiphon.spec.protocols.totem.properties import TotemChecked
 
 _Constants = Mapping[str, int | bool | str]
 
@@ -118,19 +117,7 @@ def _with(constants: _Constants, **more: int | bool | str) -> _Constants:
     return {**constants, **more}
 
 
-_SIMULATED = (
-    "By reading: it is a result of the authors' simulation, whose figure is lost in the copy that was read; "
-    "nothing here simulates the four protocols on a network with delays yet."
-)
-
-
-def _simulated(identifier: str, section: str, quotation: str, claim: str) -> Claim:
-    return Claim(
-        identifier, _says(section, quotation), claim, Standing.STATED, Kind.PERFORMANCE, "unknown", _SIMULATED
-    )
-
-
-_BOUNDS: tuple[Claim, ...] = (
+DTP_BOUNDS: tuple[Claim, ...] = (
     Claim(
         "DTP-22",
         _says("4.2", "Therefore, BUF_i holds 2n-1 MSG and n-1 ACK messages at most."),
@@ -380,107 +367,4 @@ _BOUNDS: tuple[Claim, ...] = (
         repairs=("advance_on_delivery",),
     ),
 )
-
-_FIGURES: tuple[Claim, ...] = (
-    _simulated(
-        "DTP-32",
-        "5",
-        "The stability time of the DTP protocol is bounded to about two-thirds of 1/λ when the group size "
-        "increases.",
-        "DTP is stable after two thirds of 1/lambda.",
-    ),
-    _simulated(
-        "DTP-33",
-        "5",
-        "But the stability times of the CM protocol and the Pinwheel protocol approach nearly 1/λ as the "
-        "group size increases.",
-        "CM and Pinwheel are stable after nearly 1/lambda as the group grows.",
-    ),
-    _simulated(
-        "DTP-34",
-        "5",
-        "The results show that for three cases where 1/λ = 50, 100 and 200 ms, the DTP protocol is superior "
-        "to the others except the Totem.",
-        "Stability takes Totem least, then DTP, Pinwheel, CM.",
-    ),
-    _simulated(
-        "DTP-35",
-        "5",
-        "The DTP protocol requires small buffer size compared to the others except the Totem.",
-        "DTP needs smaller buffers than the others.",
-    ),
-    _simulated(
-        "DTP-36",
-        "5",
-        "the average delivery time of the DTP protocol is comparable with the other protocols except the "
-        "Totem",
-        "Delivery takes equally long except in Totem.",
-    ),
-    Claim(
-        "DTP-37",
-        _says(
-            "5",
-            "The average number of overhead messages per message is comparable with the other protocols "
-            "except the Totem, i.e. about 1 message per message.",
-        ),
-        "There is about one overhead message for each message, except in Totem.",
-        Standing.STATED,
-        Kind.PERFORMANCE,
-        "unknown",
-        "By reading: without losses and silences DTP and CM multicast one ACK for each MSG, so the one is no "
-        "less; how many NULLs there are between, and how many passes of Totem's token, depends on delays, "
-        "and nothing here simulates the four protocols on a network with delays yet.",
-    ),
-    Claim(
-        "DTP-38",
-        _says("5", "In Totem, the stability time is approximately two token rotation times"),
-        "In Totem an update is known to be stable everywhere after two rotations of the token.",
-        Standing.STATED,
-        Kind.PERFORMANCE,
-        "holds",
-        "Counted in passes of the token, where everything arrives before the token moves; and not two passes "
-        "earlier.",
-        (
-            _other(TotemChecked, "StableInTwoRotations", processes=3, messages=2, visits=8, instant=True),
-            _other(
-                TotemChecked, "UnstableBefore", length=10, processes=3, messages=2, visits=8, instant=True
-            ),
-            _other(TotemChecked, "StableIsDelivered", processes=3, messages=2, visits=5),
-            _other(TotemChecked, "UniformIntegrity", processes=3, messages=2, visits=5),
-            _other(TotemChecked, "UniformPrefixOrder", processes=3, messages=2, visits=5),
-        ),
-    ),
-    _simulated(
-        "DTP-39",
-        "6",
-        "the processing load for ordering messages is more effectively distributed",
-        "The load of ordering is distributed evenly.",
-    ),
-    Claim(
-        "DTP-40",
-        _says(
-            "5",
-            "When we have each node ready to broadcast messages at all times, we have observed that about "
-            "1000 thousand byte long messages can be handled per second for ordering.",
-        ),
-        "The authors' implementation orders about 1000 messages of a thousand bytes a second.",
-        Standing.STATED,
-        Kind.PERFORMANCE,
-        "unknown",
-        "By reading: it was measured on three workstations of 1996 with a program that is not at hand.",
-    ),
-    Claim(
-        "DTP-41",
-        _says("5", "we have simulated in the absence of failures"),
-        "The end of a finite simulation, where the last updates become stable only by NULLs, does not "
-        "distort the means.",
-        Standing.QUESTION,
-        Kind.PERFORMANCE,
-        "unknown",
-        "By reading: whether the authors left the end out is not said, and nothing here simulates the four "
-        "protocols on a network with delays yet.",
-    ),
-)
-
-DTP_BOUNDS: tuple[Claim, ...] = (*_BOUNDS, *_FIGURES)
-"""DTP-22 to DTP-41."""
+"""DTP-22 to DTP-31."""

@@ -1,0 +1,34 @@
+"""What Kim and Kim say of their figures, asked of short runs of smaller groups than theirs.
+
+docs/dtp-figures.md asks the same of ten thousand messages a run and up to forty members. Runs that several
+sentences ask about are taken once. Every seed is fixed here and shown in what is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+from antiphon.conformance.performance import simulate
+from antiphon.conformance.performance.questions import Scale
+from antiphon.conformance.performance.sentences import SENTENCES, Sentence
+from antiphon.conformance.performance.sweep import sweep
+
+__all__ = ["LOADS"]
+
+_SHORT = Scale(sizes=(2, 5, 15), messages=600, seeds=(1,))
+
+_run = cache(simulate)
+
+
+def _ask(sentence: Sentence) -> tuple[bool, str]:
+    """Whether the runs agree with the sentence, and what they show."""
+    runs = sweep(sentence.points(_SHORT), _SHORT.seeds, _run)
+    agrees, found = sentence.judge(runs, _SHORT)
+    return agrees, f"{found} ({_SHORT.messages} messages, seed {_SHORT.seeds[0]})"
+
+
+LOADS: dict[str, Callable[[], tuple[bool, str]]] = {
+    name: partial(_ask, sentence) for name, sentence in SENTENCES.items()
+}
+"""By the name that the ledger uses."""

@@ -1,0 +1,42 @@
+"""A mean over independent runs, and how far the true one can be from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from statistics import mean, stdev
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Estimate", "estimate"]
+
+
+class Estimate(NamedTuple):
+    """A mean over seeds, and how far the true mean is from it at most, with confidence 95 %."""
+
+    mean: float
+    half_width: float
+
+    def __str__(self) -> str:
+        digits = max(0, 2 - math.floor(math.log10(abs(self.mean)))) if self.mean else 0
+        return f"{self.mean:,.{digits}f} ± {self.half_width:,.{digits}f}"
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Of independent runs, by Student's t. Raises `ValueError`: fewer than two values."""
+    if len(values) < 2:
+        raise ValueError("one run says nothing of how far others are from it: take two seeds at least")
+    return Estimate(mean(values), _t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))
+
+
+@cache
+def _t(freedom: int) -> float:
+    """The 0.975 quantile of Student's distribution: where the tangent of an angle is t / sqrt(freedom), the
+    density of the angle is its cosine to the power freedom - 1.
+    """
+    angles = np.linspace(0.0, math.pi / 2, 100_001)
+    below = np.cumsum(np.cos((angles[:-1] + angles[1:]) / 2) ** (freedom - 1))
+    angle = np.interp(0.95, below / below[-1], angles[1:])
+    return math.tan(float(angle)) * math.sqrt(freedom)
