@@ -342,6 +342,25 @@ class Ingest(Document, tag="ingest", kw_only=True):
     seconds: float
 
 
+class WatchedRun(msgspec.Struct, kw_only=True):
+    """What is known of a run that is watched; `found` are sentences."""
+
+    run: str
+    path: str
+    standing: str
+    outcome: Outcome
+    events: int
+    found: list[str]
+
+
+class Watch(Document, tag="watch", kw_only=True):
+    """`antiphon watch --once`: what was told last of every run; `tables` is where it stands."""
+
+    path: str
+    tables: str
+    runs: list[WatchedRun]
+
+
 class Verify(Document, tag="verify", kw_only=True):
     """`antiphon verify`; `report` has the schema `antiphon.verify`."""
 
@@ -426,6 +445,7 @@ AnyDocument = (
     | Cluster
     | Ingest
     | Verify
+    | Watch
     | Replay
     | Show
     | Explain

@@ -5,7 +5,7 @@ Runs are found (`runs`, `remote`) and read once, into a `lake`: tasks read chunk
 come into buckets (`buckets`). One pass over a lake tells which runs are healthy (`scan`), the others are
 judged with `history` (`verdicts`), and `judging` is the way from a lake to a report. Logs that are judged on
 the spot are read into a lake that goes with the report (`verification`). `swarms` takes the runs of seeds
-where tasks run, and puts them into a lake.
+where tasks run, and puts them into a lake. `watching` follows logs that still grow (`growing`).
 """
 
 from antiphon.conformance.pipeline.errors import InputError, PipelineError
@@ -13,16 +13,21 @@ from antiphon.conformance.pipeline.lake import Ingested, ingest
 from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.swarms import Swarmed, swarm
 from antiphon.conformance.pipeline.verification import verify
+from antiphon.conformance.pipeline.watching import GOES_ON, Standing, Watched, watch
 
 __all__ = [
+    "GOES_ON",
     "Damage",
     "Ingested",
     "InputError",
     "PipelineError",
     "RunVerdict",
+    "Standing",
     "Swarmed",
     "VerifyReport",
+    "Watched",
     "ingest",
     "swarm",
     "verify",
+    "watch",
 ]

@@ -65,6 +65,8 @@ logger.executor.name = org.apache.spark.executor.Executor
 logger.executor.level = off
 logger.writer.name = org.apache.spark.sql.execution.datasources
 logger.writer.level = off
+logger.streams.name = org.apache.spark.sql.execution.streaming
+logger.streams.level = off
 logger.tasks.name = org.apache.spark.util.Utils
 logger.tasks.level = off
 """

@@ -61,6 +61,7 @@ from antiphon.conformance.trace.schema import (
     digest,
     message_id,
 )
+from antiphon.conformance.trace.tail import SHORTER, Tail
 from antiphon.conformance.trace.writer import LogWriteError, LogWriter
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "NO_LOG",
     "RESULTS",
     "SCHEMA",
+    "SHORTER",
     "TOO_LONG",
     "TRUNCATED",
     "VERSION",
@@ -104,6 +106,7 @@ __all__ = [
     "Send",
     "Step",
     "Suspect",
+    "Tail",
     "Transitional",
     "Trust",
     "Violation",

@@ -73,10 +73,16 @@ class Run:
         return self.faults + tuple(problem for log in self.logs for problem in log.problems)
 
 
-def load_run(directory: Path) -> Run:
-    """Read all logs of a run. Never raises for what the directory holds: see `Run.problems`."""
+def load_run(directory: Path, ends: Mapping[int, int] | None = None) -> Run:
+    """Read all logs of a run; with `ends` those of these processes alone, each to this byte. Never raises for
+    what the directory holds: see `Run.problems`.
+    """
     try:
-        found = {number: read_log(path) for number, path in logs_in(directory)}
+        found = {
+            number: read_log(path, None if ends is None else ends[number])
+            for number, path in logs_in(directory)
+            if ends is None or number in ends
+        }
     except OSError:
         found = {}
     headers = {process: log.header for process, log in found.items()}

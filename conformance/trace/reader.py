@@ -82,8 +82,8 @@ class Log:
         return not self.problems
 
 
-def read_log(path: Path) -> Log:
-    """Read one log.
+def read_log(path: Path, end: int | None = None) -> Log:
+    """Read one log, to this byte if one is named.
 
     Never raises for what the file contains, nor for a file that is missing or cannot be read:
     those are problems too.
@@ -92,7 +92,7 @@ def read_log(path: Path) -> Log:
     events: list[Event] = []
     lines: list[int] = []
     problems: list[Problem] = []
-    for part in read_parts(path):
+    for part in read_parts(path, end):
         if isinstance(part, Block):
             events += part.events()
             lines += part.lines
@@ -110,25 +110,25 @@ def read_lines(log: Path | bytes) -> Iterator[LogLine]:
     """Read a log, or the bytes of one, line by line, with at most one fault each; as `read_log`, it never
     raises.
     """
-    for part in _read(log, _Reading(in_blocks=False)):
+    for part in _read(log, Reading(in_blocks=False)):
         assert isinstance(part, LogLine)
         yield part
 
 
-def read_parts(log: Path | bytes) -> Iterator[LogLine | Block]:
-    """Read a log as `read_lines` does; of lines without a fault that stand as our writer writes them, many at
-    a time.
+def read_parts(log: Path | bytes, end: int | None = None) -> Iterator[LogLine | Block]:
+    """Read a log as `read_lines` does, to this byte if one is named; of lines without a fault that stand as
+    our writer writes them, many at a time.
     """
-    return _read(log, _Reading(in_blocks=True))
+    return _read(log, Reading(in_blocks=True), end)
 
 
-def _read(log: Path | bytes, reading: _Reading) -> Iterator[LogLine | Block]:
+def _read(log: Path | bytes, reading: Reading, end: int | None = None) -> Iterator[LogLine | Block]:
     """The last part of a file is a line alone; it is held back, since what is wrong with the end of the file
     is told of it.
     """
     last = LogLine(0)
     try:
-        with _opened(log) as file:
+        with _opened(log, end) as file:
             for text in _pieces(file):
                 for part in reading.parts(text):
                     if last.number:
@@ -150,8 +150,14 @@ def _read(log: Path | bytes, reading: _Reading) -> Iterator[LogLine | Block]:
         yield last
 
 
-def _opened(log: Path | bytes) -> AbstractContextManager[BinaryIO]:
-    return io.BytesIO(log) if isinstance(log, bytes) else _OPENERS.get(log.suffix, Path.open)(log, "rb")
+def _opened(log: Path | bytes, end: int | None) -> AbstractContextManager[BinaryIO]:
+    if isinstance(log, bytes):
+        return io.BytesIO(log[:end])
+    opened: AbstractContextManager[BinaryIO] = _OPENERS.get(log.suffix, Path.open)(log, "rb")
+    if end is None:
+        return opened
+    with opened as file:
+        return io.BytesIO(file.read(end))
 
 
 _OPENERS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -186,16 +192,18 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield held
 
 
-class _Reading:
+class Reading:
     """The state of reading one file: how many lines there were, the index that must come next, and the last
     event, if that was read alone.
     """
 
-    def __init__(self, *, in_blocks: bool) -> None:
+    def __init__(
+        self, *, in_blocks: bool = False, number: int = 0, next_index: int = 0, last: Event | None = None
+    ) -> None:
         self.in_blocks = in_blocks
-        self.number = 0
-        self.next_index = 0
-        self.last: Event | None = None
+        self.number = number
+        self.next_index = next_index
+        self.last = last
 
     def parts(self, text: bytes) -> Iterator[LogLine | Block]:
         """Read lines; the first of a file, and the last of these, alone."""
@@ -208,7 +216,7 @@ class _Reading:
         yield from self._one_by_one(text[end:])
 
     def _one_by_one(self, text: bytes) -> Iterator[LogLine]:
-        return map(self._line, io.BytesIO(text))
+        return map(self.line, io.BytesIO(text))
 
     def _many(self, text: bytes) -> Iterator[LogLine | Block]:
         """Read whole lines: as one block if they are one, else each half."""
@@ -228,7 +236,7 @@ class _Reading:
         else:
             yield from self._one_by_one(text)
 
-    def _line(self, text: bytes) -> LogLine:
+    def line(self, text: bytes) -> LogLine:
         """Take one line, keep what it says, note the first thing that is wrong with it."""
         self.number += 1
         text = text[:LINE_BYTES_MAX]

@@ -1,0 +1,151 @@
+"""What breaks a total order for ever is noticed while a run goes on, in memory that does not grow with it.
+
+1. The events of each log are fed in the log's order, those of several logs in any order.
+2. A message is held from its first event until every process that has not crashed has delivered it, and its
+   source has broadcast it. Of what is over, only the ranges of each source's counts are held; ranges are few,
+   since sources count.
+3. `alarm` is set by an event after which no continuation of the run keeps what is promised of safety: a
+   message is broadcast or delivered a second time, broadcast by another, delivered under a second position,
+   number or content, in a position that is taken, or before its source could have broadcast it; numbers that
+   do not grow; a report of what no correct process says.
+4. An alarm is no verdict: the judge of logs has the word, and whole logs. What no alarm is raised for, and is
+   judged when the run is over: all that is promised of the end, datagrams, causality along them, what the
+   protocol hands to the application, and a delivery without broadcast.
+
+The state is plain data, which can be kept and read back. This module judges nothing, and reads no file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import msgspec
+
+from antiphon.conformance.trace import Broadcast, Crash, Deliver, Event, Violation
+
+HELD_MAX = 100_000
+"""So many messages are held at most: where processes are further apart, only the end tells."""
+
+
+class _Message(msgspec.Struct):
+    """A message under way: what its source broadcast, after how many deliveries of its own; and where, as
+    what number and with which content it is delivered, and by whom.
+    """
+
+    sent: str | None = None
+    after: int = 0
+    position: int = 0
+    number: int = 0
+    digest: str = ""
+    by: set[int] = msgspec.field(default_factory=set)
+
+
+class _Log(msgspec.Struct):
+    delivered: int = 0
+    number: int = 0
+    crashed: bool = False
+
+
+class Early(msgspec.Struct):
+    """What is held of a run of so many processes. `gave_up`: more was under way than may be held."""
+
+    processes: int
+    logs: dict[int, _Log] = msgspec.field(default_factory=dict)
+    held: dict[str, _Message] = msgspec.field(default_factory=dict)
+    positions: dict[int, str] = msgspec.field(default_factory=dict)
+    over: dict[int, list[tuple[int, int]]] = msgspec.field(default_factory=dict)
+    alarm: bool = False
+    gave_up: bool = False
+
+    def feed(self, process: int, event: Event) -> None:
+        """Take the next event of a process."""
+        if self.gave_up:
+            return
+        log = self.logs.setdefault(process, _Log())
+        match event:
+            case Broadcast(m=m, digest=digest):
+                self._broadcast(process, log, m, digest)
+            case Deliver(m=m):
+                self._deliver(process, log, m, event)
+            case Crash():
+                log.crashed = True
+                for m in list(self.held):
+                    self._drop(m)
+            case Violation():
+                self.alarm = True
+            case _:
+                return
+        if len(self.held) > HELD_MAX:
+            self.gave_up = True
+            self.held, self.positions, self.over = {}, {}, {}
+
+    def _broadcast(self, process: int, log: _Log, m: str, digest: str) -> None:
+        source, count = _numbers(m)
+        message = self.held.setdefault(m, _Message())
+        if source != process or message.sent is not None or self._is_over(source, count):
+            self.alarm = True
+        message.sent, message.after = digest, log.delivered
+        self._compare(message)
+        self._drop(m)
+
+    def _deliver(self, process: int, log: _Log, m: str, event: Deliver) -> None:
+        log.delivered += 1
+        grows, log.number = event.number > log.number, event.number
+        message = self.held.setdefault(m, _Message())
+        if not message.by:
+            message.position, message.number, message.digest = log.delivered, event.number, event.digest
+        found = log.delivered, event.number, event.digest
+        taken = self.positions.setdefault(log.delivered, m)
+        if (
+            not grows
+            or taken != m
+            or process in message.by
+            or self._is_over(*_numbers(m))
+            or found != (message.position, message.number, message.digest)
+        ):
+            self.alarm = True
+        message.by.add(process)
+        self._compare(message)
+        self._drop(m)
+
+    def _compare(self, message: _Message) -> None:
+        """A delivery comes after the broadcast, and has its content."""
+        if message.sent is not None and message.by:
+            self.alarm |= message.digest != message.sent or message.after >= message.position
+
+    def _drop(self, m: str) -> None:
+        """Hold a message no longer that all who live have."""
+        message = self.held[m]
+        alive = (p for p in range(self.processes) if p not in self.logs or not self.logs[p].crashed)
+        if message.sent is not None and message.by and message.by.issuperset(alive):
+            del self.held[m]
+            if self.positions.get(message.position) == m:
+                del self.positions[message.position]
+            self._note_over(*_numbers(m))
+
+    def _is_over(self, source: int, count: int) -> bool:
+        ranges = self.over.get(source, [])  # a count that is too large to be noted is in none
+        k = bisect_right(ranges, (count, _FAR)) - 1
+        return k >= 0 and count <= ranges[k][1]
+
+    def _note_over(self, source: int, count: int) -> None:
+        if max(source, count) >= _LARGE:
+            return
+        ranges = self.over.setdefault(source, [])
+        k = bisect_right(ranges, (count, _FAR))
+        first, last = count, count
+        if k < len(ranges) and ranges[k][0] == count + 1:
+            last = ranges.pop(k)[1]
+        if k and ranges[k - 1][1] == count - 1:
+            k -= 1
+            first = ranges.pop(k)[0]
+        ranges.insert(k, (first, last))
+
+
+_LARGE = 1 << 62
+_FAR = 1 << 80
+
+
+def _numbers(m: str) -> tuple[int, int]:
+    source, _, count = m.partition(":")
+    return int(source), int(count)

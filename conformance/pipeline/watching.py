@@ -1,0 +1,447 @@
+"""A folder of logs that grow is watched by a query of Structured Streaming, which keeps the verdicts current.
+
+1. `growing` says which logs grew; all ranges of a run go to one task, which holds what is known of the run
+   (`_Watched`): how far each log was read, and what `history.early` holds. It reads on from there.
+2. When `early` raises an alarm, when a log is faulty, and when the run is over, the one judge of logs
+   (`history`) judges the logs as far as they were read. After an alarm that was none, or a violation that was
+   told, it does so again when the logs have doubled, so that all judgements together cost twice the last.
+3. A run is over when every log has its end. Then, or when it has been silent while time went on for others
+   (the watermark), the run is judged, told and forgotten; if it grows again, it is read from its beginning.
+4. Exactly once: Spark keeps offsets and states in the checkpoint, and repeats the last step if it does not
+   know that it was done. A step says the same when it is repeated, since it depends on the state and on
+   ranges of bytes alone; what it says is a file with the step's number, written beside its place and renamed.
+
+What is told of a run is its standing, a row (`TOLD`) for each property that is not kept, or one without a
+property; what was told last counts. This module knows no property.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pandas as pd  # type: ignore[import-untyped]
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyarrow import parquet
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+
+from antiphon.conformance.history import judge_run
+from antiphon.conformance.history.early import Early
+from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
+from antiphon.conformance.pipeline.growing import GrowingLogs
+from antiphon.conformance.pipeline.lake import found_lake, is_lake
+from antiphon.conformance.pipeline.session import confs, cores, settings, spark_session
+from antiphon.conformance.trace import (
+    CUT_OFF,
+    MISSING,
+    NO_DELIVERIES,
+    TRUNCATED,
+    Problem,
+    Tail,
+    load_run,
+    log_name,
+)
+from antiphon.model.verdict import Outcome
+
+GOES_ON: Final = "goes on"
+OVER: Final = "over"
+SILENT: Final = "silent"
+
+TOLD: Final = pa.schema(
+    [
+        ("run", pa.string()),
+        ("path", pa.string()),
+        ("standing", pa.string()),
+        ("outcome", pa.string()),
+        ("events", pa.int64()),
+        ("property", pa.string()),
+        ("offending", pa.int64()),
+        ("reason", pa.string()),
+        ("told", pa.string()),
+    ]
+)
+"""One row a run and property that is violated or unknown, or one of a run with neither; `told` is what was
+found in one sentence.
+"""
+
+SILENCE_S: Final = 600
+EVERY_S: Final = 1.0
+_STATE: Final = "state binary"
+_SAID: Final = "said string"
+FAULTS_MAX: Final = 20
+"""So many faults of a run are told."""
+
+_STREAM: Final = {
+    # That a run is silent is told with the next step of the others, not by a step of its own.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+}
+_TOO_SLOW: Final = "Python worker failed to connect back"
+"""What Spark says when a process of Python's did not start within ten seconds, as on a machine that has much
+else to do. The checkpoint has what was done.
+"""
+_ATTEMPTS: Final = 4
+_MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
+"""The faults of a run that goes on, which are none."""
+
+
+class _Watched(msgspec.Struct):
+    """What is held of a run between two steps: how far each log was read, what may break early, and how many
+    bytes the logs had when they were judged last. `told` is a digest of what was told last. Of a run that is
+    forgotten it is known how far it was read.
+    """
+
+    tails: dict[int, Tail] = msgspec.field(default_factory=dict)
+    early: Early | None = None
+    events: int = 0
+    faulty: bool = False
+    is_forgotten: bool = False
+    judged: int = 0
+    told: str = ""
+
+    def read_on(self, directory: Path, ends: Mapping[int, int]) -> Standing | None:
+        """Read logs on to these sizes; what is to be told."""
+        if self.is_forgotten:
+            ends = {process: tail.at for process, tail in self.tails.items()} | dict(ends)
+            self.tails, self.events, self.is_forgotten, self.told = {}, 0, False, ""
+        for process, end in sorted(ends.items()):
+            self._read_log(process, directory / log_name(process), end)
+        if self.early is not None and self._is_over(self.early):
+            return self._end(directory, OVER)
+        alarm = self.faulty or (self.early is not None and self.early.alarm)
+        if alarm and self._size >= 2 * self.judged:
+            self.judged = self._size
+            return self._say(self._judged(directory, GOES_ON))
+        return (
+            self._say(Standing(str(directory), GOES_ON, Outcome.UNKNOWN, self.events))
+            if not self.told
+            else None
+        )
+
+    def give_up(self, directory: Path) -> Standing | None:
+        """Wait no longer for a run that is silent; what is to be told."""
+        return self._end(directory, SILENT)
+
+    def _read_log(self, process: int, path: Path, end: int) -> None:
+        for line in self.tails.setdefault(process, Tail()).read(path, end):
+            if line.header is not None and self.early is None:
+                self.early = Early(line.header.processes)
+            if line.event is not None:
+                self.events += 1
+                if self.early is not None:
+                    self.early.feed(process, line.event)
+            self.faulty |= line.fault is not None
+
+    @property
+    def _size(self) -> int:
+        """How many bytes were read."""
+        return sum(tail.at for tail in self.tails.values())
+
+    def _is_over(self, early: Early) -> bool:
+        """Whether every log has its end."""
+        return len(self.tails) >= early.processes and all(tail.ended for tail in self.tails.values())
+
+    def _end(self, directory: Path, standing: str) -> Standing | None:
+        """Judge a run, and forget all of it but how far its logs were read."""
+        found = self._judged(directory, standing)
+        self.early, self.faulty, self.judged, self.is_forgotten = None, False, 0, True
+        return self._say(found)
+
+    def _judged(self, directory: Path, standing: str) -> Standing:
+        """Ask the judge of logs, about as much of them as was read."""
+        run = load_run(directory, {process: tail.at for process, tail in self.tails.items()})
+        goes_on = standing == GOES_ON
+        if goes_on:  # what is not there may come
+            faults = (
+                Problem(directory, 0, TRUNCATED),
+                *(p for p in run.faults if p.reason not in _MISSING_YET),
+            )
+            run = dataclasses.replace(run, faults=faults)
+        judged = judge_run(run)
+        outcomes = judged.outcomes
+        found: list[Broken] = [
+            (finding.property, outcomes[finding.property], finding.offending, finding.reason, str(finding))
+            for finding in judged.findings
+            if outcomes[finding.property] is Outcome.VIOLATED
+        ]
+        found += [
+            (None, Outcome.UNKNOWN, 0, problem.reason, str(problem))
+            for problem in run.problems[:FAULTS_MAX]
+            if not (goes_on and problem.reason in _MISSING_YET)
+        ]
+        worst = Outcome.worst(outcomes.values())
+        return Standing(str(directory), standing, worst, self.events, tuple(found))
+
+    def _say(self, standing: Standing) -> Standing | None:
+        """What is to be told, unless it was told."""
+        said = hashlib.blake2b(msgspec.json.encode(standing), digest_size=12).hexdigest()
+        if said == self.told:
+            return None
+        self.told = said
+        return standing
+
+
+Broken = tuple[str | None, Outcome, int, str | None, str]
+"""A property that is not kept, or none of a fault: its outcome, how often, why, and that in one sentence."""
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What a step says of a run: `outcome` is the worst of all properties, `found` the broken ones."""
+
+    path: str
+    standing: str
+    outcome: Outcome
+    events: int
+    found: tuple[Broken, ...] = ()
+
+    @property
+    def run(self) -> str:
+        """The name of the run."""
+        return Path(self.path).name
+
+    def rows(self) -> list[dict[str, Any]]:
+        """As rows of `TOLD`."""
+        head = {"run": self.run, "path": self.path, "standing": self.standing, "events": self.events}
+        if not self.found:
+            return [head | {"outcome": self.outcome.value, "offending": 0}]
+        return [
+            head
+            | {
+                "property": name,
+                "outcome": outcome.value,
+                "offending": offending,
+                "reason": reason,
+                "told": told,
+            }
+            for name, outcome, offending, reason, told in self.found
+        ]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was told last of every run of a folder; `place` is where it stands."""
+
+    place: str
+    standings: tuple[Standing, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Violated if any run is, else unknown if any is, goes on, or there is none, else holds."""
+        return Outcome.worst(standing.outcome for standing in self.standings)
+
+
+def watch(
+    folder: str | Path,
+    lake: str | Path,
+    *,
+    master: str | None = None,
+    every_s: float = EVERY_S,
+    silence_s: float = SILENCE_S,
+    once: bool = False,
+    tell: Callable[[Standing], None] = lambda _: None,
+) -> Watched:
+    """Follow the logs of a run, or of a directory of runs, and keep in a lake what is known of each. Goes on
+    from where the last watch of this folder stood.
+
+    Args:
+        folder: where logs grow, on a file system that all machines see; the lake is made if there is none.
+        lake: keeps the verdicts and the checkpoint, `watched/<id>/`.
+        master: as `verify` takes it.
+        every_s: after how many seconds the folder is looked at again.
+        silence_s: so long may a run be silent while others go on.
+        once: until all that is there now was read, not for ever.
+        tell: is told every change of a run's standing once; after a crash it may be told the last one not.
+
+    Raises:
+        InputError: there is no such folder, another watches it into this lake, the lake is of another
+            version, or this is no master.
+        PipelineError: no Java, the lake cannot be written, or Spark failed.
+    """
+    source = Path(folder).absolute()
+    if not source.is_dir():
+        raise InputError(
+            f"{source}: no such directory; name one where logs are written, RUN/process-0.ndjson"
+        )
+    place = _place_of(source, Path(lake).absolute())
+    failed: list[Exception] = []
+    try:
+        with _alone(place), spark_session(master) as session:
+            workers = cores(session)
+            with settings(session, workers << 20, workers), confs(session, _STREAM):
+                sink = _keeps(place / "verdicts", tell, failed)
+                _follow(lambda: _query(session, source, place, every_s, silence_s, sink), failed, once=once)
+        return Watched(str(place), standings_in(place))
+    except (Py4JJavaError, PySparkException) as error:
+        raise PipelineError(f"Spark failed: {cause_of(error)}") from error
+    except OSError as error:
+        raise PipelineError(f"{place} cannot be written: {cause_of(error)}") from error
+
+
+def _follow(start: Callable[[], StreamingQuery], failed: list[Exception], *, once: bool) -> None:
+    """Start a query and wait for its end; again, if a process of Python's was too slow to start."""
+    for attempt in range(_ATTEMPTS):
+        query = start()
+        try:
+            if once:
+                query.processAllAvailable()
+            else:
+                query.awaitTermination()
+            return
+        except PySparkException as error:
+            if failed:  # what has failed here, Spark tells in words of its own
+                raise failed[0] from None
+            if _TOO_SLOW not in str(error) or attempt == _ATTEMPTS - 1:
+                raise
+        finally:
+            _stop(query)
+
+
+def standings_in(place: Path) -> tuple[Standing, ...]:
+    """What was told last of every run, by the paths of the runs."""
+    last: dict[str, list[dict[str, Any]]] = {}
+    for file in sorted((place / "verdicts").glob("[0-9]*.parquet")):
+        of_step: dict[str, list[dict[str, Any]]] = {}
+        for row in parquet.read_table(file).to_pylist():
+            of_step.setdefault(row["path"], []).append(row)
+        last |= of_step
+    return tuple(_standing(last[path]) for path in sorted(last))
+
+
+def _standing(rows: list[dict[str, Any]]) -> Standing:
+    found = tuple(
+        (row["property"], Outcome(row["outcome"]), row["offending"], row["reason"], row["told"])
+        for row in rows
+        if row["told"] is not None
+    )
+    worst = Outcome.worst(Outcome(row["outcome"]) for row in rows)
+    return Standing(rows[0]["path"], rows[0]["standing"], worst, rows[0]["events"], found)
+
+
+def _place_of(source: Path, lake: Path) -> Path:
+    """Where a lake keeps what it knows of a folder."""
+    if lake.exists() and any(lake.iterdir()) and not is_lake(lake):
+        raise InputError(f"{lake}: not a lake, and not empty; name another place")
+    name = hashlib.blake2b(str(source).encode(), digest_size=8).hexdigest()
+    place = lake / "watched" / name
+    try:
+        found_lake(lake)
+        (place / "verdicts").mkdir(parents=True, exist_ok=True)
+        (place / "folder.json").write_text(json.dumps({"folder": str(source)}) + "\n")
+    except OSError as error:
+        raise PipelineError(f"{lake} cannot be written: {cause_of(error)}") from error
+    return place
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    with (place / "folder.json").open("rb") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(f"another process watches this folder into {place.parent.parent}") from error
+        yield
+
+
+def _query(
+    session: SparkSession,
+    source: Path,
+    place: Path,
+    every_s: float,
+    silence_s: float,
+    sink: Callable[[DataFrame, int], None],
+) -> StreamingQuery:
+    """Start the query."""
+    session.dataSource.register(GrowingLogs)
+    grown = session.readStream.format(GrowingLogs.name()).option("path", str(source)).load()
+    judged = (
+        grown.withWatermark("seen", "0 seconds")
+        .groupBy("run")
+        .applyInPandasWithState(
+            _steps(silence_s), _SAID, _STATE, "update", GroupStateTimeout.EventTimeTimeout
+        )
+    )
+    return (
+        judged.writeStream.foreachBatch(sink)
+        .outputMode("update")
+        .trigger(processingTime=f"{max(every_s, 0.001) * 1000:.0f} milliseconds")
+        .option("checkpointLocation", f"file://{place / 'checkpoint'}")
+        .start()
+    )
+
+
+def _keeps(
+    place: Path, tell: Callable[[Standing], None], failed: list[Exception]
+) -> Callable[[DataFrame, int], None]:
+    """What keeps and tells what a step says, and notes what keeps it from that."""
+
+    def keep(said: DataFrame, step: int) -> None:
+        standings = [msgspec.json.decode(row["said"], type=Standing) for row in said.collect()]
+        try:
+            if standings and _write(place / f"{step:010}.parquet", standings):
+                for standing in standings:
+                    tell(standing)
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    return keep
+
+
+def _write(file: Path, standings: list[Standing]) -> bool:
+    """Write what a step said, whole; whether it was not there before."""
+    is_new = not file.exists()
+    rows = [row for standing in sorted(standings, key=lambda each: each.path) for row in standing.rows()]
+    partial = file.with_name(f".{file.name}-partial")
+    parquet.write_table(pa.Table.from_pylist(rows, TOLD), partial)
+    partial.rename(file)
+    return is_new
+
+
+def _stop(query: StreamingQuery) -> None:
+    """Stop a query. After an interrupt this thread's connection to Java still waits for an answer."""
+
+    def stop() -> None:
+        with suppress(Py4JError, OSError):
+            query.stop()
+
+    thread = threading.Thread(target=stop, name="antiphon-stop-watching")
+    thread.start()
+    thread.join()
+
+
+Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]
+
+
+def _steps(silence_s: float) -> Step:
+    """What takes a step of a run: its logs have grown, or it has been silent for too long."""
+
+    def step(key: tuple[str], grown: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+        watched = msgspec.json.decode(bytes(state.get[0]), type=_Watched) if state.exists else _Watched()
+        directory = Path(key[0])
+        if state.hasTimedOut:
+            said = watched.give_up(directory)
+        else:
+            ends, seen_ms = dict[int, int](), 0
+            for rows in grown:
+                ends |= dict(zip(rows["process"].tolist(), rows["end"].tolist(), strict=True))
+                seen_ms = max(seen_ms, *(time.value // 10**6 for time in rows["seen"]))
+            said = watched.read_on(directory, ends)
+        state.update((msgspec.json.encode(watched),))
+        if not state.hasTimedOut and watched.early is not None:
+            state.setTimeoutTimestamp(seen_ms + int(1000 * silence_s))
+        if said is not None:
+            yield pd.DataFrame({"said": [msgspec.json.encode(said).decode()]})
+
+    return step

@@ -1,0 +1,61 @@
+"""A log that still grows is read further from where its reader stopped: whole lines, each once.
+
+How far it was read is a small record (`Tail`) that can be kept and read back. A line without its end may
+still be in the making, and is left for the next time. What a line is, `reader` and `lines` decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from antiphon.conformance.trace.reader import LINE_BYTES_MAX, LogLine, Reading
+from antiphon.conformance.trace.schema import Crash, End
+
+SHORTER = "the log has become shorter while it was followed"
+
+
+class Tail(msgspec.Struct):
+    """How far a log was read: `at` in bytes, `lines` in lines, then the index that the next event must have.
+
+    `crashed` and `ended` tell what stood last; `skipping` that the rest of a line that is too long
+    comes next.
+    """
+
+    at: int = 0
+    lines: int = 0
+    next_index: int = 0
+    crashed: bool = False
+    ended: bool = False
+    skipping: bool = False
+
+    def read(self, path: Path, end: int) -> Iterator[LogLine]:
+        """Read on to this byte at most, and note how far it came; line 0 speaks of the file as a whole. As
+        `read_lines`, it never raises, but it does not miss an end of the log.
+        """
+        last = End(0) if self.ended else Crash(0) if self.crashed else None
+        reading = Reading(number=self.lines, next_index=self.next_index, last=last)
+        try:
+            with path.open("rb") as file:
+                file.seek(self.at)
+                while self.at < end:
+                    text = file.readline(min(LINE_BYTES_MAX, end - self.at))
+                    whole = text.endswith(b"\n")
+                    if not text:
+                        yield LogLine(0, fault=SHORTER)
+                        return
+                    if not whole and len(text) < LINE_BYTES_MAX:
+                        return
+                    self.at += len(text)
+                    if not self.skipping:
+                        line = reading.line(text)
+                        self.lines, self.next_index = reading.number, reading.next_index
+                        if line.event is not None:
+                            self.crashed = isinstance(line.event, Crash)
+                            self.ended = isinstance(line.event, End)
+                        yield line
+                    self.skipping = not whole
+        except OSError as error:
+            yield LogLine(0, fault=f"cannot be read: {error.strerror}")
