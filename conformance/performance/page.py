@@ -128,7 +128,7 @@ def page(runs: Runs, scale: Scale, command: str) -> str:
         _readings(runs, scale),
         END,
     ]
-    return "\n".join(parts)
+    return "\n".join(part.strip("\n") + "\n" for part in parts)
 
 
 def _counted(seeds: Sequence[int]) -> str:

@@ -68,7 +68,7 @@ SILENT = """## Where the text is silent
 """
 
 END = """
-The prose decides what network it was. On a bus of 10 Mb/s Pinwheel takes longer than CM at 1/λ = 50 ms and less long at 100 ms, as the paper says;
+Of these networks only the first fits the prose. On a bus of 10 Mb/s Pinwheel takes longer than CM at 1/λ = 50 ms and less long at 100 ms, as the paper says;
 on a faster one less long at both, on a slower one longer at both: its holder numbers several messages, so that the token goes round more slowly
 than requests come. The longer ACKs of the repaired DTP change little.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -15,6 +16,7 @@ from antiphon.conformance.performance.sentences import SENTENCES
 from antiphon.conformance.performance.sweep import jobs_of, sweep
 from antiphon.spec.claims import Measurement, claims_of
 
+DOCS = Path(__file__).parents[2] / "docs"
 SMALL = Scale(sizes=(2, 6), means_ms=(50.0, 100.0), messages=12, seeds=(1, 2))
 
 
@@ -80,3 +82,12 @@ def test_the_page_shows_every_sentence_and_figure_and_its_drawings_are_whole() -
         marks = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(picture).iter()]
         curves = len(SMALL.means_ms) if name == "dtp-figure-2.svg" else 1
         assert marks.count("circle") == len(SMALL.sizes) * curves + 1, "one a point, and the key"
+
+
+def test_the_committed_page_has_what_is_found_today() -> None:
+    """Otherwise: python benchmarks/dtp_figures.py --write docs."""
+    whole = Scale()
+    runs = sweep([whole.point(CM, 2, 50.0)], whole.seeds)[whole.point(CM, 2, 50.0)]
+    written = (DOCS / "dtp-figures.md").read_text(encoding="utf-8")
+    assert f"| 50 | 2 | {estimate([run.stability_ms for run in runs])} |" in written
+    assert all(f"]({link})" in written for link in (f"pictures/dtp-figure-{n}.svg" for n in (2, 3, 4, 5)))
