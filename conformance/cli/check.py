@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 import antiphon
-from antiphon.conformance.cli import documents, output, state_directory
-from antiphon.conformance.cli.options import Bounds, Showing, Storage, Variant, said
+from antiphon.conformance.cli import documents, output, spark, state_directory
+from antiphon.conformance.cli.options import Bounds, OnSpark, Showing, Storage, Variant, said
 from antiphon.conformance.cli.progress import found_in, searching
 from antiphon.model import explore as explicit
 from antiphon.model.bounds import StopReason
@@ -74,11 +74,13 @@ class Search:
     storage: Storage = field(default_factory=Storage)
     prove: bool = False
     stop_at_first: bool = False
+    on_spark: OnSpark = field(default_factory=OnSpark)
 
     def words(self) -> list[str]:
         """The options that a command needs to repeat this."""
         flags = {"--prove": self.prove, "--stop-at-first": self.stop_at_first}
-        return [*self.bounds.words(), *self.storage.words(), *(name for name, on in flags.items() if on)]
+        said = [*self.bounds.words(), *self.storage.words(), *self.on_spark.words()]
+        return [*said, *(name for name, on in flags.items() if on)]
 
 
 def check(
@@ -114,6 +116,7 @@ def check(
     ] = False,
     bounds: Bounds,
     storage: Storage,
+    on_spark: OnSpark,
     counts: Annotated[
         bool,
         typer.Option(
@@ -125,8 +128,9 @@ def check(
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
     search = dataclasses.replace(
-        _search(bounds, storage, prove=prove, counts=counts), stop_at_first=stop_at_first
+        _search(bounds, storage, prove=prove, counts=counts), stop_at_first=stop_at_first, on_spark=on_spark
     )
+    spark.refuse_what_it_lacks(search)
     if stop_at_first and search.bounds.engine == "z3":
         raise output.UsageProblem("--stop-at-first is for explicit engines: z3 asks for each property alone")
     if not specifications and (variant.words() or properties):
@@ -137,8 +141,9 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    if storage.directory is not None and len(jobs) > 1:
-        raise output.UsageProblem("--directory holds the states of one specification; name one")
+    if len(jobs) > 1 and (storage.directory is not None or on_spark.spark):
+        option = "--lake" if on_spark.spark else "--directory"
+        raise output.UsageProblem(f"{option} holds the states of one specification; name one")
     shown: list[documents.ReportDocument] = []
     saved: str | None = None
     outcomes: list[Outcome] = []
@@ -192,13 +197,16 @@ def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> 
         searching(job.name, search.bounds.engine, console) as progress,
         state_directory.kept_in(search.storage.directory),
     ):
+        told = None if quiet else found_in(job.name, console)
+        if search.on_spark.spark:
+            return spark.explore(bound, search, job.properties or None, progress=progress, violated=told)
         try:
             return antiphon.check(
                 bound,
                 properties=job.properties or None,
                 prove=search.prove,
                 progress=progress,
-                violated=None if quiet else found_in(job.name, console),
+                violated=told,
                 stop_at_first=search.stop_at_first,
                 **search.bounds.asked(),
                 **search.storage.asked(),

@@ -265,6 +265,34 @@ class Storage:
 
 
 @dataclass(frozen=True)
+class OnSpark:
+    """Whether Spark explores, and where it keeps states."""
+
+    spark: Annotated[
+        bool,
+        _option("--spark", about="Explore level by level on Spark, for what no machine holds; with --lake."),
+    ] = False
+    master: Annotated[
+        str | None, _option("--master", about="With --spark: Spark's master; all cores of this machine.")
+    ] = None
+    lake: Annotated[
+        Path | None,
+        _option("--lake", about="With --spark: where states are kept; a run goes on there.", metavar="DIR"),
+    ] = None
+    partitions: Annotated[
+        int | None, _option("--partitions", about="With --spark: parts of a new lake; 8.", min=1)
+    ] = None
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        given = {"--master": self.master, "--lake": self.lake, "--partitions": self.partitions}
+        return [
+            *(["--spark"] if self.spark else []),
+            *said({name: None if value is None else [str(value)] for name, value in given.items()}),
+        ]
+
+
+@dataclass(frozen=True)
 class Showing:
     """What becomes of the answer."""
 

@@ -14,12 +14,13 @@ from antiphon.model.engines.choice import (
     transitions_by,
     transitions_of,
 )
-from antiphon.model.engines.interface import PredicateError, Refused, StateSpace, Transitions
+from antiphon.model.engines.interface import LevelSpace, PredicateError, Refused, StateSpace, Transitions
 from antiphon.model.engines.python.machine import compiled_machine
 
 __all__ = [
     "ENGINES",
     "Engine",
+    "LevelSpace",
     "PredicateError",
     "Refused",
     "StateSpace",

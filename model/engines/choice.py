@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from antiphon.model.engines.interface import StateSpace, Transitions
+from antiphon.model.engines.interface import Transitions, WholeSpace
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.machine import CompiledMachine
 from antiphon.model.engines.python.transitions import PythonTransitions
@@ -81,7 +81,7 @@ def open_space(
     *,
     graph: bool = True,
     asked: Collection[str] = (),
-) -> StateSpace:
+) -> WholeSpace:
     """A fresh space of the program that holds its initial states; `AUTO` stands for the native engine.
 
     Args:

@@ -10,8 +10,8 @@ compares a specification with something else needs the second.
 3. What goes wrong on the way is a `Finding`, never an exception: a step breaks properties, or the
    specification has an error there.
 
-What only some engines can do stands apart: a `ResumableSpace` can be left and taken up again, a
-`ReducedSpace` leaves states out.
+What only some engines can do stands apart: a `WholeSpace` can be gone over again, a `ResumableSpace` can be
+left and taken up again, a `ReducedSpace` leaves states out, a `LevelSpace` goes by whole levels.
 
 This file knows nothing of searching, bounds, verdicts or how states are stored.
 """
@@ -116,6 +116,23 @@ class StateSpace(Protocol):
     def mute(self, property: str) -> None:
         """Report no more findings about this property."""
 
+    def parent(self, state: int) -> int:
+        """The number of the state that this one was found from; NO_PARENT for an initial one."""
+
+    def value(self, state: int) -> State:
+        """The state as a tuple of values."""
+
+    def stands_for(self, state: int, value: State) -> bool:
+        """Whether this is the value of the state, or of one that the state stands for."""
+
+    def coverage(self) -> dict[str, int]:
+        """For each action with how many different argument tuples it was enabled somewhere."""
+
+
+@runtime_checkable
+class WholeSpace(StateSpace, Protocol):
+    """A space that holds all known states at once, so that it can be gone over again, and back."""
+
     def successors(self, state: int) -> tuple[bool, list[int]]:
         """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to
         (repeated or not).
@@ -137,17 +154,17 @@ class StateSpace(Protocol):
         nothing but faults can happen.
         """
 
-    def parent(self, state: int) -> int:
-        """The number of the state that this one was found from; NO_PARENT for an initial one."""
 
-    def value(self, state: int) -> State:
-        """The state as a tuple of values."""
+@runtime_checkable
+class LevelSpace(Protocol):
+    """A space that expands whole levels only, and keeps no way back over their edges: it is larger than
+    memory. Bounds are looked at between levels.
+    """
 
-    def stands_for(self, state: int, value: State) -> bool:
-        """Whether this is the value of the state, or of one that the state stands for."""
-
-    def coverage(self) -> dict[str, int]:
-        """For each action with how many different argument tuples it was enabled somewhere."""
+    def stuck(self) -> int | None:
+        """The first of the expanded states in which nothing but faults can happen; None when there is
+        none.
+        """
 
 
 @runtime_checkable

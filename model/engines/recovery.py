@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antiphon.model.engines.interface import Future, StateSpace
+from antiphon.model.engines.interface import Future, WholeSpace
 from antiphon.spec.lang.watch import working
 
 
 def futures(
-    space: StateSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
+    space: WholeSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
 ) -> dict[str, Future]:
     """For each property its future, given the states in which it is true; `expanded` states have all their
     successors in the space.

@@ -16,7 +16,7 @@ from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, eng
 from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
-from antiphon.model.explore.verdicts import Judge
+from antiphon.model.explore.verdicts import NO_GRAPH, Judge
 from antiphon.model.limits import within
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
 from antiphon.model.verdict import (
@@ -32,6 +32,8 @@ from antiphon.model.verdict import (
 )
 from antiphon.spec.lang import Program, SpecError, State
 
+Levels = Callable[[Program], StateSpace]
+"""Opens a `LevelSpace` of a program."""
 SMALL = 20_000
 """A space of at most so many states is explored by generated Python before a kernel could be compiled."""
 
@@ -46,6 +48,7 @@ def check(
     violated: Violated | None = None,
     engine: Engine | str = Engine.AUTO,
     storage: StorageOptions = IN_MEMORY,
+    levels: Levels | None = None,
 ) -> Report:
     """Explores the reachable states of `program`, breadth-first, and judges its properties.
 
@@ -66,6 +69,9 @@ def check(
             whose cycle ends where the state itself comes again; obligations need whole states, and symmetry
             decides no liveness property that is about each member by itself. With a directory, what does not
             fit into memory is on disk, and a later call goes on where this one ended, however it ended.
+        levels: opens a space that expands whole levels, in the place of an engine; what needs the graph of
+        all
+            states, obligations and liveness, is then unknown.
 
     A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable
     path gives a verdict of kind "specification" with the way to it.
@@ -84,7 +90,7 @@ def check(
         known = liveness.declared(program)
         liveness.refuse_members(program, liveness.fair_on(program), [known[name] for name in fair])
     tell = _once(violated)
-    if fair and not kinds:
+    if fair and not kinds and levels is None:
         with within(bounds, progress) as limits:
             report = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
             explored = dataclasses.replace(report.exploration, seconds=limits.elapsed())
@@ -120,7 +126,7 @@ def check(
     with within(dataclasses.replace(bounds, memory_mb=memory), progress) as limits:
         try:
             space, search = _explored(
-                program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds
+                program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds, levels=levels
             )
         except _InitialError as error:
             return _unexplored(program, error.reason)
@@ -128,7 +134,10 @@ def check(
             return unfinished(program, asked, enough.stop, limits.elapsed(), "explicit")
         verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
         report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
-        if fair and report.exploration.stopped is not StopReason.INTERRUPTED:
+        if fair and levels is not None:
+            unknown = (_without_graph(program, name, space) for name in fair)
+            report = dataclasses.replace(report, verdicts=(*report.verdicts, *unknown))
+        elif fair and report.exploration.stopped is not StopReason.INTERRUPTED:
             kept = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
             report = dataclasses.replace(
                 report, verdicts=(*report.verdicts, *kept.verdicts), notes=(*report.notes, *kept.notes)
@@ -137,6 +146,12 @@ def check(
         return dataclasses.replace(
             report, exploration=dataclasses.replace(report.exploration, seconds=seconds)
         )
+
+
+def _without_graph(program: Program, name: str, space: StateSpace) -> Verdict:
+    """Nothing is said of a liveness property where no graph is kept."""
+    evidence, provenance = Evidence.explored(program, "no graph"), Provenance.of(program, space.engine)
+    return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, NO_GRAPH)
 
 
 def _by_kind(kinds: Mapping[str, PropertyKind]) -> dict[PropertyKind, list[str]]:
@@ -231,10 +246,18 @@ def _explored(
     *,
     graph: bool,
     asked: Collection[str] = (),
+    levels: Levels | None = None,
 ) -> tuple[StateSpace, Search]:
     """A space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins anew
     with the kernel when they are more.
     """
+    space: StateSpace
+    if levels is not None:
+        _see_initial(program)
+        space = levels(program)
+        search = search_of(space, bounds)
+        search.run()
+        return space, search
     if engine is Engine.AUTO and not storage.native_only:
         small = bounds.states is not None and bounds.states <= SMALL
         space = _open(program, Engine.GENERATED)
@@ -256,11 +279,15 @@ def _open(
     graph: bool = True,
     asked: Collection[str] = (),
 ) -> StateSpace:
+    _see_initial(program)
+    return open_space(program, engine, storage, graph=graph, asked=asked)
+
+
+def _see_initial(program: Program) -> None:
     try:
         program.reference.initial()
     except SpecError as error:
         raise _InitialError(str(error)) from error
-    return open_space(program, engine, storage, graph=graph, asked=asked)
 
 
 def _exploration(space: StateSpace, search: Search) -> Exploration:

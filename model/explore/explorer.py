@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from antiphon.model.bounds import (
@@ -27,6 +28,7 @@ from antiphon.model.bounds import (
 from antiphon.model.engines.interface import (
     NO_PARENT,
     Finding,
+    LevelSpace,
     Position,
     ResumableSpace,
     StateSpace,
@@ -107,7 +109,8 @@ class Explorer:
     @property
     def depth(self) -> int:
         """The number of steps to the deepest state found."""
-        return max(0, len(path(self.space, len(self.space) - 1)) - 1) if len(self.space) else 0
+        firsts = sorted({*self.position.levels, self.position.level_end})
+        return max(0, bisect_right(firsts, len(self.space) - 1) - 1)
 
     def run(self) -> None:
         """Walk until the visitor has enough, all is seen, a bound is hit, or the user interrupts."""
@@ -159,7 +162,7 @@ class Explorer:
         """Expand one block of the level that ends before state `end`, and show what it found."""
         space, at = self.space, self.position
         size = space.block
-        if self.bounds.states is not None:
+        if self.bounds.states is not None and not isinstance(space, LevelSpace):
             size = max(1, min(size, (self.bounds.states - len(space)) // BLOCKS_TO_A_BOUND))
         known = len(space)
         last = min(end, at.expanded + size)

@@ -15,7 +15,15 @@ import operator
 from collections.abc import Iterator, Mapping
 
 from antiphon.model.bounds import INTERRUPTED, Enough
-from antiphon.model.engines.interface import Decision, Finding, Future, PredicateError, StateSpace
+from antiphon.model.engines.interface import (
+    Decision,
+    Finding,
+    Future,
+    LevelSpace,
+    PredicateError,
+    StateSpace,
+    WholeSpace,
+)
 from antiphon.model.explore.explorer import path
 from antiphon.model.explore.search import Search
 from antiphon.model.ground.budgets import held_step, short_of_budget
@@ -33,6 +41,9 @@ from antiphon.model.verdict import (
 )
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Transition
 
+NO_GRAPH = "not decided: it needs the graph of all states, and levels were explored one by one"
+"""Why an obligation or a liveness property is unknown where no way back is kept."""
+
 
 class Judge:
     """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds,
@@ -43,6 +54,7 @@ class Judge:
         self, program: Program, space: StateSpace, search: Search, kinds: Mapping[str, PropertyKind]
     ) -> None:
         self.program, self.space, self.search, self.kinds = program, space, search, kinds
+        self._whole = space if isinstance(space, WholeSpace) else None
         self._swept: dict[str, Future] | None = None
         self._lenient: dict[str, Future] | None = None
         self.provenance = Provenance.of(program, space.engine)
@@ -128,6 +140,10 @@ class Judge:
         """An obligation or the absence of deadlock, on the explored states."""
         if self.search.error is not None:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
+        if isinstance(self.space, LevelSpace):
+            if kind is PropertyKind.OBLIGATION:
+                return self._verdict(name, kind, Outcome.UNKNOWN, NO_GRAPH)
+            return self._said(name, kind, Future(self.space.stuck(), None))
         future = self._futures()[name]
         if kind is PropertyKind.OBLIGATION and (
             future.quiescent is not None or future.irrecoverable is not None
@@ -135,6 +151,10 @@ class Judge:
             strict, future = future, self._with_budgets(name, future)
             if future.quiescent is None and future.irrecoverable is None:
                 return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
+        return self._said(name, kind, future)
+
+    def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
+        """What a future says of an obligation, or of the absence of deadlock."""
         quiet, lost = future.quiescent, future.irrecoverable if kind is PropertyKind.OBLIGATION else None
         if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
             trace = self._trace(lost, name)
@@ -158,36 +178,36 @@ class Judge:
     def _futures(self) -> dict[str, Future]:
         """The futures of all obligations, found in one sweep when the first is judged."""
         if self._swept is None:
-            truths = {
-                name: self.space.truth(name)
-                for name, kind in self.kinds.items()
-                if kind is PropertyKind.OBLIGATION
-            }
-            truths |= {
+            truths = self._truths() | {
                 name: bytearray(len(self.space))
                 for name, kind in self.kinds.items()
                 if kind is PropertyKind.DEADLOCK
             }
-            self._swept = self.space.futures(
-                self.search.walk.expanded, truths, complete=self.search.walk.complete
-            )
+            self._swept = self._sweep(truths)
         return self._swept
+
+    def _truths(self) -> dict[str, bytearray]:
+        """Where each obligation is true."""
+        assert self._whole is not None
+        asked = [name for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION]
+        return {name: self._whole.truth(name) for name in asked}
+
+    def _sweep(self, truths: Mapping[str, bytearray]) -> dict[str, Future]:
+        assert self._whole is not None
+        walk = self.search.walk
+        return self._whole.futures(walk.expanded, truths, complete=walk.complete)
 
     def _with_budgets(self, name: str, future: Future) -> Future:
         """The future when whatever a spent budget keeps back counts as met."""
         if self._lenient is None:
-            held = self.space.budget_limited()
+            assert self._whole is not None
+            held = self._whole.budget_limited()
             self._lenient = {}
             if held is not None:
-                truths = {
-                    name: self.space.truth(name)
-                    for name, kind in self.kinds.items()
-                    if kind is PropertyKind.OBLIGATION
+                met = {
+                    name: bytearray(map(operator.or_, good, held)) for name, good in self._truths().items()
                 }
-                met = {name: bytearray(map(operator.or_, good, held)) for name, good in truths.items()}
-                self._lenient = self.space.futures(
-                    self.search.walk.expanded, met, complete=self.search.walk.complete
-                )
+                self._lenient = self._sweep(met)
         return self._lenient.get(name, future)
 
     def _short_of_budget(self, future: Future) -> str:

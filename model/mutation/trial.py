@@ -29,7 +29,7 @@ from enum import StrEnum
 
 from antiphon.model.bounds import Bounds, Enough, StopReason
 from antiphon.model.engines.choice import Engine, StorageOptions, open_space
-from antiphon.model.engines.interface import StateSpace, Transitions
+from antiphon.model.engines.interface import Transitions, WholeSpace
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
@@ -278,7 +278,7 @@ class Trial:
         except Enough as enough:
             return Answer(Fate.UNDECIDED, (), tuple(asked), reason=str(enough.stop))
 
-    def _compared(self, changed: Program, space: StateSpace) -> Answer:
+    def _compared(self, changed: Program, space: WholeSpace) -> Answer:
         """Whether a mutant that breaks nothing, all of whose states are seen, can be seen."""
         self._explore_large()
         if self._seen is None:
@@ -357,7 +357,7 @@ class Trial:
     def _outcomes(
         self,
         changed: Program,
-        space: StateSpace,
+        space: WholeSpace,
         search: _Hunt,
         asked: dict[str, PropertyKind],
     ) -> dict[str, Outcome]:
@@ -395,7 +395,7 @@ Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
 """What was judged, as far as some variables tell: in all states, and where nothing but faults can happen."""
 
 
-def _histories(space: StateSpace, program: Program, variables: tuple[str, ...]) -> Histories:
+def _histories(space: WholeSpace, program: Program, variables: tuple[str, ...]) -> Histories:
     """The values that some variables take together; every variable, where there are none."""
     slots = layout(program).slots
     chosen = [number for number, slot in enumerate(slots) if not variables or slot.variable in variables]
@@ -405,7 +405,7 @@ def _histories(space: StateSpace, program: Program, variables: tuple[str, ...]) 
 class _Hunt(Search):
     """A search that ends when nothing more can be broken, and else sees all states."""
 
-    def __init__(self, space: StateSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
+    def __init__(self, space: WholeSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
         watched = (PropertyKind.INVARIANT, PropertyKind.WITNESS)
         super().__init__(
             space,

@@ -42,5 +42,5 @@ successors in the buffer are sifted; which bits of a state's number say where it
 """
 FIELDS = 51
 
-DIRECT, WHOLE, FINGERPRINT, TREE, WALK = range(5)
-"""How a table keeps states; with `WALK` there is none (`walks`)."""
+DIRECT, WHOLE, FINGERPRINT, TREE, WALK, BATCH = range(6)
+"""How a table keeps states; with `WALK` and `BATCH` there is none (`walks`, `batches`)."""

@@ -25,7 +25,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.cache import Cache
-from antiphon.model.engines.native import fields, runtime, tree, walks
+from antiphon.model.engines.native import batches, fields, runtime, tree, walks
 from antiphon.model.engines.native.enumeration import plan_actions
 from antiphon.model.engines.native.independence import footprints
 from antiphon.model.engines.native.lower import DECLARATIONS, lower
@@ -46,6 +46,8 @@ _KERNELS = 16
 RECENT_BYTES = 1 << 18
 """How much memory a thread has for the states that it has seen lately."""
 PARENTS_EVERY = 64
+TABLELESS = (fields.WALK, fields.BATCH)
+"""Modes in which no table keeps states."""
 SLEEP_WORDS, MOST_COMPARED = 2, 4096
 """Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
@@ -104,12 +106,12 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
 
     def assembled() -> list[bytes]:
         steps = steps_texts(program, packing, reduction, sleep)
-        if mode == fields.WALK:
+        if mode in TABLELESS:
             steps[0] += _dispatch("holds", "i64 %state", "ptr %s", len(predicates))
         return assemble(steps)
 
     around = _around(packing.words, mode, reduction.symmetric, sorted_by is not None, sleep)
-    stored = fields.WALK if mode == fields.WALK else fields.WHOLE  # steps are the same in every table
+    stored = fields.WALK if mode in TABLELESS else fields.WHOLE  # steps are the same in every table
     code, built = _code(key_of(program, stored, reduction), assembled, kept=_is_kept(program))
     engine = _load(around + code)
     names = [
@@ -165,6 +167,8 @@ def _around(words: int, mode: int, symmetric: bool, by_columns: bool, sleep: int
     def assembled() -> list[bytes]:
         if mode == fields.WALK:
             return [_around_assembled(walks_text(words))]
+        if mode == fields.BATCH:
+            return [_around_assembled(batches_text(words))]
         text = runtime_text(words, mode, symmetric=symmetric, by_columns=by_columns, sleep=sleep)
         return [_around_assembled(text)]
 
@@ -204,6 +208,7 @@ _ARGUMENTS = {
     "hash_row": 1, "canonical": 2, "orbits": 3, "expand": 3, "insert": 2, "absorb": 2, "settle": 2,
     "origin": 4, "empty": 1, "rebuild": 4, "move": 5, "lookup": 3, "recover": 4, "link": 3,
     "sweep": 2, "read": 4, "enter_nodes": 3, "root_of": 2, "scan": 4, "fill": 4, "walk_all": 3,
+    "expand_rows": 3, "lead_to": 3, "collect": 3, "in_order": 3, "new_rows": 2, "join": 5,
 }  # fmt: skip
 
 
@@ -212,7 +217,7 @@ def sleep_words(program: Program, mode: int, reduction: Reduction) -> int:
     where steps are too many.
     """
     count = Codes.of(program).count
-    if mode == fields.WALK or reduction.symmetric or count > MOST_COMPARED:
+    if mode in TABLELESS or reduction.symmetric or count > MOST_COMPARED:
         return 0
     return 1 if count <= WORD else SLEEP_WORDS
 
@@ -347,6 +352,8 @@ def exported(mode: int) -> tuple[str, ...]:
     """The names of the functions between the steps that a kernel of this mode has."""
     if mode == fields.WALK:
         return walks.EXPORTED
+    if mode == fields.BATCH:
+        return batches.EXPORTED
     return runtime.EXPORTED + (tree.EXPORTED if mode == fields.TREE else ())
 
 
@@ -407,6 +414,18 @@ def walks_text(words: int) -> str:
         + HOLDS
         + DECLARATIONS
         + lower(walks.FUNCTIONS, {"W": words}, exported=(*walks.EXPORTED, "take"))
+    )
+
+
+def batches_text(words: int) -> str:
+    """The LLVM text of the functions that expand and merge batches, in the place of those that store
+    states.
+    """
+    values = {"W": words, "ROW": words, "MODE": fields.WHOLE}
+    return (
+        SUCCESSORS
+        + DECLARATIONS
+        + lower(batches.FUNCTIONS, values, exported=(*batches.EXPORTED, "take"))
     )
 
 

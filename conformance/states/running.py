@@ -1,0 +1,213 @@
+"""Tasks run in this process where a level is narrow, on Spark where it is wide: the same functions.
+
+One level is one job: pieces of it are expanded, blocks go to the task of their partition, which takes them
+in. A block is one row for Spark, however many states it has. Spark is started when the first wide level
+comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from antiphon.conformance.pipeline.errors import PipelineError
+from antiphon.conformance.pipeline.masters import require_master
+from antiphon.conformance.pipeline.session import confs, cores, first_line, spark_session, telling
+from antiphon.conformance.states.lake import LakeError
+from antiphon.conformance.states.tasks import Choice, Piece, Told, Work, choose, expand, pieces, take_in
+from antiphon.model.engines.native.batcher import Words
+
+NARROW: Final = 50_000
+"""A level of fewer states is expanded here: a job of Spark takes longer than they do."""
+TASKS_A_CORE: Final = 2
+_LONG: Final = 1 << 30
+"""As the volume of a session: a job long enough for Java to compile it well."""
+_BATCH_BYTES: Final = 1 << 23
+_BLOCKS: Final = "partition int, block binary, told binary"
+_TOLD: Final = "told binary"
+_SETTINGS: Final = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+}
+
+Chosen = tuple[list[tuple[int, int]], Words]
+
+
+class Runner:
+    """Runs the tasks of one search.
+
+    Args:
+        stack: closes what was started.
+        master: where Spark runs; asked for at once, used when it is needed.
+        narrow: a level of fewer states is expanded in this process.
+        tell: is told how many tasks are done.
+    """
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        master: str | None,
+        narrow: int = NARROW,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        if master is not None:
+            require_master(master)
+        self._stack, self._master, self._narrow, self._tell = stack, master, narrow, tell
+        self._session: SparkSession | None = None
+        self._tasks = 1
+        self.jobs = 0
+
+    def find(self, work: Work, counts: Sequence[int]) -> list[Told]:
+        """Expand the level before `work.level`, which has so many states in each partition, and take in what
+        is new.
+        """
+        if sum(counts) < self._narrow:
+            return _here(work, pieces(work.level - 1, counts, 1))
+        session = self._started()
+        cut = pieces(work.level - 1, counts, self._tasks)
+        frame = (
+            session.range(0, len(cut), 1, len(cut))
+            .mapInArrow(_expanding(work, cut), _BLOCKS)
+            .repartitionById(work.partitions, "partition")
+            .mapInArrow(_taking_in(work), _TOLD)
+        )
+        return [msgspec.msgpack.decode(row, type=Told) for row in self._collected(session, frame)]
+
+    def choose(self, work: Work, level: int, counts: Sequence[int], choice: Choice) -> list[Chosen]:
+        """The states of a level that are looked for, in parts."""
+        if sum(counts) < self._narrow:
+            return [choose(work, given, choice) for given in pieces(level, counts, 1)]
+        session = self._started()
+        cut = pieces(level, counts, self._tasks)
+        before = None if choice.before is None else choice.before.tobytes()
+        frame = session.range(0, len(cut), 1, len(cut)).mapInArrow(
+            _choosing(work, cut, Choice(choice.fact, choice.wanted), before), _TOLD
+        )
+        found = []
+        for row in self._collected(session, frame):
+            places, words, content = msgspec.msgpack.decode(row)
+            rows = np.frombuffer(content, dtype=np.uint64).reshape(-1, words)
+            found.append(([(partition, place) for partition, place in places], rows))
+        return found
+
+    def _started(self) -> SparkSession:
+        if self._session is None:
+            self._session = self._stack.enter_context(spark_session(self._master, _LONG))
+            self._stack.enter_context(confs(self._session, _SETTINGS))
+            self._tasks = TASKS_A_CORE * cores(self._session)
+        return self._session
+
+    def _collected(self, session: SparkSession, frame: DataFrame) -> list[bytes]:
+        """What the tasks tell, of which one alone may be empty.
+
+        Raises:
+            LakeError: a task says so.
+            PipelineError: Spark cannot do it.
+        """
+        self.jobs += 1
+        try:
+            with telling(session, self._tell):
+                return [bytes(row.told) for row in frame.collect()]
+        except PySparkException as error:
+            told = re.findall(r"^\S*(?:LakeError|InputError): (.*)$", str(error), re.MULTILINE)
+            if told:
+                raise LakeError(told[-1]) from error
+            if "No space left on device" in str(error):
+                raise LakeError(
+                    "a disk is full: the same command goes on at the last whole level when there is room"
+                ) from error
+            raise PipelineError(f"Spark cannot expand a level: {_last_line(error)}") from error
+
+
+def _here(work: Work, cut: Sequence[Sequence[Piece]]) -> list[Told]:
+    """A level, expanded in this process."""
+    blocks: dict[int, list[bytes]] = defaultdict(list)
+    told = []
+    for given in cut:
+        for partition, found in expand(work, given):
+            if isinstance(found, Told):
+                told.append(found)
+            else:
+                blocks[partition].append(found)
+    return told + [take_in(work, partition, blocks[partition]) for partition in sorted(blocks)]
+
+
+def _expanding(
+    work: Work, cut: Sequence[Sequence[Piece]]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows: list[tuple[int, bytes | None, bytes | None]] = []
+        size = 0
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for partition, found in expand(work, cut[number]):
+                    if isinstance(found, Told):
+                        rows.append((partition, None, msgspec.msgpack.encode(found)))
+                    else:
+                        rows.append((partition, found, None))
+                        size += len(found)
+                    if size > _BATCH_BYTES:
+                        yield _block_batch(rows)
+                        rows, size = [], 0
+        if rows:
+            yield _block_batch(rows)
+
+    return run
+
+
+def _block_batch(rows: Sequence[tuple[int, bytes | None, bytes | None]]) -> pa.RecordBatch:
+    partitions, blocks, told = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(partitions, pa.int32()), pa.array(blocks, pa.binary()), pa.array(told, pa.binary())],
+        names=["partition", "block", "told"],
+    )
+
+
+def _taking_in(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        blocks: dict[int, list[bytes]] = defaultdict(list)
+        told: list[bytes] = []
+        for batch in batches:
+            for partition, block, said in zip(*batch.columns, strict=True):
+                if block.is_valid:
+                    blocks[partition.as_py()].append(block.as_buffer())
+                if said.is_valid:
+                    told.append(said.as_py())
+        told += [msgspec.msgpack.encode(take_in(work, *item)) for item in blocks.items()]
+        if told:
+            yield pa.RecordBatch.from_arrays([pa.array(told, pa.binary())], names=["told"])
+
+    return run
+
+
+def _choosing(
+    work: Work, cut: Sequence[Sequence[Piece]], choice: Choice, before: bytes | None
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from antiphon.conformance.states.recipe import batcher_of
+
+        words = batcher_of(work.recipe).words
+        rows = None if before is None else np.frombuffer(before, dtype=np.uint64).reshape(-1, words)
+        for batch in batches:
+            told = []
+            for number in batch.column(0).to_pylist():
+                places, found = choose(work, cut[number], Choice(choice.fact, choice.wanted, rows))
+                told.append(msgspec.msgpack.encode((places, words, found.tobytes())))
+            yield pa.RecordBatch.from_arrays([pa.array(told, pa.binary())], names=["told"])
+
+    return run
+
+
+def _last_line(error: BaseException) -> str:
+    """What the innermost cause says, which is the last line of a traceback of Python; else the first line."""
+    lines = [line for line in str(error).splitlines() if re.match(r"\w[\w.]*(Error|Exception)\b", line)]
+    return lines[-1].strip() if lines else first_line(error)

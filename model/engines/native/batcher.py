@@ -1,0 +1,247 @@
+"""Expands batches of states, and merges what others found with what is known: the arrays that `batches`
+needs, around its kernel.
+
+States are rows of machine words. What comes out is sorted by hash, each row once. This file knows nothing of
+files, levels or who calls it; a batcher belongs to one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from antiphon.model.engines.native import batches, fields
+from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.ground import flatten, unflatten
+from antiphon.spec.lang import Program, State, Step
+
+Words = npt.NDArray[np.uint64]
+
+CAPACITY = 1 << 19
+"""So many successors are kept once before they are handed on."""
+LEAST = 1 << 12
+SLOTS_A_ROW = 2
+BEHIND = 1 << 14
+"""So many slots are free behind the last: hashes would have to be far from even to need them all."""
+
+
+@dataclass(frozen=True)
+class Successors:
+    """Successors, each once and sorted by hash; `ends` says before which row each partition ends."""
+
+    rows: Words
+    ends: npt.NDArray[np.int64]
+
+
+class Batcher:
+    """Expands and merges states of one program.
+
+    Attributes:
+        words: how many words a state has.
+        marks: of the rows that were expanded last, a word each: `batches.QUIET`, `WRONG`, broken properties.
+        transitions: how many transitions were seen so far; `counts` how often each step was taken.
+    """
+
+    def __init__(self, program: Program) -> None:
+        kernel = self.kernel = kernel_of(program, fields.BATCH)
+        self.program, self.words = program, kernel.packing.words
+        self._most = kernel.codes.count + 1
+        self.counts = _zeros(self._most)
+        self.marks = _zeros(1)
+        self._found = _zeros(1 + len(kernel.properties))
+        self._faults = _faults(program)
+        self._hashes = _zeros(batches.SIFTED_TOGETHER + self._most)
+        self._spread, self._runs = _zeros(1), _zeros(4)
+        self._set, self._buffer = _zeros(1), _zeros(1)
+        self._slots = 0
+        self._context = _zeros(batches.FIELDS)
+        arrays: dict[int, npt.NDArray[Any]] = {
+            batches.COUNTS: self.counts,
+            batches.FOUND: self._found,
+            batches.FAULTS: self._faults,
+            batches.HASHES: self._hashes,
+        }
+        for field, array in arrays.items():
+            self._context[field] = array.ctypes.data
+        self._context[batches.MOST] = self._most
+
+    @property
+    def transitions(self) -> int:
+        """How many transitions were seen so far."""
+        return int(self._context[batches.TRANSITIONS])
+
+    def expand(self, rows: Words, partitions: int) -> Iterator[Successors]:
+        """The successors of all rows, as many at a time as are kept once; `marks` is whole when it ends."""
+        rows = np.ascontiguousarray(rows)
+        self.marks = _zeros(len(rows))
+        self._found[:] = 0
+        self._context[batches.STATES] = rows.ctypes.data
+        self._context[batches.MARKS] = self.marks.ctypes.data
+        first = 0
+        while first < len(rows):
+            guess = 8 * (len(rows) - first)
+            self._begin(min(CAPACITY, max(LEAST, guess)) + 2 * self._most, parts=1)
+            first = self._call("expand_rows", first, len(rows))
+            yield self._sorted(partitions)
+
+    def in_discovery_order(self, row: Words) -> Words:
+        """The successors of one state in the order in which a search finds them."""
+        self.marks = _zeros(1)
+        self._found[:] = 0
+        row = np.ascontiguousarray(row)
+        self._context[batches.STATES] = row.ctypes.data
+        self._context[batches.MARKS] = self.marks.ctypes.data
+        self._begin(3 * self._most, parts=1)
+        self._call("expand_rows", 0, 1)
+        return self._buffered(int(self._context[batches.USED])).copy()
+
+    def step_found(self, kind: int) -> Step | None:
+        """The first step of the rows expanded last that is an error (0) or breaks property number kind -
+        1.
+        """
+        code = int(self._found[kind]) - 1
+        if code < 0:
+            return None
+        codes = self.kernel.codes
+        method = list(self.program.declaration.marked("action", "environment"))[codes.action(code)]
+        arguments = tuple(
+            self.program.domain(parameter.type).value(rank)
+            for parameter, rank in zip(method.parameters, codes.ranks(code), strict=True)
+        )
+        return Step(method.name, arguments)
+
+    def leading_to(self, rows: Words, wanted: Words) -> npt.NDArray[np.bool_]:
+        """Which of the rows have a successor among those that are wanted."""
+        rows, counted, seen = np.ascontiguousarray(rows), self.counts.copy(), self.transitions
+        self.marks = _zeros(len(rows))
+        self._context[batches.STATES] = rows.ctypes.data
+        self._context[batches.MARKS] = self.marks.ctypes.data
+        self._begin(len(wanted) + 2 * self._most, parts=1)
+        self._collect(wanted)
+        self._call("lead_to", 0, len(rows))
+        self.counts[:] = counted
+        self._context[batches.TRANSITIONS] = seen
+        return self.marks.astype(np.bool_)
+
+    def distinct(self, rows: Words, partitions: int) -> Successors:
+        """These rows, each once and sorted."""
+        self._begin(len(rows), parts=1)
+        self._collect(rows)
+        return self._sorted(partitions)
+
+    def new(self, found: Sequence[Words], known: Sequence[Words], partitions: int) -> Words:
+        """The rows that were found of one partition and are in none of the sorted runs of it that are
+        known.
+        """
+        self._begin(sum(len(rows) for rows in found), parts=partitions)
+        for rows in found:
+            self._collect(rows)
+        self._runs = _zeros(4 * len(known))
+        for number, run in enumerate(known):
+            self._runs[4 * number : 4 * number + 2] = run.ctypes.data, len(run)
+        self._context[batches.RUNS] = self._runs.ctypes.data
+        self._context[batches.RUN_COUNT] = len(known)
+        out = np.empty((int(self._context[batches.USED]), self.words), dtype=np.uint64)
+        end = self._call("new_rows", out.ctypes.data)
+        return out[: (end - out.ctypes.data) // (8 * self.words)]
+
+    def join(self, left: Words, right: Words) -> Words:
+        """Two sorted runs without a common row as one."""
+        if not len(left) or not len(right):
+            return left if len(left) else right
+        out = np.empty((len(left) + len(right), self.words), dtype=np.uint64)
+        self.kernel.functions["join"](
+            left.ctypes.data, len(left), right.ctypes.data, len(right), out.ctypes.data
+        )
+        return out
+
+    def value_of(self, predicate: str, rows: Words, *, wanted: bool) -> tuple[npt.NDArray[np.bool_], bool]:
+        """Where a predicate has the wanted value; True with it, and only the place, where it cannot be
+        said.
+        """
+        number = self.kernel.predicates.index(predicate)
+        rows = np.ascontiguousarray(rows)
+        scan, fill = (self.kernel.functions[f"{kind}.{number}"] for kind in ("scan", "fill"))
+        place, wrong = divmod(scan(rows.ctypes.data, 0, len(rows), int(wanted)), 2)
+        chosen = np.zeros(len(rows), dtype=np.bool_)
+        if place == len(rows):
+            return chosen, False
+        if not wrong:
+            values = np.zeros(len(rows), dtype=np.uint8)
+            wrong_at = fill(rows.ctypes.data, 0, len(rows), values.ctypes.data)
+            if wrong_at == len(rows):
+                return values == int(wanted), False
+            place = wrong_at
+        chosen[place] = True
+        return chosen, True
+
+    def pack(self, state: State) -> Words:
+        """The row of a state."""
+        return np.array([self.kernel.packing.pack(flatten(self.program, state))], dtype=np.uint64)
+
+    def state(self, row: Words) -> State:
+        """The state of a row."""
+        return unflatten(self.program, self.kernel.packing.unpack([int(word) for word in row]))
+
+    # The set in order ---------------------------------------------------------------------------------------
+
+    def _begin(self, rows: int, *, parts: int) -> None:
+        """An empty set with room for so many rows."""
+        if self._buffer.size < rows * self.words:
+            self._buffer = np.empty(rows * self.words, dtype=np.uint64)
+        slots = SLOTS_A_ROW * max(rows, LEAST)
+        if self._set.size < 2 * (slots + BEHIND):
+            self._set = _zeros(2 * (slots + BEHIND))
+        else:
+            self._set[: 2 * (max(slots, self._slots) + BEHIND)] = 0
+        self._slots = slots
+        for field, value in {
+            batches.BUFFER: self._buffer.ctypes.data,
+            batches.SET: self._set.ctypes.data,
+            batches.SLOTS: slots,
+            batches.PARTS: parts,
+            batches.CAPACITY: rows,
+            batches.USED: 0,
+            batches.SIFTED: 0,
+        }.items():
+            self._context[field] = value
+
+    def _collect(self, rows: Words) -> None:
+        rows = np.ascontiguousarray(rows)
+        self._call("collect", rows.ctypes.data, len(rows))
+
+    def _buffered(self, count: int) -> Words:
+        return self._buffer[: count * self.words].reshape(count, self.words)
+
+    def _sorted(self, partitions: int) -> Successors:
+        rows = np.empty((int(self._context[batches.USED]), self.words), dtype=np.uint64)
+        self._spread = _zeros(partitions)
+        self._context[batches.SPREAD] = self._spread.ctypes.data
+        self._call("in_order", rows.ctypes.data, partitions)
+        return Successors(rows, np.cumsum(self._spread.astype(np.int64)))
+
+    def _call(self, name: str, *given: int) -> int:
+        return int(self.kernel.functions[name](self._context.ctypes.data, *given))
+
+
+def _faults(program: Program) -> npt.NDArray[np.uint8]:
+    """For each step whether it is one of the environment."""
+    from antiphon.model.ground.codes import Codes
+
+    codes = Codes.of(program)
+    faults = {action.name for action in program.module.actions if action.fault}
+    return np.concatenate(
+        [
+            np.full(codes.bases[number + 1] - codes.bases[number], name in faults, dtype=np.uint8)
+            for number, name in enumerate(codes.names)
+        ]
+        or [np.zeros(1, dtype=np.uint8)]
+    )
+
+
+def _zeros(count: int) -> Words:
+    return np.zeros(max(1, count), dtype=np.uint64)
