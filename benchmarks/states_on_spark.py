@@ -1,0 +1,267 @@
+"""What does a state cost on Spark, beside the native engine, and are the counts the same?
+
+Run: `python benchmarks/states_on_spark.py [NAME[:constant=value,...]]... [--master local[2]] [--workers 2]
+[--partitions 4] [--at-least 100000] [--most 20000000] [--seconds 120] [--within 3600] [--json FILE]`. A
+name of the catalogue is bound with all repairs. Without names: every program of the ledger's checks that
+has at least so many states. Those are not known before they are explored: hours; the checks that are marked
+as deep come first.
+
+A program is explored by the native engine with two threads, its kernel compiled before, up to `--most`
+states or `--seconds`; what is complete and large enough is explored on Spark, in a lake that is removed
+afterwards. States, transitions and depth must be equal, else the program ends with exit code 1. `--workers`
+starts a standalone cluster on this machine, of so many workers with one core each, instead of `--master`.
+Times are from the question to the report, Spark's start, which is shown by itself, left out: `s` elapsed,
+`cpu` of processors, of all processes together; `times` is the ratio of these, on the processors. No
+property is asked; on Spark all invariants and witnesses are evaluated in every state nevertheless.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+import pyspark
+from rich.console import Console
+from rich.table import Table
+
+import antiphon
+from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.pipeline.java import java_home
+from antiphon.conformance.pipeline.session import spark_session
+from antiphon.conformance.states import check_on_spark
+from antiphon.conformance.states.running import NARROW
+from antiphon.model.bounds import Bounds
+from antiphon.model.engines import StorageOptions
+from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.explore import check
+from antiphon.spec.catalogue import ENTRIES
+from antiphon.spec.lang import Program, SpecError
+
+THREADS = 2
+LONG = 1 << 30
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured of one program: `levels` are bytes of Parquet, `known` bytes of runs at the end."""
+
+    name: str
+    words: int
+    states: int
+    transitions: int
+    depth: int
+    native_s: float
+    native_cpu: float
+    spark_s: float
+    spark_cpu: float
+    jobs: int
+    levels: int
+    known: int
+    same: bool
+
+    @property
+    def ratio(self) -> float:
+        """How many times the processor time of the native engine a state takes on Spark."""
+        return self.spark_cpu / max(self.native_cpu, 1e-6)
+
+
+def named(text: str) -> tuple[str, Program]:
+    """A program of the catalogue: `rbp:processes=3,messages=1`, with all repairs."""
+    name, _, rest = text.partition(":")
+    constants: dict[str, int | bool] = {}
+    for setting in filter(None, rest.split(",")):
+        key, _, value = setting.partition("=")
+        constants[key] = value == "true" if value in ("true", "false") else int(value)
+    return text, antiphon.program(name, repairs="all").with_constants(**constants)
+
+
+def registered() -> Iterator[tuple[str, Program]]:
+    """Every program that a check of the ledger is about, once; those of deep checks first."""
+    seen: set[str] = set()
+    for deep in (True, False):
+        for entry in ENTRIES:
+            for claim in entry.claims:
+                for number, recorded in enumerate(claim.checks):
+                    if recorded.deep is not deep:
+                        continue
+                    try:
+                        program = program_of(recorded)
+                        digest = program.digest
+                    except SpecError:
+                        continue
+                    if digest not in seen:
+                        seen.add(digest)
+                        yield f"{claim.id}, check {number + 1}: {program.name}", program
+
+
+def measured(name: str, program: Program, given: argparse.Namespace, console: Console) -> Figures | None:
+    """The figures of a program; None when it is too small, or too large for the native engine."""
+    kernel = kernel_of(program)
+    storage = StorageOptions(threads=THREADS)
+    check(program, properties=[], engine="native", storage=storage, bounds=Bounds(states=1))
+    began, before = time.perf_counter(), processors()
+    native = check(
+        program,
+        properties=[],
+        engine="native",
+        storage=storage,
+        bounds=Bounds(states=given.most, seconds=given.seconds, memory_mb=given.memory),
+    ).exploration
+    native_s, native_cpu = time.perf_counter() - began, processors() - before
+    if not native.complete or native.states < given.at_least:
+        told = "" if native.complete else ", not all"
+        console.print(f"{name}: {native.states:,} states{told}", style="bright_black")
+        return None
+    with tempfile.TemporaryDirectory(dir=given.directory) as directory:
+        lake = Path(directory)
+        began, before = time.perf_counter(), processors()
+        report = check_on_spark(
+            program,
+            lake,
+            master=given.master,
+            partitions=given.partitions,
+            narrow=given.narrow,
+            properties=[],
+        )
+        spark_s, spark_cpu = time.perf_counter() - began, processors() - before
+        levels, known = (
+            sum(file.stat().st_size for file in (lake / part).rglob("*.*")) for part in ("levels", "known")
+        )
+    mine = report.exploration
+    same = (mine.states, mine.transitions, mine.depth) == (native.states, native.transitions, native.depth)
+    jobs = int(report.notes[-1].partition("; ")[2].split()[0])
+    return Figures(
+        name, kernel.packing.words, mine.states, mine.transitions, mine.depth, native_s, native_cpu,
+        spark_s, spark_cpu, jobs, levels, known, same,
+    )  # fmt: skip
+
+
+def processors() -> float:
+    """Processor seconds of this process and all that it started."""
+    total = 0.0
+    here = psutil.Process()
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.Error):
+            total += sum(process.cpu_times()[:4])
+    return total
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """A standalone cluster on the loopback interface, of workers with one core each; its address."""
+    home = Path(pyspark.__file__).parent
+    with ExitStack() as stack, socket.socket() as probe:
+        environment = os.environ | {
+            "JAVA_HOME": str(stack.enter_context(java_home())),
+            "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_WORKER_DIR": stack.enter_context(tempfile.TemporaryDirectory()),
+        }
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        address = f"spark://127.0.0.1:{port}"
+        deploy = "org.apache.spark.deploy"
+        place = ["--host", "127.0.0.1", "--webui-port", "0"]
+        asked = [[f"{deploy}.master.Master", "--port", str(port), *place]]
+        asked += [
+            [f"{deploy}.worker.Worker", "--cores", "1", "--memory", "1g", *place, address]
+            for _ in range(workers)
+        ]
+        for arguments in asked:
+            process = stack.enter_context(
+                subprocess.Popen(  # noqa: S603 - Spark's own script
+                    [str(home / "bin" / "spark-class"), *arguments],
+                    env=environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+            stack.callback(process.terminate)
+            if arguments is asked[0]:
+                wait_for(port)
+        yield address
+
+
+def wait_for(port: int) -> None:
+    """Until somebody listens there, a minute at most."""
+    for _ in range(600):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("the master of the cluster does not start")
+
+
+def shown(figures: list[Figures]) -> Table:
+    """The table."""
+    table = Table(
+        *("program", "words", "states", "transitions", "depth", "native s", "cpu", "Spark s", "cpu", "times"),
+        *("µs a state", "bytes a state: levels", "known", "jobs", "counts"),
+    )
+    for item in figures:
+        sizes = (f"{part / item.states:.1f}" for part in (item.levels, item.known))
+        counts = (f"{count:,}" for count in (item.states, item.transitions, item.depth))
+        times = (item.native_s, item.native_cpu, item.spark_s, item.spark_cpu, item.ratio)
+        table.add_row(
+            *(item.name, str(item.words), *counts),
+            *(*(f"{value:.2f}" for value in times), f"{1e6 * item.spark_cpu / item.states:.2f}"),
+            *(*sizes, str(item.jobs), "equal" if item.same else "DIFFERENT"),
+        )
+    return table
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--partitions", type=int, default=4)
+    parser.add_argument("--narrow", type=int, default=NARROW)
+    parser.add_argument("--at-least", type=int, default=100_000)
+    parser.add_argument("--most", type=int, default=20_000_000)
+    parser.add_argument("--memory", type=int, default=8_000)
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--within", type=float, default=3_600.0)
+    parser.add_argument("--directory", type=Path)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    console, figures, end = Console(width=200), list[Figures](), time.monotonic() + given.within
+    with ExitStack() as stack:
+        if given.workers:
+            given.master = stack.enter_context(cluster(given.workers))
+        began = time.perf_counter()
+        stack.enter_context(spark_session(given.master, LONG))
+        console.print(f"Spark starts on {given.master} in {time.perf_counter() - began:.1f} s")
+        for name, program in map(named, given.names) if given.names else registered():
+            if time.monotonic() > end:
+                console.print("the time is over: not all programs were looked at", style="yellow")
+                break
+            found = measured(name, program, given, console)
+            if found is not None:
+                figures.append(found)
+                console.print(shown([found]))
+                if given.json:
+                    given.json.write_text(json.dumps([asdict(item) for item in figures], indent=1))
+    console.print(shown(figures))
+    console.print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    sys.exit(0 if all(item.same for item in figures) else 1)
+
+
+if __name__ == "__main__":
+    main()
