@@ -1,13 +1,16 @@
 """How fast a group orders messages: members in processes of their own, all sending, on loopback.
 
     python benchmarks/cluster_throughput.py [--cores rbp dtp] [--members 3 5 9] [--payload 1024] [--seconds 5]
-        [--no-key] [--others jgroups corosync]
+        [--no-key] [--multicast] [--others jgroups corosync]
 
 First every member broadcasts as fast as it may (`broadcast` waits when buffers are full), and the messages
 delivered in the measured seconds are counted at member 0; then all together broadcast half of that, evenly,
 and the time from `broadcast` to the own delivery is measured. Processor time is what the processes used, by
 the system's account, for each ordered message, of all members together and of one. Memory is that of the
 largest member.
+
+With --multicast every core is measured without and with it, one after the other; what goes to all is then one
+datagram on the loopback interface. Cores that need reliable queues send to each all the same.
 
 JGroups (its SEQUENCER over UDP, Debian's libjgroups-java and a JDK) and Corosync's CPG (Debian's corosync and
 libcpg-dev, gcc, and root, for network namespaces) do the same where they are installed; the script says what
@@ -40,6 +43,7 @@ from antiphon.impl.named import implementation, known_protocols
 WARM_S = 1.0
 TICK_S = 0.001
 KEY = bytes(range(32))
+MULTICAST = "239.255.0.7"
 
 
 def member(orders: dict[str, Any]) -> None:
@@ -67,6 +71,7 @@ async def _member(orders: dict[str, Any]) -> None:
         routes={q: ("127.0.0.1", port) for q, port in enumerate(ports) if q != me},
         key=KEY if orders["key"] else None,
         protocol=implementation(orders["core"]),
+        multicast=orders["multicast"] and tuple(orders["multicast"]),
     )
     async with group:
         run = Run(group, me, len(ports), orders)
@@ -159,7 +164,9 @@ def _percentiles(samples: list[float]) -> list[float]:
     return [round(cuts[at], 2) for at in (499, 899, 989, 998)]
 
 
-def together(core: str, members: int, rate: float, options: argparse.Namespace) -> list[dict[str, Any]]:
+def together(
+    core: str, members: int, rate: float, options: argparse.Namespace, *, multicast: bool = False
+) -> list[dict[str, Any]]:
     """Run one group of processes; what each measured."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(members)]
     for each in bound:
@@ -177,6 +184,7 @@ def together(core: str, members: int, rate: float, options: argparse.Namespace) 
             "seconds": options.seconds,
             "rate": rate,
             "profile": options.profile,
+            "multicast": [MULTICAST, ports[0]] if multicast else None,
         }
         processes.append(
             subprocess.Popen(  # noqa: S603 - itself
@@ -207,7 +215,7 @@ def measure(name: str, members: int, run: Any) -> None:
     half = run(rate / 2)
     cpu_us = sum(one["cpu"] for one in full) / max(1, full[0]["messages"]) * 1e6
     print(
-        f"{name:20} {members:3} {rate:10,.0f} {cpu_us:9.1f} {cpu_us / members:9.1f} "
+        f"{name:24} {members:3} {rate:10,.0f} {cpu_us:9.1f} {cpu_us / members:9.1f} "
         f"{max(one['rss_mb'] for one in full):7.0f}   "
         + " ".join(f"{ms:8.2f}" for ms in half[0]["latencies"]),
         flush=True,
@@ -325,6 +333,7 @@ def main() -> None:
     parser.add_argument("--payload", type=int, default=1024, help="bytes, at least 8")
     parser.add_argument("--seconds", type=float, default=5.0, help="measured in each phase")
     parser.add_argument("--no-key", action="store_true", help="do not encrypt")
+    parser.add_argument("--multicast", action="store_true", help="also with IP multicast")
     parser.add_argument("--profile", default="", help="write cProfile's statistics to PROFILE.<member>")
     parser.add_argument("--member", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -332,11 +341,16 @@ def main() -> None:
         member(json.loads(options.member))
         return
     print(f"{options.payload} bytes a message, ours {'plain' if options.no_key else 'encrypted'}")
-    print("                         messages   us of CPU            MB     ms")
-    print("                members  /s           all  a member     RSS        p50      p90      p99    p99.9")
+    print("                             messages   us of CPU            MB     ms")
+    print(f"{'':20}members  /s           all  a member     RSS        p50      p90      p99    p99.9")
     for members in options.members:
         for core in options.cores:
-            measure(core, members, lambda rate, core=core, n=members: together(core, n, rate, options))
+            for multicast in (False, True) if options.multicast else (False,):
+
+                def run(rate: float, core: str = core, n: int = members, multicast: bool = multicast) -> Any:
+                    return together(core, n, rate, options, multicast=multicast)
+
+                measure(f"{core}, multicast" if multicast else core, members, run)
         for other in options.others:
             OTHERS[other](members, options)
 

@@ -1,9 +1,9 @@
 """A schedule is run on the real cores, layers and encoder, on the simulated network and in virtual time.
 
-A run goes on until everything is delivered everywhere and a moment longer (what comes late or twice may still
-do harm), until after the last fault nothing is delivered anywhere for `bound_ms`, or until it has taken too
-many steps. What it left is an
-`Ending`; this module judges nothing, and knows no protocol.
+A run goes on until everything is delivered everywhere and a moment longer (what comes late or twice may
+still do harm), until after the last fault nothing is delivered anywhere for `bound_ms` or in QUIET_STEPS, or
+until it has taken too many steps. What it left is an `Ending`; this module judges nothing, and knows no
+protocol.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
 __all__ = ["Ending", "run"]
 
 _KEYS = Keyring(bytes(KEY_BYTES))
+
+QUIET_STEPS = 5_000
+"""A group that takes so many steps after the last fault and delivers nothing stands still, whatever it does:
+a token that never rests goes round hundreds of times.
+"""
 
 LINGER_MS = 250.0
 """How long a run goes on when everything is delivered."""
@@ -104,10 +109,11 @@ class _Run:
 
         network.script(ends, lambda: None)  # that time goes on to there, even when nothing happens
         try:
-            before, limit_ms, done = -1, ends, False
-            while not done and self._deliveries > before:  # or else nothing was delivered in `bound_ms`
-                before, limit_ms = self._deliveries, limit_ms + settings.bound_ms
-                steps = settings.steps_max - network.steps
+            before, done = -1, False
+            network.run(until=delivered, limit_ms=ends, limit_steps=settings.steps_max)
+            while not done and self._deliveries > before:  # or else the group has stood still for so long
+                before, limit_ms = self._deliveries, max(network.now, ends) + settings.bound_ms
+                steps = min(QUIET_STEPS, settings.steps_max - network.steps)
                 done = network.run(until=delivered, limit_ms=limit_ms, limit_steps=steps)
             ending.capped = not done and network.steps >= settings.steps_max
             if done:

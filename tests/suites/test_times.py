@@ -1,4 +1,4 @@
-"""RBP, CM, Pinwheel, Totem and a stack keep to their times, and the suite catches cores that do not."""
+"""Cores and a stack keep to their times, and the suite catches cores that do not."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.protocols.sequencer import sequencer
+from antiphon.impl.protocols.total import total
 from antiphon.impl.protocols.totem import totem
 
 RBP = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
@@ -31,6 +34,18 @@ QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
 @pytest.mark.parametrize("core", [chang_maxemchuk(), pinwheel()], ids=["chang-maxemchuk", "pinwheel"])
 def test_cores_over_queues_keep_to_their_times(core: Implementation[Any]) -> None:
     check_times(core, QUEUED, members=(3,))
+
+
+def test_a_fixed_coordinator_keeps_to_its_times() -> None:
+    """Of SEQUENCER only the queues wait; TOTAL's request, BCAST and suffix back off to eight times 50 ms."""
+    check_times(sequencer(), QUEUED, members=(3,))
+    check_times(total(), RBP, members=(3,))
+
+
+def test_rbp_with_stability_keeps_to_its_times() -> None:
+    """The token comes back to the source of a message past who rests for a fifth of a second."""
+    times = Times(delivered_ms=450.0, waiting_ms=400.0, recovered_ms=3_000.0, circulating=3)
+    check_times(rbp_resilient(silence_ms=200.0), times, members=(2,))
 
 
 def test_totem_keeps_to_its_times() -> None:
