@@ -30,6 +30,7 @@ from antiphon.conformance.pipeline.columns import (
     Rows,
     columns_of_block,
     columns_of_events,
+    columns_together,
 )
 from antiphon.conformance.pipeline.facts import Facts, LogFacts
 from antiphon.conformance.trace import (
@@ -210,22 +211,25 @@ class _Log:
         """Read one log; its header."""
         header: Header | None = None
         facts = self.facts.log(process)
+        waiting: list[Columns] = []
         single: list[tuple[int, Event]] = []
         for part in read_parts(log):
             if isinstance(part, Block):
-                self._note(process, facts, single)
-                self._add(process, facts, columns_of_block(part))
-                continue
-            self.lines += part.number > 0
-            if part.event is not None:
-                single.append((part.number, part.event))
-                if len(single) == _SINGLE_MAX:
-                    self._note(process, facts, single)
-            elif part.header is not None:
-                header = part.header
-            if part.fault is not None:
-                self.fault(process, path, part.number, part.fault, part.text)
-        self._note(process, facts, single)
+                waiting += _taken(single)
+                waiting.append(columns_of_block(part))
+                self.lines += len(part.kinds)
+            else:
+                self.lines += part.number > 0
+                if part.event is not None:
+                    single.append((part.number, part.event))
+                elif part.header is not None:
+                    header = part.header
+                if part.fault is not None:
+                    self.fault(process, path, part.number, part.fault, part.text)
+            if len(single) >= _SINGLE_MAX or sum(len(columns.line) for columns in waiting) >= _SINGLE_MAX:
+                self._note(process, facts, waiting + _taken(single))
+                waiting.clear()
+        self._note(process, facts, waiting + _taken(single))
         return header
 
     def fault(self, process: int | None, path: str, line: int, reason: str, text: bytes | None) -> None:
@@ -234,20 +238,20 @@ class _Log:
         located = {"run": self.run.number, "process": process, "path": path, "line": line}
         self.chunk.fault(located | {"reason": reason, "text": text})
 
-    def _note(self, process: int, log: LogFacts, single: list[tuple[int, Event]]) -> None:
-        """Take the events that were read one by one."""
-        if single:
-            columns = columns_of_events(single)
-            self.lines -= len(single)  # they were counted with their lines
-            single.clear()
-            self._add(process, log, columns)
+    def _note(self, process: int, facts: LogFacts, parts: list[Columns]) -> None:
+        """Take the events that come next in a log."""
+        if parts:
+            columns = columns_together(parts)
+            self.events += len(columns.line)
+            self.results += int(_RESULTS[columns.kind].sum())
+            self.chunk.add(self.run.number, process, columns, facts.note(columns))
 
-    def _add(self, process: int, log: LogFacts, columns: Columns) -> None:
-        many = len(columns.line)
-        self.lines += many
-        self.events += many
-        self.results += int(_RESULTS[columns.kind].sum())
-        self.chunk.add(self.run.number, process, columns, log.note(columns))
+
+def _taken(single: list[tuple[int, Event]]) -> list[Columns]:
+    """The columns of events that were read one by one, of which there are none then."""
+    told = [columns_of_events(single)] if single else []
+    single.clear()
+    return told
 
 
 _RESULTS: Final = np.isin(KINDS, [str(kind.__struct_config__.tag) for kind in RESULTS])

@@ -135,6 +135,27 @@ def columns_of_events(events: Sequence[tuple[int, Event]]) -> Columns:
     )
 
 
+def columns_together(parts: Sequence[Columns]) -> Columns:
+    """The columns of events that follow one another."""
+    if len(parts) == 1:
+        return parts[0]
+    others: dict[str, dict[int, Any]] = {}
+    first = 0
+    for part in parts:
+        for name, told in part.others.items():
+            others.setdefault(name, {}).update({first + at: value for at, value in told.items()})
+        first += len(part.line)
+    line, i, kind, values, valid, _ = zip(*parts, strict=True)
+    return Columns(
+        np.concatenate(line),
+        np.concatenate(i),
+        np.concatenate(kind),
+        np.concatenate(values, axis=1),
+        np.concatenate(valid, axis=1),
+        others,
+    )
+
+
 class Rows:
     """Rows that wait to be a batch."""
 

@@ -150,26 +150,17 @@ class LogFacts:
         among = causality > 0
         self.datagrams |= bool((causality > 2).any())
         if self.ordered <= _ORDER_MAX:
-            order = np.stack([causality * _SOURCES + values[SOURCE], values[COUNT]], axis=1)[among]
-            self.order.append(order)
-            self.ordered += len(order)
+            order = values[[SOURCE, COUNT]].T
+            order[:, 0] += causality * _SOURCES
+            self.order.append(order[among])
+            self.ordered += len(self.order[-1])
 
     def _note_counts(self, kind: int, values: Longs) -> None:
         """Of each source the identifiers grow."""
-        if not self.senders_order or not values.shape[1]:
-            return
-        by_source = np.argsort(values[SOURCE], kind="stable")
-        sources, counts = values[SOURCE][by_source], values[COUNT][by_source]
-        first = np.append(True, sources[1:] != sources[:-1])
-        self.senders_order &= bool((first[1:] | (counts[1:] > counts[:-1])).all())
-        for source, begins, ends in zip(
-            sources[first].tolist(),
-            counts[first].tolist(),
-            counts[np.append(first[1:], True)].tolist(),
-            strict=True,
-        ):
-            self.senders_order &= begins > self.last_counts.get((kind, source), -1)
-            self.last_counts[kind, source] = ends
+        last = self.last_counts
+        for source, count in values[[SOURCE, COUNT]].T.tolist():
+            self.senders_order &= count > last.get((kind, source), -1)
+            last[kind, source] = count
 
     def _note_handover(self, columns: Columns, delivered: Bools) -> None:
         kind = columns.kind
