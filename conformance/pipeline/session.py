@@ -24,10 +24,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import grpc
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -314,28 +314,39 @@ def _require_workers(session: SparkSession, master: str) -> None:
     started is given a moment.
     """
     assert session._jvm is not None
-    java, context = session._jvm.org.apache.spark, session.sparkContext._jsc.sc()
-    messages = "org.apache.spark.deploy.DeployMessages$"
-    of_answer = session._jvm.scala.reflect.ClassTag.apply(
-        session._jvm.java.lang.Class.forName(f"{messages}MasterStateResponse")
+    java, named = session._jvm.org.apache.spark, session._jvm.java.lang.Class.forName
+    messages, nothing = "org.apache.spark.deploy.DeployMessages$", session._jvm.scala.Option.empty()
+    asked = named(f"{messages}RequestMasterState$").getField("MODULE$").get(None)
+    of_answer = session._jvm.scala.reflect.ClassTag.apply(named(f"{messages}MasterStateResponse"))
+    configuration = session.sparkContext._jsc.sc().conf()
+    default = getattr(java.SecurityManager, "$lessinit$greater$default$3")()
+    guard = java.SecurityManager(configuration, nothing, default)
+    # A client of its own: py4j cannot look into Spark's, whose class needs another that is not there.
+    client = java.rpc.RpcEnv.create("antiphon", "127.0.0.1", 0, configuration, guard, True)
+    try:
+        until = time.monotonic() + WORKERS_S
+        while True:
+            places = [java.rpc.RpcAddress.apply(host, port) for host, port in addresses(master)]
+            if any(_has_worker(client, place, asked, of_answer) for place in places):
+                return
+            if time.monotonic() > until:
+                break
+            time.sleep(_POLL_S)
+    finally:
+        client.shutdown()
+    raise InputError(
+        f"nobody works for the master {master!r}: it has no worker that is alive; start one, or name another "
+        f"master: {FORMS}"
     )
-    asked = (
-        session._jvm.java.lang.Class.forName(f"{messages}RequestMasterState$").getField("MODULE$").get(None)
-    )
-    until = time.monotonic() + WORKERS_S
-    while True:
-        for host, port in addresses(master):
-            with suppress(Py4JError):  # of several masters one is in charge
-                at = java.rpc.RpcAddress.apply(host, port)
-                answer = context.env().rpcEnv().setupEndpointRef(at, "Master").askSync(asked, of_answer)
-                if any(worker.isAlive() for worker in answer.workers()):
-                    return
-        if time.monotonic() > until:
-            raise InputError(
-                f"nobody works for the master {master!r}: it has no worker that is alive; start one, or name "
-                f"another master: {FORMS}"
-            )
-        time.sleep(_POLL_S)
+
+
+def _has_worker(client: Any, place: Any, asked: Any, of_answer: Any) -> bool:
+    """Whether the master at this place knows a worker; of several masters one does."""
+    try:
+        answer = client.setupEndpointRef(place, "Master").askSync(asked, of_answer)
+    except Py4JJavaError:
+        return False
+    return any(worker.isAlive() for worker in answer.workers())
 
 
 def first_line(error: BaseException) -> str:

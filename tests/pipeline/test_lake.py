@@ -385,8 +385,8 @@ def test_a_crash_in_the_middle_leaves_the_lake_readable_and_a_rerun_completes_it
     def crash(path: Path, target: Path) -> Path:
         if (
             target.parent.name == "batches"
-            and target.name[0] not in ".a"
-            and any(target.parent.glob("[!.a]*"))
+            and not target.name.startswith((".", "antiphon"))
+            and not all(other.name.startswith((".", "antiphon")) for other in target.parent.iterdir())
         ):
             raise KeyboardInterrupt
         return rename(path, target)

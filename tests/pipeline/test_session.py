@@ -140,6 +140,9 @@ def test_a_master_for_whom_nobody_works_is_told(spark: SparkSession, monkeypatch
         require_master(master)
         with pytest.raises(InputError, match=f"nobody works for the master '{master}'"):
             session_module._require_workers(spark, master)
+        monkeypatch.setattr(session_module, "_has_worker", lambda *_: True)
+        session_module._require_workers(spark, master)
+        assert SparkSession.getActiveSession() is spark
     finally:
         environment.shutdown()
 
