@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -189,20 +189,34 @@ def cluster(workers: int) -> Iterator[str]:
             )
             stack.callback(process.terminate)
             if arguments is asked[0]:
-                wait_for(port)
+                wait(lambda: listens(port))
+            else:
+                wait(lambda number=process.pid: talks(number, port))
         yield address
 
 
-def wait_for(port: int) -> None:
-    """Until somebody listens there, a minute at most."""
-    for _ in range(600):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
+def wait(until: Callable[[], bool]) -> None:
+    """Until this is so, two minutes at most."""
+    for _ in range(1_200):
+        if until():
             return
-    raise SystemExit("the master of the cluster does not start")
+        time.sleep(0.1)
+    raise SystemExit("the cluster does not start")
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens there."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+def talks(process: int, port: int) -> bool:
+    """Whether a process is connected to this port."""
+    with suppress(psutil.Error):
+        found = psutil.Process(process).net_connections()
+        return any(item.raddr and item.raddr.port == port and item.status == "ESTABLISHED" for item in found)
+    return False
 
 
 def shown(figures: list[Figures]) -> Table:
