@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from antiphon.model.bounds import ALL_DECIDED, FIRST_VIOLATION, UNBOUNDED, Bounds, Progress, Stop
-from antiphon.model.engines.interface import Decision, Finding, Position, PredicateError, StateSpace
+from antiphon.model.engines.interface import Decision, Finding, Position, PredicateError, Refused, StateSpace
 from antiphon.model.explore.explorer import Explorer, Visitor
 from antiphon.spec.lang import State
 
@@ -62,9 +62,19 @@ class Search(Visitor):
         self.walk.run()
 
     def begin(self, position: Position) -> None:
-        """Take over what an earlier search decided."""
+        """Take over what an earlier search decided.
+
+        Raises:
+            Refused: it did not look for something that is asked now: what it has seen is not looked at again.
+        """
         self.decided = position.decided
         self.open = [name for name in self.open if name not in self.decided]
+        asked = {*self.open, *self.services}
+        if position.level_end and (missing := sorted(asked - {*position.asked, *self.decided})):
+            known, others = ", ".join(position.asked) or "no property", ", ".join(missing)
+            looked = f"the search in this directory looked for {known} and not for {others}"
+            raise Refused(f"{looked}; remove the directory to begin anew")
+        position.asked = sorted(asked)
 
     def finding(self, finding: Finding) -> None:
         """The first step that breaks a property decides it."""

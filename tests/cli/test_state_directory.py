@@ -60,3 +60,14 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
         raise MemoryError(f"{tmp_path} is full: 8 MiB are free")
     with pytest.raises(MemoryError, match="more than"), kept_in(tmp_path):
         raise MemoryError("more than that")
+
+
+def test_what_an_earlier_search_did_not_look_for_has_no_verdict(antiphon: Run, tmp_path: Path) -> None:
+    """The states that it has seen are not looked at again: this property is violated in one of them."""
+    figure = ("check", "figure-5", "--processes", "2", "--messages", "1", "--repair", "start_token")
+    directory = ("--directory", tmp_path, "--property")
+    assert antiphon(*figure, *directory, "BroadcastOnce").code == 0
+    answer = antiphon(*figure, *directory, "UniformIntegrity")
+    assert answer.code == 64
+    assert "looked for BroadcastOnce and not for UniformIntegrity; remove the directory" in answer.err
+    assert antiphon(*figure, *directory, "BroadcastOnce").code == 0

@@ -24,7 +24,7 @@ from antiphon.model.engines.native.store import Store
 
 NAME = "checkpoint.json"
 SCHEMA = "antiphon.checkpoint"
-VERSION = 3
+VERSION = 4
 SECONDS = 5.0
 """How long a search goes on between two checkpoints."""
 PART = 1 << 24
@@ -33,7 +33,8 @@ PART = 1 << 24
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
     """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a
-    step, or -1; `arrays` are how many bytes of each array are known, and their checksum (`Store.arrays`).
+    step, or -1; `asked` is that of a `Position`; `arrays` are how many bytes of each array are known, and
+    their checksum (`Store.arrays`).
     """
 
     schema: str
@@ -45,6 +46,7 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
     level_end: int
     levels: list[int]
     decided: dict[str, tuple[int, int]]
+    asked: list[str]
     counts: list[int]
     seconds: float
     arrays: dict[str, tuple[int, int]]
@@ -116,7 +118,7 @@ class Checkpoint:
             decided={
                 name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()
             },
-            counts=self.store.counts(), seconds=position.seconds, arrays=self._checked,
+            asked=position.asked, counts=self.store.counts(), seconds=position.seconds, arrays=self._checked,
         )  # fmt: skip
         aside = self.path.with_suffix(".new")
         aside.write_bytes(msgspec.json.encode(content))

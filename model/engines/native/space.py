@@ -125,7 +125,9 @@ class NativeSpace:
             for name, (state, code) in left.decided.items()
         }
         self._codes = {name: code for name, (_, code) in left.decided.items() if code >= 0}
-        return Position(left.expanded, left.transitions, left.level_end, left.levels, decided, left.seconds)
+        return Position(
+            left.expanded, left.transitions, left.level_end, left.levels, decided, left.seconds, left.asked
+        )  # fmt: skip
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
         """Write down how far the search is, when it is time; forget whole states that only their fingerprints
