@@ -118,7 +118,7 @@ How to read it:
   charged with it.
 - A run is shortest for the constants and the repairs that stand above it: what is broken elsewhere in the text is switched on, so that
   the run shows this one failure. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
-- *Repaired, it holds* within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
+- *Repaired, it holds*, or *what holds* where nothing is repaired, within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
 - Every section ends with the command that runs its checks again and compares them with what is recorded."""
 
 
@@ -284,7 +284,8 @@ def _bounds(result: ClaimResult) -> str:
                 lines.append(f"- `{check.property}` ({_variant(check)}; {_constants(check)}): {extent}")
         elif not isinstance(check, Check) and check.outcome == "holds":
             lines.append(f"- measured: {item.found}")
-    return "\n".join(["Repaired, it holds:", "", *dict.fromkeys(lines)]) if lines else ""
+    head = "Repaired, it holds:" if result.claim.repairs else "What holds:"
+    return "\n".join([head, "", *dict.fromkeys(lines)]) if lines else ""
 
 
 def _variant(check: Check) -> str:
