@@ -23,6 +23,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is marked `deep` runs with `make check-deep` alone."""
+    if config.getoption("--hypothesis-profile", None) == "deep":
+        return
+    late = [item for item in items if item.get_closest_marker("deep")]
+    items[:] = [item for item in items if not item.get_closest_marker("deep")]
+    config.hook.pytest_deselected(items=late)
+
+
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -142,6 +142,8 @@ class Explorer:
             self.visitor.states(0, len(space))
         while at.expanded < len(space):
             if at.expanded == at.level_end or not at.level_end:
+                if at.levels[-1] < at.level_end:  # the level had ended when the search was killed
+                    at.levels.append(at.level_end)
                 at.level_end = len(space)
             end = at.level_end
             self.stopped = self._enough() or self.bounds.too_deep(len(at.levels) - 1) or self.bound_reached()

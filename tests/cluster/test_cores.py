@@ -23,7 +23,14 @@ STOPPED = {
 }
 
 
-@pytest.mark.parametrize(("protocol", "stopped"), STOPPED.items())
+SLOW = {"chang-maxemchuk", "totem", "pinwheel"}
+"""One message of each member is under way at a time, or the token is, while a fifth of all is lost."""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "stopped"),
+    [pytest.param(*item, marks=[pytest.mark.deep] * (item[0] in SLOW)) for item in STOPPED.items()],
+)
 def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     protocol: str, stopped: int, tmp_path: Path
 ) -> None:
@@ -31,7 +38,7 @@ def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     results: list[ClusterResult] = []
 
     def run() -> None:
-        results.append(run_cluster(protocol=protocol, messages=400, loss=0.2, directory=tmp_path))
+        results.append(run_cluster(protocol=protocol, messages=200, loss=0.2, directory=tmp_path))
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -48,7 +55,7 @@ def test_a_member_that_is_stopped_and_goes_on_delivers_what_the_others_do(
     assert stops > 1
     assert result.reasons == ()
     assert result.outcome == "holds"
-    assert result.delivered == (400, 400, 400)
+    assert result.delivered == (200, 200, 200)
     assert min(result.counts.dropped, result.counts.duplicated, result.counts.reordered) > 0
 
 

@@ -46,7 +46,13 @@ def explored(key: str) -> Report:
     return check(program_of(asked[0]), list(dict.fromkeys(item.property for item in asked)))
 
 
-@pytest.mark.parametrize("entry", EVIDENCE, ids=title)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, marks=[pytest.mark.deep] * (number % 2), id=title(entry))
+        for number, entry in enumerate(EVIDENCE)
+    ],
+)
 def test_the_models_confirm_the_entry(entry: Entry) -> None:
     for recorded in entry.checks:
         verdict = explored(program_key(recorded))[recorded.property]

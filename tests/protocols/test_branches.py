@@ -439,7 +439,12 @@ NEVER: dict[str, dict[Branch, str]] = {
 """What no repaired model takes, and why."""
 
 
-@pytest.mark.parametrize("name", MODELS)
+LARGE = {"rbp-resilient", "total"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.deep] * (name in LARGE)) for name in MODELS]
+)
 def test_every_branch_is_taken_in_some_repaired_model_or_told(name: str) -> None:
     assert never_taken(MODELS[name]) == set(NEVER[name])
 
