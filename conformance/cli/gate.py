@@ -124,11 +124,8 @@ def _ran(document: dict[str, Any]) -> str:
 
 def _verified(document: dict[str, Any]) -> str:
     report = document["report"]
-    runs, events = report["runs"], report["events"]
-    return (
-        f"{runs if isinstance(runs, int) else len(runs)} runs, {events:,} events, {len(report['verdicts'])} "
-        "verdicts"
-    )
+    verdicts = sum(sum(counts.values()) for counts in report["counts"].values())
+    return f"{report['runs']} runs, {report['events']:,} events, {verdicts} verdicts"
 
 
 def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:

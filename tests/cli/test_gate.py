@@ -3,6 +3,7 @@
 import itertools
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import psutil
 import pytest
 
 from antiphon.conformance.cli import documents, gate
+from antiphon.conformance.pipeline.report import VerifyReport
+from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, all_claims, families
 
 Run = Callable[..., Any]
@@ -213,3 +216,12 @@ def test_spark_starts_once(tmp_path: Path) -> None:
     """It takes seconds of every core: all logs are judged by one command."""
     commands = [row.arguments[0] for column in gate.rows(tmp_path) for row in column]
     assert commands.count("verify") == 1
+
+
+def test_the_row_of_spark_counts_what_the_report_counts(tmp_path: Path) -> None:
+    """And not only the violations that it lists."""
+    mixed = Counter({Outcome.HOLDS: 1, Outcome.UNKNOWN: 1})
+    counts = {"Validity": Counter({Outcome.HOLDS: 2}), "Agreement": mixed}
+    report = VerifyReport(counts, (), (), 0, 0, runs=2, suspects=1, events=1_234)
+    (row,) = [row for column in gate.rows(tmp_path) for row in column if "Spark" in row.question]
+    assert row.tell({"report": report.to_dict()}) == "2 runs, 1,234 events, 4 verdicts"
