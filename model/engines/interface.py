@@ -76,7 +76,7 @@ class Position:
 
     The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`;
     `levels` are the first states of all levels; `seconds` is what it took so far; `asked` are the properties
-    that all states and steps so far were asked about.
+    that all states and steps so far were asked about; None: whatever is asked.
     """
 
     expanded: int = 0
@@ -85,7 +85,7 @@ class Position:
     levels: list[int] = field(default_factory=lambda: [0])
     decided: dict[str, Decision] = field(default_factory=dict)
     seconds: float = 0.0
-    asked: list[str] = field(default_factory=list)
+    asked: list[str] | None = None
 
 
 Executable = tuple[list[tuple[int, int]], list[tuple[int, tuple[str, ...]]]]

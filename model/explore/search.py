@@ -70,8 +70,9 @@ class Search(Visitor):
         self.decided = position.decided
         self.open = [name for name in self.open if name not in self.decided]
         asked = {*self.open, *self.services}
-        if position.level_end and (missing := sorted(asked - {*position.asked, *self.decided})):
-            known, others = ", ".join(position.asked) or "no property", ", ".join(missing)
+        seen = asked if position.asked is None else {*position.asked, *self.decided}
+        if missing := sorted(asked - seen):
+            known, others = ", ".join(position.asked or ()) or "no property", ", ".join(missing)
             looked = f"the search in this directory looked for {known} and not for {others}"
             raise Refused(f"{looked}; remove the directory to begin anew")
         position.asked = sorted(asked)

@@ -49,7 +49,7 @@ def explored(key: str) -> Report:
 @pytest.mark.parametrize(
     "entry",
     [
-        pytest.param(entry, marks=[pytest.mark.deep] * (number % 2), id=title(entry))
+        pytest.param(entry, marks=[pytest.mark.deep] * (number % 2 or entry.layer == "FRAG"), id=title(entry))
         for number, entry in enumerate(EVIDENCE)
     ],
 )

@@ -439,7 +439,7 @@ NEVER: dict[str, dict[Branch, str]] = {
 """What no repaired model takes, and why."""
 
 
-LARGE = {"rbp-resilient", "total"}
+LARGE = {"rbp-resilient", "total", "sequencer", "dtp", "horus total"}
 
 
 @pytest.mark.parametrize(

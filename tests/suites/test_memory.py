@@ -22,13 +22,19 @@ BYTES_MAX = 500.0
 """For a message with 100 bytes of payload: 133 for these, less than 100 for names, and three tables."""
 
 
-@pytest.mark.parametrize("messages", [500, 1_000])
+@pytest.mark.parametrize("messages", [500, pytest.param(1_000, marks=pytest.mark.deep)])
 def test_a_message_costs_so_many_bytes_for_ever(messages: int) -> None:
     """The same for twice as many: memory grows with the number of messages, and with nothing else."""
     check_memory(rbp(), kept=KEPT, bytes_max=BYTES_MAX, messages=messages)
 
 
-@pytest.mark.parametrize("core", [chang_maxemchuk(), pinwheel()], ids=["chang-maxemchuk", "pinwheel"])
+@pytest.mark.parametrize(
+    "core",
+    [
+        pytest.param(chang_maxemchuk(), id="chang-maxemchuk", marks=pytest.mark.deep),
+        pytest.param(pinwheel(), id="pinwheel"),
+    ],
+)
 def test_what_is_stable_is_not_kept(core: Implementation[Any]) -> None:
     """The last updates stay; each is a batch, larger or smaller than those of a run before."""
     kept = frozenset({"endpoint.core._buffer[]"})
@@ -80,7 +86,9 @@ class ForgetsOldBodies(Core):
     ("core", "told"),
     [
         (KeepsOutputs, r"\['endpoint.core.log'\] beyond what is stated"),
-        (KeepsNumbers, r"\['endpoint.core.seen'\] beyond what is stated"),
+        pytest.param(
+            KeepsNumbers, r"\['endpoint.core.seen'\] beyond what is stated", marks=pytest.mark.deep
+        ),
         (KeepsOutOfSight, "bytes a message and member; stated are 500"),
         (ForgetsOldBodies, r"\['endpoint.core._queues.received'\] does not"),
     ],

@@ -118,7 +118,8 @@ class Checkpoint:
             decided={
                 name: (decision.state, codes.get(name, -1)) for name, decision in position.decided.items()
             },
-            asked=position.asked, counts=self.store.counts(), seconds=position.seconds, arrays=self._checked,
+            asked=position.asked or [], counts=self.store.counts(), seconds=position.seconds,
+            arrays=self._checked,
         )  # fmt: skip
         aside = self.path.with_suffix(".new")
         aside.write_bytes(msgspec.json.encode(content))
