@@ -43,10 +43,6 @@ def ingest(
             done = pipeline.ingest(paths, lake, master, tell=tell)
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
-    except pipeline.PipelineError as error:
-        if "cannot be written" in str(error):
-            raise output.UsageProblem(f"--lake: {error}") from error
-        raise
     seconds = time.perf_counter() - began
     tally = {name: done.total(name) for name in ("runs", "lines", "events", "faults")}
     if json:

@@ -177,10 +177,6 @@ def _on_spark(
             )  # fmt: skip
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
-    except pipeline.PipelineError as error:
-        if "cannot be written" in str(error):
-            raise output.UsageProblem(f"--lake: {error}") from error
-        raise
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:

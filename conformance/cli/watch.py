@@ -51,10 +51,6 @@ def watch(
         )  # fmt: skip
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
-    except pipeline.PipelineError as error:
-        if "cannot be written" in str(error):
-            raise output.UsageProblem(f"--lake: {error}") from error
-        raise
     if json:
         runs = [
             documents.WatchedRun(

@@ -43,7 +43,7 @@ from pyspark.sql import functions as F
 from antiphon.conformance.pipeline.buckets import KEY, writes_buckets
 from antiphon.conformance.pipeline.chunks import OpenRuns, PlannedRun, open_planned, reads_chunks
 from antiphon.conformance.pipeline.columns import EVENTS
-from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
+from antiphon.conformance.pipeline.errors import InputError, cause_of
 from antiphon.conformance.pipeline.remote import copy_logs, runs_of_spark
 from antiphon.conformance.pipeline.runs import FoundRun, is_uri, local_path, runs_at
 from antiphon.conformance.pipeline.scratch import own_directory
@@ -121,8 +121,8 @@ def ingest(
 
     Raises:
         InputError: there are no logs at a path, a run has changed since it was read in, the lake is of
-            another version, or this is no master.
-        PipelineError: the lake cannot be written, no Java, or Spark failed.
+            another version or cannot be written, or this is no master.
+        PipelineError: no Java, or Spark failed.
     """
     return ingest_runs(find_runs(paths), Path(lake), master, batch_bytes, tell)
 
@@ -311,7 +311,7 @@ def _writing(lake: Path) -> Iterator[None]:
     try:
         yield
     except (Py4JJavaError, PySparkException, OSError) as error:
-        raise PipelineError(f"{lake} cannot be written: {cause_of(error)}") from error
+        raise InputError(f"{lake} cannot be written: {cause_of(error)}") from error
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:

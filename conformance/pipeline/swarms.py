@@ -117,8 +117,9 @@ def swarm(
 
     Raises:
         SpecError: no such core or planted fault; the known ones are listed.
-        InputError: seeds of more than 63 bits, the lake is of another version, or this is no master.
-        PipelineError: no Java, the lake cannot be written, Spark failed, or executors run other code.
+        InputError: seeds of more than 63 bits, the lake is of another version or cannot be written, or
+            this is no master.
+        PipelineError: no Java, Spark failed, or executors run other code.
     """
     core_of(core, settings.planted)
     if not -_SEED_MAX <= seed <= _SEED_MAX - runs:
@@ -137,7 +138,7 @@ def swarm(
     except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
     except OSError as error:
-        raise PipelineError(f"{place} cannot be written: {cause_of(error)}") from error
+        raise InputError(f"{place} cannot be written: {cause_of(error)}") from error
     done.report.seconds = time.monotonic() - began
     return done
 

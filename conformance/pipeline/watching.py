@@ -266,8 +266,8 @@ def watch(
 
     Raises:
         InputError: there is no such folder, another watches it into this lake, the lake is of another
-            version, or this is no master.
-        PipelineError: no Java, the lake cannot be written, or Spark failed.
+            version or cannot be written, or this is no master.
+        PipelineError: no Java, or Spark failed.
     """
     source = Path(folder).absolute()
     if not source.is_dir():
@@ -286,7 +286,7 @@ def watch(
     except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
     except OSError as error:
-        raise PipelineError(f"{place} cannot be written: {cause_of(error)}") from error
+        raise InputError(f"{place} cannot be written: {cause_of(error)}") from error
 
 
 def _follow(start: Callable[[], StreamingQuery], failed: list[Exception], *, once: bool) -> None:
@@ -340,7 +340,7 @@ def _place_of(source: Path, lake: Path) -> Path:
         (place / "verdicts").mkdir(parents=True, exist_ok=True)
         (place / "folder.json").write_text(json.dumps({"folder": str(source)}) + "\n")
     except OSError as error:
-        raise PipelineError(f"{lake} cannot be written: {cause_of(error)}") from error
+        raise InputError(f"{lake} cannot be written: {cause_of(error)}") from error
     return place
 
 

@@ -101,7 +101,7 @@ def test_a_lake_that_cannot_be_written_is_wrong_usage(
     antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
-        raise pipeline.PipelineError(f"{tmp_path / 'lake'} cannot be written: no space left on device")
+        raise pipeline.InputError(f"{tmp_path / 'lake'} cannot be written: no space left on device")
 
     monkeypatch.setattr(pipeline, "ingest", full)
     answer = antiphon("ingest", tmp_path, "--lake", tmp_path / "lake")
