@@ -40,6 +40,12 @@ def cluster(
     late: Annotated[
         float, typer.Option("--late", help="The last process starts so many seconds after the others.")
     ] = 0.0,
+    stop: Annotated[
+        float,
+        typer.Option(
+            "--stop", help="One process after another is stopped by SIGSTOP for so many seconds, and goes on."
+        ),
+    ] = 0.0,
     directory: Annotated[
         Path, typer.Option("--directory", help="Where the logs go, in a new directory.")
     ] = Path("runs"),
@@ -51,7 +57,7 @@ def cluster(
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
             reordering=reordering,
-            seed=seed, encrypted=encrypted, late_s=late, deadline_s=deadline,
+            seed=seed, encrypted=encrypted, late_s=late, stop_s=stop, deadline_s=deadline,
         )  # fmt: skip
     except ValueError as error:
         raise output.UsageProblem(str(error)) from error
@@ -72,6 +78,7 @@ def cluster(
         directory,
         encrypted=encrypted,
         late_s=late,
+        stop_s=stop,
         deadline_s=deadline,
         console=output.err(),
     )
@@ -93,6 +100,9 @@ def _print(result: ClusterResult) -> None:
     )
     told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
     console.print(f"delivered: {told}; {result.seconds:.1f} s")
+    if any(result.stops):
+        told = ", ".join(f"process {process} {count:,} times" for process, count in enumerate(result.stops))
+        console.print(f"stopped: {told}")
     table = output.table("property", "verdict", "what was found")
     for finding in result.judged.findings:
         outcome = result.judged.outcome(finding)

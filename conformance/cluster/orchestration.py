@@ -8,11 +8,12 @@ is unknown and the reason named. This module must not know a protocol or a prope
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -53,6 +54,7 @@ def run_cluster(
     *,
     encrypted: bool = False,
     late_s: float = 0.0,
+    stop_s: float = 0.0,
     deadline_s: float = 120.0,
     resend_ms: float = 20.0,
     token_ms: float = 5.0,
@@ -62,8 +64,8 @@ def run_cluster(
     """Run a cluster once and judge it. The logs go to a new directory under `directory`.
 
     `messages` are broadcast in all; the probabilities are per datagram; the last process starts `late_s`
-    seconds after the others, and the run is given up after `deadline_s`. `console` shows the progress if it
-    is a terminal.
+    seconds after the others, one after another is stopped for `stop_s`, and the run is given up after
+    `deadline_s`. `console` shows the progress if it is a terminal.
 
     Raises:
         ValueError: a setting is out of range; the message says which and what is allowed.
@@ -72,13 +74,14 @@ def run_cluster(
     settings = ClusterSettings(
         protocol=protocol, processes=processes, messages=messages,
         loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
-        late_s=late_s, deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms, request_ms=request_ms,
+        late_s=late_s, stop_s=stop_s, deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms,
+        request_ms=request_ms,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
     home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
     begun = time.monotonic()
     with display(settings, console) as progress:
-        relay, faults = asyncio.run(_run(settings, home, progress))
+        relay, stops, faults = asyncio.run(_run(settings, home, progress))
     seconds = time.monotonic() - begun
     run = load_run(home)
     result = ClusterResult(
@@ -88,16 +91,20 @@ def run_cluster(
         seconds=seconds,
         delivered=tuple(sum(isinstance(event, Deliver) for event in events) for events in run.events),
         links={f"{sender}:{receiver}": link.counts for (sender, receiver), link in relay.links.items()},
-        faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts)),
+        stops=stops,
+        faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts, stops)),
         judged=judge_run(run),
     )
     return _kept(result, home / RECORD)
 
 
-async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tuple[Relay, tuple[str, ...]]:
-    """Run the processes; return the relay with its counts, and why the run went wrong if it did."""
+async def _run(
+    settings: ClusterSettings, home: Path, progress: Display
+) -> tuple[Relay, tuple[int, ...], tuple[str, ...]]:
+    """Run the processes; return the relay, how often each was stopped, and why the run went wrong, if so."""
     relay = Relay(settings.processes, settings.seed, settings.faults)
     nodes: list[Node] = []
+    faults: tuple[str, ...] = ()
     key = secrets.token_bytes(KEY_BYTES) if settings.encrypted else None
 
     def news() -> None:
@@ -108,13 +115,13 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
             await _play(settings, home, relay, nodes, news, key)
     except TimeoutError:
         told = "; ".join(node.how_far() for node in nodes)
-        return relay, (f"given up after {settings.deadline_s:g} s of {settings.messages} messages: {told}",)
+        faults = (f"given up after {settings.deadline_s:g} s of {settings.messages} messages: {told}",)
     except NodeFailed as failure:
-        return relay, (str(failure),)
+        faults = (str(failure),)
     finally:
         await asyncio.gather(*(node.end() for node in nodes))
         relay.close()
-    return relay, ()
+    return relay, tuple(node.pauses for node in nodes), faults
 
 
 async def _play(
@@ -137,10 +144,30 @@ async def _play(
 
     punctual = settings.processes - (settings.late_s > 0)
     await begin(range(punctual))
-    await asyncio.sleep(settings.late_s)
-    await begin(range(punctual, settings.processes))
-    await asyncio.gather(*(node.finished for node in nodes))
+    async with _stopping_in_turn(nodes, settings.stop_s):
+        await asyncio.sleep(settings.late_s)
+        await begin(range(punctual, settings.processes))
+        await asyncio.gather(*(node.finished for node in nodes))
     await asyncio.gather(*(node.stop() for node in nodes))
+
+
+@contextlib.asynccontextmanager
+async def _stopping_in_turn(nodes: list[Node], stop_s: float) -> AsyncIterator[None]:
+    """Meanwhile stop one node after another for so long, and rest half as long after each."""
+
+    async def stop() -> None:
+        turn = 0
+        while stop_s:
+            await asyncio.sleep(stop_s / 2)
+            await nodes[turn % len(nodes)].pause(stop_s)
+            turn += 1
+
+    task = asyncio.create_task(stop())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def _orders(

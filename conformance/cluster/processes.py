@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -38,6 +39,7 @@ class Node:
         self.number = number
         self.delivered = 0
         self.done = False
+        self.pauses = 0
         self._progress: control.Progress | None = None
         self._heard_at = time.monotonic()
         self.bound: asyncio.Future[int] = loop.create_future()
@@ -84,6 +86,16 @@ class Node:
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self._process.stdin.write(line)
+
+    async def pause(self, seconds: float) -> None:
+        """Stop the process by SIGSTOP, and let it go on by SIGCONT."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGSTOP)
+            self.pauses += 1
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                self._process.send_signal(signal.SIGCONT)
 
     async def stop(self) -> None:
         """Let the node end its log and go. Raises NodeFailed when it does not exit with 0 in time."""

@@ -22,8 +22,9 @@ from antiphon.model.verdict import Outcome
 class ClusterResult:
     """What one run showed. `delivered[p]` counts the messages that process p delivered.
 
-    `links["p:q"]` is what the relay did from p to q, `counts` their sum. `faults` says, each with
-    its cause, why the run itself cannot be trusted; it is empty for a run that went as asked.
+    `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
+    was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
+    run that went as asked.
     """
 
     settings: ClusterSettings
@@ -32,6 +33,7 @@ class ClusterResult:
     seconds: float
     delivered: tuple[int, ...]
     links: dict[str, Counts]
+    stops: tuple[int, ...]
     faults: tuple[str, ...]
     judged: RunFindings
 
@@ -74,6 +76,7 @@ class ClusterResult:
                     "delivered": self.delivered,
                     "relay": self.counts,
                     "links": self.links,
+                    "stops": self.stops,
                     "seconds": round(self.seconds, 3),
                 }
             ),
@@ -81,14 +84,18 @@ class ClusterResult:
         )
 
 
-def missing_faults(settings: ClusterSettings, counts: Counts) -> tuple[str, ...]:
+def missing_faults(
+    settings: ClusterSettings, counts: Counts, stops: tuple[int, ...] = ()
+) -> tuple[str, ...]:
     """Name each fault that was asked for and never happened: such a run shows less than it claims."""
     asked = (
         ("dropped", settings.loss, counts.dropped),
         ("duplicated", settings.duplication, counts.duplicated),
         ("reordered", settings.reordering, counts.reordered),
     )
-    return tuple(
+    never_stopped = [process for process, count in enumerate(stops) if not count]
+    told = f"processes {', '.join(map(str, never_stopped))} were never stopped: the run was too short"
+    return (told,) * bool(settings.stop_s and never_stopped) + tuple(
         f"none of {counts.offered} datagrams was {name} although the probability is {probability}; none is "
         "not a pass"
         for name, probability, happened in asked

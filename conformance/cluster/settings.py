@@ -21,7 +21,8 @@ class ClusterSettings:
 
     `encrypted` runs have a key that is drawn for the run and told to nobody but the processes.
 
-    The last process starts `late_s` seconds after the others have begun.
+    The last process starts `late_s` seconds after the others have begun. One process after another is stopped
+    for `stop_s` seconds, as by SIGSTOP, and goes on, until all have finished.
 
     The probabilities are per datagram. `resend_ms`, `token_ms` and `request_ms` are the first
     waiting times of the implementation's three timers: on the loopback interface an answer takes
@@ -37,6 +38,7 @@ class ClusterSettings:
     seed: int = 7
     encrypted: bool = False
     late_s: float = 0.0
+    stop_s: float = 0.0
     deadline_s: float = 120.0
     resend_ms: float = 20.0
     token_ms: float = 5.0
@@ -60,8 +62,10 @@ class ClusterSettings:
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise ValueError(f"{name} is {value}; a time is greater than 0 and finite")
-        if not 0.0 <= self.late_s < self.deadline_s:
-            raise ValueError(f"late_s is {self.late_s}; it is at least 0 and less than deadline_s")
+        for name in ("late_s", "stop_s"):
+            value = getattr(self, name)
+            if not 0.0 <= value < self.deadline_s:
+                raise ValueError(f"{name} is {value}; it is at least 0 and less than deadline_s")
 
     @property
     def faults(self) -> Faults:
