@@ -51,7 +51,7 @@ def explore(
     """
     try:
         from antiphon.conformance.pipeline import InputError
-        from antiphon.conformance.states import PARTITIONS, check_on_spark
+        from antiphon.conformance.states.checking import PARTITIONS, check_on_spark
     except ImportError as error:
         raise UsageProblem(
             f"--spark needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"

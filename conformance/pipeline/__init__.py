@@ -6,14 +6,22 @@ come into buckets (`buckets`). One pass over a lake tells which runs are healthy
 judged with `history` (`verdicts`), and `judging` is the way from a lake to a report. Logs that are judged on
 the spot are read into a lake that goes with the report (`verification`). `swarms` takes the runs of seeds
 where tasks run, and puts them into a lake. `watching` follows logs that still grow (`growing`).
+
+A module is loaded when a name of it is used: workers of Spark need few of them.
 """
 
-from antiphon.conformance.pipeline.errors import InputError, PipelineError
-from antiphon.conformance.pipeline.lake import Ingested, ingest
-from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
-from antiphon.conformance.pipeline.swarms import Swarmed, swarm
-from antiphon.conformance.pipeline.verification import verify
-from antiphon.conformance.pipeline.watching import GOES_ON, Standing, Watched, watch
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from antiphon.conformance.pipeline.errors import InputError, PipelineError
+    from antiphon.conformance.pipeline.lake import Ingested, ingest
+    from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
+    from antiphon.conformance.pipeline.swarms import Swarmed, swarm
+    from antiphon.conformance.pipeline.verification import verify
+    from antiphon.conformance.pipeline.watching import GOES_ON, Standing, Watched, watch
 
 __all__ = [
     "GOES_ON",
@@ -31,3 +39,21 @@ __all__ = [
     "verify",
     "watch",
 ]
+
+_MODULES = {
+    "errors": ("InputError", "PipelineError"),
+    "lake": ("Ingested", "ingest"),
+    "report": ("Damage", "RunVerdict", "VerifyReport"),
+    "swarms": ("Swarmed", "swarm"),
+    "verification": ("verify",),
+    "watching": ("GOES_ON", "Standing", "Watched", "watch"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return found

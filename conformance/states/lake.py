@@ -4,6 +4,7 @@ what is whole.
     search.json                        what is whole: a level is there when it stands in here
     levels/0007/part-00003.parquet     states found after seven steps whose hashes fall into partition 3
     known/part-00003/0004-0007.rows    the states of levels 4 to 7 of that partition, sorted, as plain rows
+    found/0008/00005-0001.rows         successors that a task of Spark found, until level 8 is whole
 
 1. Partition p of P has the states whose 64-bit hash lies in the p-th of P equal ranges. States are rows of
    machine words; everywhere they are sorted by hash.
@@ -124,11 +125,19 @@ class Lake:
         if not len(rows):
             return
         columns = {f"word_{number}": _column(rows[:, number]) for number in range(rows.shape[1])}
-        table = pa.table(columns)
+        table, single = pa.table(columns), len(columns) == 1  # of a single word no value comes twice
         self.level(level).mkdir(parents=True, exist_ok=True)
         _replace(
             self.part(level, partition),
-            lambda file: parquet.write_table(table, file, row_group_size=GROUP, compression="zstd"),
+            lambda file: parquet.write_table(
+                table,
+                file,
+                row_group_size=GROUP,
+                compression="zstd",
+                use_dictionary=not single,
+                column_encoding="BYTE_STREAM_SPLIT" if single else None,
+                write_statistics=False,
+            ),
         )
 
     def read_part(self, level: int, partition: int, group: int) -> Words:
@@ -156,6 +165,24 @@ class Lake:
             raise LakeError(f"{file}: is not what the search left here; remove the directory to begin anew")
         rows: Words = np.memmap(file, dtype=np.uint64, mode="r", shape=(run.count, words))
         return rows
+
+    def write_found(self, level: int, task: int, number: int, rows: Words) -> None:
+        """Write successors that a task found, for the tasks of their partitions."""
+        file = self._found(level, task, number)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(file, lambda opened: opened.write(pa.py_buffer(rows)))
+
+    def read_found(self, level: int, task: int, number: int, words: int) -> Words:
+        """The successors that a task found, in memory as far as they are looked at."""
+        rows = np.memmap(self._found(level, task, number), dtype=np.uint64, mode="r")
+        return rows.reshape(-1, words)
+
+    def remove_found(self) -> None:
+        """Remove the successors that tasks found: their level is whole, or is made again."""
+        shutil.rmtree(self.directory / "found", ignore_errors=True)
+
+    def _found(self, level: int, task: int, number: int) -> Path:
+        return self.directory / "found" / f"{level:04d}" / f"{task:05d}-{number:04d}.rows"
 
     def remove_old_runs(self, partition: int, kept: Sequence[Run], level: int) -> None:
         """Remove what was joined before `level`: another attempt of this task may write runs of it."""
@@ -198,6 +225,7 @@ class Lake:
         for directory in (self.directory / "levels").glob("*"):
             if int(directory.name) >= level:
                 shutil.rmtree(directory)
+        self.remove_found()
         for left in self.directory.rglob("*.aside"):
             left.unlink(missing_ok=True)
 

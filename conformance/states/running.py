@@ -1,39 +1,44 @@
 """Tasks run in this process where a level is narrow, on Spark where it is wide: the same functions.
 
-One level is one job: pieces of it are expanded, blocks go to the task of their partition, which takes them
-in. A block is one row for Spark, however many states it has. Spark is started when the first wide level
-comes.
+One level is one job: pieces of it are expanded, and the task of each partition is told where its blocks stand
+in the lake, and takes them in. Rows of Spark tell of states, and have none. Spark is started when the first
+wide level comes; it has so little to do that its machine code need not be good.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Final
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from antiphon.conformance.pipeline.errors import PipelineError
 from antiphon.conformance.pipeline.masters import require_master
 from antiphon.conformance.pipeline.session import confs, cores, first_line, spark_session, telling
+from antiphon.conformance.states import workers
 from antiphon.conformance.states.lake import LakeError
-from antiphon.conformance.states.tasks import Choice, Piece, Told, Work, choose, expand, pieces, take_in
+from antiphon.conformance.states.tasks import (
+    Choice,
+    Piece,
+    Told,
+    Work,
+    blocks,
+    choose,
+    expand,
+    pieces,
+    take_in,
+)
 from antiphon.model.engines.native.batcher import Words
 
 NARROW: Final = 50_000
 """A level of fewer states is expanded here: a job of Spark takes longer than they do."""
 TASKS_A_CORE: Final = 2
-_LONG: Final = 1 << 30
-"""As the volume of a session: a job long enough for Java to compile it well."""
-_BATCH_BYTES: Final = 1 << 23
-_BLOCKS: Final = "partition int, block binary, told binary"
-_TOLD: Final = "told binary"
 _SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
@@ -76,11 +81,13 @@ class Runner:
         cut = pieces(work.level - 1, counts, self._tasks)
         frame = (
             session.range(0, len(cut), 1, len(cut))
-            .mapInArrow(_expanding(work, cut), _BLOCKS)
+            .mapInArrow(workers.expanding(work, cut), workers.BLOCKS)
             .repartitionById(work.partitions, "partition")
-            .mapInArrow(_taking_in(work), _TOLD)
+            .mapInArrow(workers.taking_in(work), workers.TOLD)
         )
-        return [msgspec.msgpack.decode(row, type=Told) for row in self._collected(session, frame)]
+        told = [msgspec.msgpack.decode(row, type=Told) for row in self._collected(session, frame)]
+        work.lake.remove_found()
+        return told
 
     def choose(self, work: Work, level: int, counts: Sequence[int], choice: Choice) -> list[Chosen]:
         """The states of a level that are looked for, in parts."""
@@ -90,7 +97,7 @@ class Runner:
         cut = pieces(level, counts, self._tasks)
         before = None if choice.before is None else choice.before.tobytes()
         frame = session.range(0, len(cut), 1, len(cut)).mapInArrow(
-            _choosing(work, cut, Choice(choice.fact, choice.wanted), before), _TOLD
+            workers.choosing(work, cut, Choice(choice.fact, choice.wanted), before), workers.TOLD
         )
         found = []
         for row in self._collected(session, frame):
@@ -101,7 +108,7 @@ class Runner:
 
     def _started(self) -> SparkSession:
         if self._session is None:
-            self._session = self._stack.enter_context(spark_session(self._master, _LONG))
+            self._session = self._stack.enter_context(spark_session(self._master))
             self._stack.enter_context(confs(self._session, _SETTINGS))
             self._tasks = TASKS_A_CORE * cores(self._session)
         return self._session
@@ -130,81 +137,16 @@ class Runner:
 
 def _here(work: Work, cut: Sequence[Sequence[Piece]]) -> list[Told]:
     """A level, expanded in this process."""
-    blocks: dict[int, list[bytes]] = defaultdict(list)
+    rows: dict[int, list[Words]] = defaultdict(list)
     told = []
     for given in cut:
-        for partition, found in expand(work, given):
+        for found in expand(work, given):
             if isinstance(found, Told):
                 told.append(found)
             else:
-                blocks[partition].append(found)
-    return told + [take_in(work, partition, blocks[partition]) for partition in sorted(blocks)]
-
-
-def _expanding(
-    work: Work, cut: Sequence[Sequence[Piece]]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows: list[tuple[int, bytes | None, bytes | None]] = []
-        size = 0
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                for partition, found in expand(work, cut[number]):
-                    if isinstance(found, Told):
-                        rows.append((partition, None, msgspec.msgpack.encode(found)))
-                    else:
-                        rows.append((partition, found, None))
-                        size += len(found)
-                    if size > _BATCH_BYTES:
-                        yield _block_batch(rows)
-                        rows, size = [], 0
-        if rows:
-            yield _block_batch(rows)
-
-    return run
-
-
-def _block_batch(rows: Sequence[tuple[int, bytes | None, bytes | None]]) -> pa.RecordBatch:
-    partitions, blocks, told = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(partitions, pa.int32()), pa.array(blocks, pa.binary()), pa.array(told, pa.binary())],
-        names=["partition", "block", "told"],
-    )
-
-
-def _taking_in(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        blocks: dict[int, list[bytes]] = defaultdict(list)
-        told: list[bytes] = []
-        for batch in batches:
-            for partition, block, said in zip(*batch.columns, strict=True):
-                if block.is_valid:
-                    blocks[partition.as_py()].append(block.as_buffer())
-                if said.is_valid:
-                    told.append(said.as_py())
-        told += [msgspec.msgpack.encode(take_in(work, *item)) for item in blocks.items()]
-        if told:
-            yield pa.RecordBatch.from_arrays([pa.array(told, pa.binary())], names=["told"])
-
-    return run
-
-
-def _choosing(
-    work: Work, cut: Sequence[Sequence[Piece]], choice: Choice, before: bytes | None
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from antiphon.conformance.states.recipe import batcher_of
-
-        words = batcher_of(work.recipe).words
-        rows = None if before is None else np.frombuffer(before, dtype=np.uint64).reshape(-1, words)
-        for batch in batches:
-            told = []
-            for number in batch.column(0).to_pylist():
-                places, found = choose(work, cut[number], Choice(choice.fact, choice.wanted, rows))
-                told.append(msgspec.msgpack.encode((places, words, found.tobytes())))
-            yield pa.RecordBatch.from_arrays([pa.array(told, pa.binary())], names=["told"])
-
-    return run
+                for partition, begin, end in blocks(found):
+                    rows[partition].append(found.rows[begin:end])
+    return told + [take_in(work, partition, rows[partition]) for partition in sorted(rows)]
 
 
 def _last_line(error: BaseException) -> str:

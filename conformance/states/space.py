@@ -18,7 +18,17 @@ import numpy as np
 from antiphon.conformance.states.lake import GROUP, SCHEMA, VERSION, Content, Lake, LakeError, Way
 from antiphon.conformance.states.recipe import Recipe, batcher_of
 from antiphon.conformance.states.running import Runner
-from antiphon.conformance.states.tasks import CANNOT, ERROR, MOST_CHOSEN, QUIET, Choice, Told, Work, take_in
+from antiphon.conformance.states.tasks import (
+    CANNOT,
+    ERROR,
+    MOST_CHOSEN,
+    QUIET,
+    Choice,
+    Told,
+    Work,
+    blocks,
+    take_in,
+)
 from antiphon.model.engines.interface import NO_PARENT, Block, Decision, Finding, Position, PredicateError
 from antiphon.model.engines.native.batcher import Words
 from antiphon.model.properties import kinds_of
@@ -79,12 +89,11 @@ class LakeSpace:
         rows = [batcher.pack(state) for state in self.program.reference.initial()]
         found = batcher.distinct(np.concatenate(rows), partitions) if rows else None
         self._content = content
-        told, begin = [], 0
-        for partition, end in enumerate(found.ends.tolist() if found is not None else ()):
-            if found is not None and end > begin:
-                told.append(take_in(self._work(0), partition, [found.rows[begin:end].tobytes()]))
-            begin = end
-        self._take(0, told)
+        if found is None:
+            self._take(0, [])
+        else:
+            cut = [(partition, found.rows[begin:end]) for partition, begin, end in blocks(found)]
+            self._take(0, [take_in(self._work(0), partition, [rows]) for partition, rows in cut])
         return content
 
     def _see_same(self) -> None:

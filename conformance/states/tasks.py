@@ -1,6 +1,7 @@
 """What one task does: expand a piece of a level, take in what was found of a partition, look for states.
 
-1. `expand` gives the successors of its piece, each once, in sorted blocks, one for each partition.
+1. `expand` gives the successors of its piece, some hundred thousand at a time: each once, sorted, so that
+   those of one partition stand together, which is a block.
 2. `take_in` has all blocks of one partition: what is in no run of it is new, and written.
 3. `choose` looks through a piece again for states of a kind, for the way to something.
 
@@ -24,7 +25,7 @@ import numpy.typing as npt
 from antiphon.conformance.states.lake import GROUP, Lake, Run
 from antiphon.conformance.states.recipe import Recipe, batcher_of
 from antiphon.model.engines.native import batches
-from antiphon.model.engines.native.batcher import Batcher, Words
+from antiphon.model.engines.native.batcher import Batcher, Successors, Words
 from antiphon.model.engines.native.runtime import BROKEN_SHIFT, WRONG
 
 QUIET, ERROR, CANNOT = "!quiet", "!error", "!cannot say "
@@ -97,30 +98,30 @@ def pieces(level: int, counts: Sequence[int], tasks: int) -> list[list[Piece]]:
     return made
 
 
-def expand(work: Work, given: Sequence[Piece]) -> Iterator[tuple[int, bytes | Told]]:
-    """The successors of the states of some pieces: blocks with the partition to which they belong; at last
-    what there is to tell.
-    """
+def expand(work: Work, given: Sequence[Piece]) -> Iterator[Successors | Told]:
+    """The successors of the states of some pieces; at last what there is to tell."""
     batcher = batcher_of(work.recipe)
     before, seen, marks = batcher.counts.copy(), batcher.transitions, 0
     for rows in _rows(work, given):
-        for found in batcher.expand(rows, work.partitions):
-            begin = 0
-            for partition, end in enumerate(found.ends.tolist()):
-                if end > begin:
-                    yield partition, found.rows[begin:end].tobytes()
-                begin = end
+        yield from batcher.expand(rows, work.partitions)
         marks |= int(np.bitwise_or.reduce(batcher.marks))
     more = batcher.counts - before
     counts = {int(code): int(more[code]) for code in np.flatnonzero(more)}
-    told = Told(batcher.transitions - seen, counts, facts=list(_marked(batcher, marks)))
-    yield given[0].partition if given else 0, told
+    yield Told(batcher.transitions - seen, counts, facts=list(_marked(batcher, marks)))
 
 
-def take_in(work: Work, partition: int, blocks: Sequence[bytes]) -> Told:
+def blocks(found: Successors) -> Iterator[tuple[int, int, int]]:
+    """The partitions that have rows here, each with its first row and the one behind its last."""
+    begin = 0
+    for partition, end in enumerate(found.ends.tolist()):
+        if end > begin:
+            yield partition, begin, end
+        begin = end
+
+
+def take_in(work: Work, partition: int, found: Sequence[Words]) -> Told:
     """The states of these blocks that are new become part of the lake."""
     batcher = batcher_of(work.recipe)
-    found = [np.frombuffer(block, dtype=np.uint64).reshape(-1, batcher.words) for block in blocks]
     runs = list(work.known[partition]) if work.known else []
     work.lake.remove_old_runs(partition, runs, work.level)
     known = [work.lake.read_run(partition, run, batcher.words) for run in runs]

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 import antiphon
-from antiphon.conformance.states import LakeError, check_on_spark
-from antiphon.conformance.states.lake import Content, Lake
+from antiphon.conformance.states.checking import check_on_spark
+from antiphon.conformance.states.lake import Content, Lake, LakeError
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore import check
 

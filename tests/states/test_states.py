@@ -10,8 +10,8 @@ import pytest
 
 import antiphon
 from antiphon.conformance.pipeline.errors import InputError
-from antiphon.conformance.states import LakeError, check_on_spark
-from antiphon.conformance.states.lake import held
+from antiphon.conformance.states.checking import check_on_spark
+from antiphon.conformance.states.lake import LakeError, held
 from antiphon.model.bounds import Bounds, StopReason
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
@@ -131,7 +131,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import antiphon
-from antiphon.conformance.states import check_on_spark, running
+from antiphon.conformance.states import running
+from antiphon.conformance.states.checking import check_on_spark
 
 take_in, taken = running.take_in, []
 
