@@ -53,7 +53,7 @@ __all__ = ["SEED", "strength"]
 
 SEED = 7
 
-SECONDS = 120.0
+SECONDS = 600.0
 """So much processor time is spent on one program in each step."""
 
 

@@ -42,7 +42,7 @@ How to read it:
   them, could break it) is *refused*.
 - A check is asked of mutants until one breaks it, so that *cannot fail* never rests on a sample: briefly, within 5,000 states of generated Python,
   and then, where that leaves something open, within a million of machine code (a state of more than 400 bits: in machine code at once). A program
-  gets 120 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section leaves none out
+  gets 600 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section leaves none out
   (`--deep`, as `make check-deep` does).
 - A refinement is broken by a mutant of the protocol that takes a step which is none of the abstract machine's. A mutant of what the mapping reads is
   not asked.
