@@ -193,7 +193,7 @@ class CoreBinding(ABC, Generic[M]):
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
         """What the step asks of the core."""
         message = next((given for given in step.arguments if isinstance(given, Message)), None)
-        if datagram is None and message is not None and step.action in _SENDING:
+        if datagram is None and message is not None and step.action in SENDING:
             return Asked("broadcast", payload=payload_of(message))
         return Asked(step.action, datagram)
 
@@ -223,5 +223,5 @@ class CoreBinding(ABC, Generic[M]):
         return self.codec.encode(self.codec.envelope(GROUP, me, 1, message))
 
 
-_SENDING = frozenset({"broadcast", "send"})
+SENDING = frozenset({"broadcast", "send"})
 """What an application's broadcast is called in the specifications."""

@@ -23,8 +23,8 @@ USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
 COMMANDS: tuple[str, ...] = (
     "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "swarm",
-    "cluster", "node", "ingest", "verify", "watch", "replay", "show", "explain", "stack", "export",
-    "check-exports",
+    "cluster", "node", "ingest", "verify", "watch", "coverage", "replay", "show", "explain", "stack",
+    "export", "check-exports",
 )  # fmt: skip
 """A further command is one more name: the module of that name has a function of that name, which prints and
 returns its exit code."""

@@ -368,6 +368,38 @@ class Verify(Document, tag="verify", kw_only=True):
     report: dict[str, Any]
 
 
+class ExercisedAction(msgspec.Struct, kw_only=True):
+    """The transitions of one action, those that runs took, how often, and the way to a nearest one that none
+    took.
+    """
+
+    action: str
+    transitions: int
+    exercised: int
+    times: int
+    never: TraceDocument | None
+
+
+class Coverage(Document, tag="coverage", kw_only=True):
+    """`antiphon coverage`: `left` counts runs by where they left the model; `tables` has all transitions."""
+
+    protocol: str
+    constants: dict[str, int | bool | str]
+    states: int
+    transitions: int
+    complete: bool
+    exercised: int
+    times: int
+    runs: int
+    batches: int
+    left: dict[str, int]
+    outside: int
+    beyond: int
+    actions: list[ExercisedAction]
+    tables: str
+    saved: str | None = None
+
+
 class Replay(Document, tag="replay", kw_only=True):
     """`antiphon replay`."""
 

@@ -223,7 +223,8 @@ class _Swarm:
             buckets = max(1, -(-volume // _BYTES_A_BUCKET))
             write_tables(session, staging, _chunks(kept, cores(session)), buckets, self._opens())
             told = {"command": f"{command_of(self.core, self.settings)} --runs {len(self.seeds)} "
-                    f"--seed {self.seeds.start}"}  # fmt: skip
+                    f"--seed {self.seeds.start}", "core": self.core,
+                    "settings": msgspec.to_builtins(self.settings)}  # fmt: skip
             return Swarmed(report, put_batch(staging, lake, buckets, {}, swarm=told), is_new=True)
 
     def _kept(self, failed: Collection[RunResult], sample: int) -> list[int]:

@@ -6,6 +6,7 @@ others by the judge of all logs (`judging`); one that fails is made short (`shri
 function, and many of them are spread over processes (`spreading`).
 """
 
+from antiphon.conformance.swarm.deeds import Broadcasts, Deed, Receives, Rests, Sends, Steps, deeds_of
 from antiphon.conformance.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
 from antiphon.conformance.swarm.schedule import Schedule
 from antiphon.conformance.swarm.settings import Around, FaultKind, Settings
@@ -23,14 +24,21 @@ from antiphon.conformance.swarm.words import command_of, told
 __all__ = [
     "SCHEDULE",
     "Around",
+    "Broadcasts",
+    "Deed",
     "FaultKind",
+    "Receives",
+    "Rests",
     "RunResult",
     "Schedule",
     "ScheduleError",
+    "Sends",
     "Settings",
+    "Steps",
     "SwarmReport",
     "command_of",
     "core_of",
+    "deeds_of",
     "keep",
     "pictured",
     "read_schedule",

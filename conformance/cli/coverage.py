@@ -1,0 +1,147 @@
+"""`antiphon coverage`: which transitions of a bounded model the runs of a lake have exercised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from antiphon.conformance.bindings import bound_protocol
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.options import Constants, Limits
+from antiphon.conformance.cli.progress import working
+from antiphon.conformance.report.documents import trace_document
+from antiphon.conformance.report.words import counted, settings
+from antiphon.model.notation import compact_step
+from antiphon.model.verdict import Outcome
+
+if TYPE_CHECKING:  # Spark is an extra
+    from antiphon.conformance.coverage import Coverage, Exercised
+
+_LEFT_TOLD = 8
+
+
+def coverage(
+    protocol: options.Bound,
+    *,
+    lake: Annotated[
+        Path, typer.Option("--lake", help="The lake with the runs of its swarms.", show_default=False)
+    ],
+    constants: Constants,
+    limits: Limits,
+    action: Annotated[
+        str | None,
+        typer.Option("--action", help="Show the way to what was never taken of this.", show_default=False),
+    ] = None,
+    master: options.Master = "local[*]",
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save that way.", show_default=False)
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Count the transitions of a bounded model that swarms in a lake have exercised, on Spark."""
+    try:
+        from antiphon.conformance import coverage as room
+        from antiphon.conformance.pipeline import InputError
+    except ImportError as error:
+        raise output.UsageProblem(
+            f"coverage needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
+        ) from error
+    bound = bound_protocol(protocol)
+    chosen = constants.values(bound.bind(**bound.small).program.spec) if constants.told else bound.small
+    try:
+        with working(f"reading {lake} on {master}", output.err()) as tell:
+            found = room.coverage(
+                protocol, lake, constants=chosen, bounds=limits.explicit, master=master, tell=tell
+            )
+    except InputError as error:
+        raise output.UsageProblem(str(error)) from error
+    near = _nearest(found, action)
+    saved = output.keep(None if near is None else near.never, save)
+    if json:
+        return output.finish(_document(protocol, found, saved))
+    _print(protocol, found)
+    if near is not None and near.never is not None:
+        output.out().print()
+        output.print_trace(near.never)
+        if saved:
+            test = f"antiphon replay {saved} --on implementation --pytest test_never.py"
+            output.out().print(f"trace saved: {saved}; its test: {test}", soft_wrap=True)
+    return 0
+
+
+def _nearest(found: Coverage, action: str | None) -> Exercised | None:
+    """The action whose way is shown: the one asked for, else the one of the shortest way."""
+    names = [each.action for each in found.actions]
+    if action is not None and action not in names:
+        raise output.UsageProblem(f"the model takes no step {action!r}; it takes {', '.join(names)}")
+    asked = [each for each in found.actions if each.never is not None and action in (None, each.action)]
+    return min(asked, key=lambda each: len(each.never or ()), default=None)
+
+
+def _document(protocol: str, found: Coverage, saved: str | None) -> documents.Coverage:
+    return documents.Coverage(
+        outcome=Outcome.HOLDS,
+        protocol=protocol,
+        constants=found.model.program.constants,
+        states=found.model.states,
+        transitions=found.total("transitions"),
+        complete=found.model.complete,
+        exercised=found.total("exercised"),
+        times=found.total("times"),
+        runs=found.runs,
+        batches=found.batches,
+        left=dict(found.left),
+        outside=found.outside,
+        beyond=found.beyond,
+        actions=[
+            documents.ExercisedAction(
+                action=each.action, transitions=each.transitions, exercised=each.exercised, times=each.times,
+                never=None if each.never is None else trace_document(each.never),
+            )
+            for each in found.actions
+        ],
+        tables=found.tables,
+        saved=saved,
+    )  # fmt: skip
+
+
+def _print(protocol: str, found: Coverage) -> None:
+    console = output.out()
+    numbers = {name: value for name, value in found.model.program.constants.items() if type(value) is int}
+    console.print(f"{protocol}: {', '.join(settings(numbers))}", style="bold")
+    right = {"justify": "right", "no_wrap": True}
+    counts = [(name, right) for name in ("transitions", "exercised", "", "times")]
+    table = output.table("action", *counts, "never, nearest")
+    for each in found.actions:
+        table.add_row(
+            each.action, f"{each.transitions:,}", f"{each.exercised:,}",
+            _share(each.exercised, each.transitions), f"{each.times:,}",
+            "-" if each.never is None else f"{compact_step(each.never.steps[-1])}, step {len(each.never)}",
+        )  # fmt: skip
+    console.print(table)
+    done, all_ = found.total("exercised"), found.total("transitions")
+    part = "" if found.model.complete else ", the part that was walked"
+    console.print(
+        f"{done:,} of {all_:,} transitions exercised ({_share(done, all_)}) of {found.model.states:,} "
+        f"states{part}", style="bold",
+    )  # fmt: skip
+    ended = found.left.get("", 0)
+    console.print(
+        f"{counted(found.runs, 'run')} of {counted(found.batches, 'swarm')}, {ended:,} within the model to "
+        f"the end: {found.total('times'):,} steps of it; {found.outside:,} steps outside count for nothing"
+    )
+    if found.beyond:
+        console.print(f"{counted(found.beyond, 'transition')} more were taken beyond what was walked")
+    left = sorted(((n, why) for why, n in found.left.items() if why), key=lambda item: (-item[0], item[1]))
+    for n, why in left[:_LEFT_TOLD]:
+        console.print(f"  {n:>9,}  runs left the model at {why}", highlight=False)
+    if len(left) > _LEFT_TOLD:
+        console.print(f"  {sum(n for n, _ in left[_LEFT_TOLD:]):>9,}  at others")
+    console.print(f"tables: {found.tables}", soft_wrap=True)
+
+
+def _share(part: int, whole: int) -> str:
+    """In percent, rounded down: all is said of all alone."""
+    return f"{int(1000 * part / whole) / 10:.1f}%" if whole else "-"
