@@ -18,7 +18,6 @@ from antiphon.conformance.coverage import Model, coverage, rows_of
 from antiphon.conformance.pipeline import PipelineError, swarm
 from antiphon.conformance.pipeline.lake import batches_of
 from antiphon.conformance.swarm import FaultKind, Settings
-from antiphon.model.bounds import Bounds
 from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 
