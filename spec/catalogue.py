@@ -277,6 +277,7 @@ ENTRIES: tuple[Entry, ...] = (
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS_TOTAL",
         binding_at="antiphon.conformance.bindings.horus_total:TOTAL",
+        member_at="antiphon.conformance.cluster.protocols:horus_member",
     ),
     Entry(
         "horus-flush",

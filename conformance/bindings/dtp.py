@@ -34,7 +34,7 @@ from antiphon.spec.protocols.dtp import packets as spec
 from antiphon.spec.protocols.dtp.bounds import DtpBounded
 from antiphon.spec.services import Message, Process
 
-CHOICES: Mapping[str, str] = {"tie": "lowest", "selected": "oldest"}
+CHOICES: Mapping[str, str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
 """What the implementation chooses where the paper leaves it open, as the names of readings."""
 
 

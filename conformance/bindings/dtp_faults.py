@@ -30,6 +30,15 @@ class ForgetsEarlyAcks(Core):
             super()._keep(ack)
 
 
+class ForgetsEarlyMessages(Core):
+    """Dropped (Receiving MSG): a MSG that comes early is not kept."""
+
+    def _put(self, message: Msg) -> None:
+        """Keep the next one only."""
+        if message.identifier.id == self._expected[message.identifier.source]:
+            super()._put(message)
+
+
 class AcknowledgesAgain(Core):
     """As printed (Receiving MSG): the holder acknowledges a MSG that comes although it has its ACK."""
 
@@ -180,6 +189,7 @@ class CountsItselfOut(Core):
 FAULTS: dict[str, type[Core]] = {
     "takes-old-tokens": TakesOldTokens,
     "forgets-early-acks": ForgetsEarlyAcks,
+    "forgets-early-messages": ForgetsEarlyMessages,
     "acknowledges-again": AcknowledgesAgain,
     "advances-without-body": AdvancesWithoutBody,
     "believes-the-last": BelievesTheLast,

@@ -45,14 +45,20 @@ class Reads:
         self._masks: dict[int, int] = {}
 
     def of(self, node: Expression) -> int:
-        """The slots that the value depends on."""
-        mask = self._masks.get(id(node))
-        if mask is None:
-            mask = 1 << node.value if node.operator is Operator.SLOT else 0
-            for operand in node.operands:
-                mask |= self.of(operand)
-            self._masks[id(node)] = mask
-        return mask
+        """The slots that the value depends on; expressions are deeper than Python may call itself."""
+        masks, todo = self._masks, [node]
+        while todo:
+            each = todo[-1]
+            if id(each) in masks:
+                todo.pop()
+            elif missing := [operand for operand in each.operands if id(operand) not in masks]:
+                todo += missing
+            else:
+                mask = 1 << each.value if each.operator is Operator.SLOT else 0
+                for operand in each.operands:
+                    mask |= masks[id(operand)]
+                masks[id(each)] = mask
+        return masks[id(node)]
 
 
 def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
@@ -143,9 +149,21 @@ class _Split:
 
     def parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         """(keep, add) for a value of the slot, or None when the old value does more than stay."""
-        if id(node) not in self._parts:
-            self._parts[id(node)] = self._make_parts(node)
+        todo = [node]
+        while todo:
+            each = todo[-1]
+            if id(each) in self._parts:
+                todo.pop()
+            elif missing := [inner for inner in self._values(each) if id(inner) not in self._parts]:
+                todo += missing
+            else:
+                self._parts[id(each)] = self._make_parts(each)
         return self._parts[id(node)]
+
+    def _values(self, node: Expression) -> tuple[Expression, ...]:
+        """The values of the slot of which a value is made."""
+        values = node.operands[1:] if node.operator is Operator.CHOOSE else node.operands
+        return tuple(value for value in values if self.reads(value))
 
     def _make_parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         is_bits = isinstance(node.sort, Bits)

@@ -11,7 +11,7 @@ from antiphon.conformance.cluster import known_protocols, run_cluster
 EVERYDAY = {"sequencer", "rbp-resilient"}
 """A fixed coordinator over queues, and a token with timers; make check-deep runs the others."""
 
-STACKS = ("TOTAL:MBRSHIP:NAK:COM",)
+STACKS = ("FRAG:TOTAL:MBRSHIP:FRAG:NAK:COM",)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ _QUIET: dict[str, Any] = {"senders": 1, "losses": 0, "timeouts": 0, "nulls": 0}
 D_PAIR: dict[str, Any] = {**_QUIET, "processes": 2, "messages": 1, "timeouts": 1, "nulls": 1}
 D_NULLS: dict[str, Any] = {**D_PAIR, "timeouts": 2, "nulls": 2}
 D_BOTH: dict[str, Any] = {**_QUIET, "processes": 2, "messages": 2, "senders": 2, "nulls": 1}
+D_EARLY: dict[str, Any] = {**_QUIET, "processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 D_THREE: dict[str, Any] = {**_QUIET, "processes": 3, "messages": 1, "nulls": 1}
 D_TWICE: dict[str, Any] = {**_QUIET, "processes": 3, "messages": 2}
 
@@ -54,6 +55,7 @@ AGREE: list[tuple[str, dict[str, Any], int, int]] = [
     ("rbp-resilient", R_THREE, 9_146, 17_076),
     ("dtp", D_NULLS, 462, 1_294),
     ("dtp", D_THREE, 1_986, 7_991),
+    ("dtp", D_EARLY, 338, 975),
     ("dtp", {**D_PAIR, "resilience": 1}, 81, 155),
     ("sequencer", SEQUENCER, 1_524, 3_021),
     ("total", T_TWO, 1_318, 6_874),
@@ -95,6 +97,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("dtp", "believes-the-last"): (D_PAIR, 4, "variable status"),
     ("dtp", "counts-itself-out"): (D_PAIR, 2, "events"),
     ("dtp", "forgets-early-acks"): (D_TWICE, 8, "variable network"),
+    ("dtp", "forgets-early-messages"): (D_EARLY, 4, "variable status"),
     ("dtp", "forgets-resent-message"): (D_PAIR, 4, "variable network"),
     ("dtp", "forgets-silence"): (D_PAIR, 0, f"process 0: {TIMERS}"),
     ("dtp", "ignores-told"): (D_THREE, 6, "variable status"),

@@ -179,6 +179,7 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("buffered", NULLS | {"resending": "buffered", "nulls": 0}, set()),
     ("buffered, with nulls", NULLS | {"resending": "buffered"}, {"Validity", "TokenHeld", "Acknowledged"}),
     ("procedures", NULLS | {"reset_own": "procedures"}, {"Acknowledged", "AnswerAtHand"}),
+    ("kept", PAIR | {"early": "kept", "nulls": 0}, set()),
     ("delivered", NULLS | F_1 | {"notified": "delivered"}, {"Validity", "TokenHeld"}),
 ]
 

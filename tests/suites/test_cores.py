@@ -19,6 +19,39 @@ def test_every_core_keeps_the_rules(name: str) -> None:
     check_core(f"{protocols.__name__}.{name}:{name}")
 
 
+STACK = """
+from antiphon.impl.protocols.core import Implementation, Network
+from antiphon.impl.protocols.horus import MESSAGES, Core
+
+def made():
+    def core(me, members, tracer):
+        return Core({layers!r}, me, members, tracer=tracer)
+    return Implementation(MESSAGES, core, Network.{network})
+"""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("stack", "network"),
+    [
+        ("NAK:COM", "LOSSY"),
+        ("FRAG:NAK:COM", "LOSSY"),
+        ("TOTAL:MBRSHIP", "FIFO"),
+        ("TOTAL:FRAG:MBRSHIP:FRAG:NAK:COM", "LOSSY"),
+        ("FRAG:TOTAL:MBRSHIP:FRAG:NAK:COM", "LOSSY"),
+    ],
+)
+def test_every_stack_of_layers_keeps_the_rules(
+    stack: str, network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that order nothing, and one over queues instead of NAK and COM."""
+    module = stack.replace(":", "_").lower()
+    text = STACK.format(layers=tuple(stack.split(":")), network=network)
+    (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    check_core(f"{module}:made")
+
+
 HEAD = """
 import time
 from antiphon.impl.protocols.core import Implementation, Send

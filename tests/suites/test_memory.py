@@ -8,11 +8,16 @@ import pytest
 
 from antiphon.conformance.suites import check_memory
 from antiphon.conformance.suites.memory import growth
+from antiphon.impl.protocols import horus as horus_core
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
+from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.protocols.sequencer import sequencer
+from antiphon.impl.protocols.total import total
 from antiphon.impl.protocols.totem import totem
 
 KEPT = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
@@ -41,13 +46,26 @@ def test_what_is_stable_is_not_kept(core: Implementation[Any]) -> None:
     assert growth(core, messages=500).containers <= kept
 
 
-def test_totem_keeps_nothing_of_what_it_delivered() -> None:
-    assert growth(totem(), messages=500).containers == frozenset()
+@pytest.mark.parametrize(
+    "core", [totem(), sequencer(), total(), dtp(silence_ms=20.0), rbp_resilient()],
+    ids=["totem", "sequencer", "total", "dtp", "rbp-resilient"],
+)  # fmt: skip
+def test_nothing_is_kept_of_what_was_delivered(core: Implementation[Any]) -> None:
+    assert growth(core, messages=300).containers == frozenset()
 
 
 def test_a_stack_keeps_nothing_of_what_it_delivered() -> None:
     """But for the casts that somebody has not acknowledged, of which there may be one more or less."""
     assert growth(horus(), messages=1_000).containers == frozenset()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("stack", ["NAK:COM", "FRAG:NAK:COM"])
+def test_a_stack_that_orders_nothing_keeps_nothing_either(stack: str) -> None:
+    def core(me: int, members: int, tracer: Any) -> horus_core.Core:
+        return horus_core.Core(tuple(stack.split(":")), me, members, tracer=tracer)
+
+    assert growth(Implementation(horus_core.MESSAGES, core), messages=1_000).containers == frozenset()
 
 
 LEAKED: list[bytes] = []

@@ -10,6 +10,7 @@ from antiphon.conformance.bindings.rbp_faults import TIME_FAULTS
 from antiphon.conformance.suites import Times, check_times
 from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, rbp
@@ -52,6 +53,13 @@ def test_totem_keeps_to_its_times() -> None:
     """The token rests for a fifth of a second with each member that has nothing to multicast."""
     times = Times(delivered_ms=620.0, waiting_ms=900.0, recovered_ms=1_500.0, circulating=2)
     check_times(totem(rest_ms=200.0), times, members=(3,))
+
+
+@pytest.mark.parametrize("members", [2, pytest.param(3, marks=pytest.mark.deep)])
+def test_dtp_keeps_to_its_times(members: int) -> None:
+    """MSG and ACK, and who is named may still be on the way to be told; MSG and pass back off to 400 ms."""
+    times = Times(delivered_ms=3.0, waiting_ms=400.0, recovered_ms=1_000.0, circulating=2)
+    check_times(dtp(), times, members=(members,))
 
 
 def test_a_stack_keeps_to_its_times() -> None:

@@ -21,8 +21,9 @@ Rules of this file:
 | the ACKs known to be lost   | those up to gsn `_sought` that are not in BUF                        |
 | F                           | `resilience`                                                         |
 
-Where the paper leaves a choice: of several least active processes the lowest gets the token, and of several
-MSGs in BUF the one that came first is acknowledged.
+Where the paper leaves a choice: of several least active processes the lowest gets the token, of several MSGs
+in BUF the one that came first is acknowledged, and a MSG that comes early waits in BUF until what is missing
+before it has come.
 
 Repairs, by paragraph. Receiving ACK: every pass has a number, and only a new one gives the token or ends
 TRST; an ACK that comes early is kept; R_i[i] becomes g when all up to g is here, bodies too. Receiving MSG: a
@@ -209,7 +210,7 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _receive_msg(self, sender: int, message: Msg) -> None:
-        """Receiving MSG: kept if it is the next of its source; what is missing before it is asked for.
+        """Receiving MSG: kept; what is missing before it of its source is asked for.
 
         A MSG that came before is discarded; the holder tells its source the number again.
         """
@@ -218,21 +219,29 @@ class Core(TimedCore[Message, Timer]):
         if source == self.me:
             if ahead >= 0:
                 self._violated(DtpViolation.NEVER_BROADCAST, sender, message)
-        elif ahead == 0:
-            self._expected[source] += 1
-            self._hear(source, message.status)
-            self._buffer[name] = message
-            self._missed.discard(name)
-            self._finish()
         elif ahead > AHEAD * self.members:
             self._violated(DtpViolation.IDENTIFIER_AHEAD, sender, message)
-        elif ahead > 0:
-            self._missed.update(Identifier(source, name.id - back) for back in range(1, ahead + 1))
-            self._ask()
         elif name in self._buffer and self._buffer[name].payload != message.payload:
             self._violated(DtpViolation.TWO_PAYLOADS, sender, message)
+        elif ahead >= 0:
+            if name not in self._buffer:
+                self._put(message)
+            if ahead > 0:
+                before = (Identifier(source, name.id - back) for back in range(1, ahead + 1))
+                self._missed.update(missing for missing in before if missing not in self._buffer)
+                self._ask()
         elif self.holding and name in self._number_of:
             self._to(source, self._acks[self._number_of[name]])
+
+    def _put(self, message: Msg) -> None:
+        """`puts the message in BUF_i`; N_i[j] goes on to the first of its source that is not here."""
+        name = message.identifier
+        self._buffer[name] = message
+        self._missed.discard(name)
+        while Identifier(name.source, self._expected[name.source]) in self._buffer:
+            self._expected[name.source] += 1
+        self._hear(name.source, message.status)
+        self._finish()
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
         """Receiving ACK: an old one is discarded; the next or a later one is kept, and the token taken."""
@@ -466,7 +475,8 @@ class Core(TimedCore[Message, Timer]):
     def progress(self) -> int:
         """What was numbered, obtained and heard, and how often the token was passed."""
         number, nulls = (0, 0) if self._latest is None else self._latest.turn
-        obtained = 2 * sum(self._expected) + len(self._missed) + self._sought
+        early = sum(name.id > self._expected[name.source] for name in self._buffer) if self._missed else 0
+        obtained = 2 * (sum(self._expected) + early) + len(self._missed) + self._sought
         heard = sum(self._status) + min(self._status) + len(self._acks)
         return (number << 64) + nulls + obtained + heard
 

@@ -52,6 +52,15 @@ reset_own = ambiguity(
 )
 
 
+early = ambiguity(
+    "early",
+    "dropped",
+    about="what becomes of a MSG with l > N_i[j], of which section 4.2 says only that what is missing before "
+    "it is requested: it is dropped, or waits in BUF for that (`BUF_i: this buffer contains the messages "
+    "which are not stable locally yet`)",
+)
+
+
 @tie.reading("lowest")
 class TieLowest(Dtp):
     """Of several least active processes the one with the lowest ID is selected."""
@@ -158,4 +167,26 @@ class ResetOwnProcedures(Dtp):
             super().reset(p, m)
 
 
-READINGS = (tie, transfer, resending, notified, selected, reset_own)
+@early.reading("kept")
+class EarlyKept(Dtp):
+    """It is put in BUF_i, and N_i[j] passes over it when what is missing before it has come."""
+
+    def take_early_message(self, p: Process, j: Process, m: Message) -> None:
+        """As with the next one, but for N_i[j]; what waits in BUF is not missed."""
+        if m not in self.buffer[p]:
+            heard = self.stamp[m] > self.status[p][j]
+            self.change_status(p, j, self.stamp[m])
+            self.put_message(p, m)
+            self.finish(p, heard)
+        self.missed[p] -= self.buffer[p]
+
+    def put_message(self, p: Process, m: Message) -> None:
+        """What waited for it is not early any more."""
+        super().put_message(p, m)
+        for x in self.each(Message):
+            j = self.source[x]
+            if j is not None and x in self.buffer[p] and self.lsn[x] == self.expected[p][j]:
+                self.expected[p][j] += 1
+
+
+READINGS = (tie, transfer, resending, notified, selected, reset_own, early)

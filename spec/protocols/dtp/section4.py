@@ -29,8 +29,8 @@ What is decided here, because the paper is silent:
    keeps itself, the text says.
 2. The procedure of an event runs to its end before the next event: who can acknowledge does so at once
    (`arrived` is the MSG whose own event it is). Which of several MSGs in BUF is acknowledged is open.
-3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept. Of an ACK with
-   g > R_i[i] + 1 counts whom it names and what it shows to be lost.
+3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept (reading `early`). Of an
+   ACK with g > R_i[i] + 1 counts whom it names and what it shows to be lost.
 4. An update that was missing when its ACK came is delivered when it comes.
 5. A REQ is answered from BUF before its h counts.
 """
@@ -206,6 +206,7 @@ class Dtp(Losses[Packet], Group):
                 for x in self.each(Message)
                 if x < m and self.source[x] == j and self.lsn[x] >= self.expected[p][j]
             }
+            self.take_early_message(p, j, m)
         self.ask(p)
 
     @action(fairness="weak", per="packet")
@@ -221,6 +222,9 @@ class Dtp(Losses[Packet], Group):
                 item = self.acks[p][k]
                 if item is not None and item.message == m:
                     self.network |= {Ack(j, item.sender, m, k, item.next_holder)}
+
+    def take_early_message(self, p: Process, j: Process, m: Message) -> None:
+        """What else is done with a MSG of j with l > N_i[j]: nothing is printed, BUF is not mentioned."""
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
         """MSG: `changes R_i[j] to h`; ACK: `updates … R_i[t] … to g`; NULL: `updates R_i[j] to g`."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from antiphon.model.engines.python.source import _OPERATIONS, compile_functions, predicate_source, step_source
-from antiphon.model.ground.footprint import footprint, split
+from antiphon.model.ground.footprint import Reads, footprint, split
 from antiphon.model.ground.form import (
     Bits,
     Boolean,
@@ -282,6 +282,22 @@ def test_adding_to_a_set_does_not_read_it() -> None:
     three = Expression(Operator.CONSTANT, Bits(5), (), 3)
     update = split(4, Expression(Operator.UNION, Bits(5), (old, three)))
     assert footprint([update.keep, update.add], packing) == 0
+
+
+def test_an_update_may_be_deeper_than_python_calls_itself() -> None:
+    """As in steps that do many things in turn: each adds to what the one before left, under a condition."""
+    packing = Packing(SLOTS)
+    old = value = Expression(Operator.SLOT, Bits(5), (), 4)
+    flag = Expression(Operator.SLOT, Boolean(), (), 0)
+    three = Expression(Operator.CONSTANT, Bits(5), (), 3)
+    for _ in range(3_000):
+        added = Expression(Operator.UNION, Bits(5), (value, three))
+        value = Expression(Operator.CHOOSE, Bits(5), (flag, added, value))
+    reads = Reads()
+    update = split(4, value, reads)
+    assert footprint([update.keep, update.add], packing) == packing.places[0].mask
+    assert reads.of(value) == 1 << 4 | 1
+    assert (update.keep.value, reads.of(old)) == (0b11111, 1 << 4)
 
 
 def test_a_member_test_reads_one_bit() -> None:
