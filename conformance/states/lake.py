@@ -146,7 +146,11 @@ class Lake:
             table = file.read_row_group(group, use_threads=False)
         rows = np.empty((table.num_rows, table.num_columns), dtype=np.uint64)
         for number, column in enumerate(table.columns):
-            rows[:, number] = column.to_numpy().view(np.uint64)
+            begin = 0
+            for chunk in column.chunks:  # as they stand in memory: `to_numpy` would load pandas first
+                words = np.frombuffer(chunk.buffers()[1], np.uint64, len(chunk), 8 * chunk.offset)
+                rows[begin : begin + len(chunk), number] = words
+                begin += len(chunk)
         return rows
 
     def write_run(self, partition: int, run: Run, rows: Words) -> None:

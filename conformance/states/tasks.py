@@ -29,6 +29,8 @@ from antiphon.model.engines.native.batcher import Batcher, Successors, Words
 from antiphon.model.engines.native.runtime import BROKEN_SHIFT, WRONG
 
 QUIET, ERROR, CANNOT = "!quiet", "!error", "!cannot say "
+TOGETHER = 1 << 19
+"""So many states are expanded together, if not fewer are there: of those a successor is kept once."""
 MOST_CHOSEN = 1 << 20
 """So many states of a kind are looked at for the way to one of them."""
 
@@ -154,9 +156,16 @@ def choose(work: Work, given: Sequence[Piece], choice: Choice) -> tuple[list[tup
 
 
 def _rows(work: Work, given: Sequence[Piece]) -> Iterator[Words]:
+    """The states of some pieces, at least `TOGETHER` at a time: of those a successor is kept once."""
+    read: list[Words] = []
     for piece in given:
         for group in range(piece.first, piece.last):
-            yield work.lake.read_part(piece.level, piece.partition, group)
+            read.append(work.lake.read_part(piece.level, piece.partition, group))
+            if sum(map(len, read)) >= TOGETHER:
+                yield np.concatenate(read)
+                read = []
+    if read:
+        yield np.concatenate(read)
 
 
 def _facts(batcher: Batcher, rows: Words, predicates: Sequence[tuple[str, bool]]) -> list[str]:

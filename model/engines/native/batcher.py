@@ -21,8 +21,8 @@ from antiphon.spec.lang import Program, State, Step
 
 Words = npt.NDArray[np.uint64]
 
-CAPACITY = 1 << 19
-"""So many successors are kept once before they are handed on."""
+CAPACITY = 1 << 27
+"""So many bytes of successors, with their slots, are kept once before they are handed on."""
 LEAST = 1 << 12
 SLOTS_A_ROW = 2
 BEHIND = 1 << 14
@@ -81,10 +81,10 @@ class Batcher:
         self._found[:] = 0
         self._context[batches.STATES] = rows.ctypes.data
         self._context[batches.MARKS] = self.marks.ctypes.data
-        first = 0
+        first, capacity = 0, CAPACITY // (8 * self.words + 16 * SLOTS_A_ROW)
         while first < len(rows):
             guess = 8 * (len(rows) - first)
-            self._begin(min(CAPACITY, max(LEAST, guess)) + 2 * self._most, parts=1)
+            self._begin(min(capacity, max(LEAST, guess)) + 2 * self._most, parts=1)
             first = self._call("expand_rows", first, len(rows))
             yield self._sorted(partitions)
 
