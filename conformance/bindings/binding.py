@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from antiphon.conformance.bindings.links import Link
 from antiphon.impl.protocols.core import Implementation, ProtocolCore
+from antiphon.impl.tracing import Tracer
 from antiphon.spec.lang import Program, Step
 
 M = TypeVar("M")
@@ -151,15 +152,26 @@ def described(faults: Mapping[str, Callable[..., object]]) -> dict[str, str]:
 
 
 def with_faults(
-    made: Callable[[], Implementation[M]], faults: Mapping[str, Callable[..., ProtocolCore[M]]]
+    made: Callable[[], Implementation[M]],
+    faults: Mapping[str, Callable[..., ProtocolCore[M]]],
+    resilience: Callable[[int], int] = lambda holders: holders,
 ) -> Callable[[str | None], Implementation[M]]:
-    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it."""
+    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it.
+
+    `resilience` is what a core is told whose deliveries wait until so many members have a message.
+    """
 
     def implementation(fault: str | None) -> Implementation[M]:
+        return made() if fault is None else faulty(faults[fault], {})
+
+    def faulty(kind: Callable[..., ProtocolCore[M]], settings: dict[str, int]) -> Implementation[M]:
+        def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
+            return kind(me, members, tracer=tracer, **settings)
+
+        def resilient(holders: int) -> Implementation[M]:
+            return faulty(kind, {"resilience": resilience(holders)})
+
         sound = made()
-        if fault is None:
-            return sound
-        kind = faults[fault]
-        return sound._replace(core=lambda me, members, tracer: kind(me, members, tracer=tracer))
+        return sound._replace(core=core, resilient=resilient if sound.resilient is not None else None)
 
     return implementation

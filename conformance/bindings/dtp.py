@@ -186,6 +186,6 @@ DTP = Bound(
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
     faults=described(FAULTS),
-    implementation=with_faults(dtp, FAULTS),
+    implementation=with_faults(dtp, FAULTS, lambda holders: holders - 1),
 )
 """Section 4, where the senders send in turn."""

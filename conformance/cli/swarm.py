@@ -19,6 +19,7 @@ from antiphon.conformance.report.words import counted
 from antiphon.conformance.swarm import (
     SCHEDULE,
     Around,
+    Deliver,
     FaultKind,
     RunResult,
     Schedule,
@@ -60,6 +61,10 @@ def swarm(
     layers: Annotated[
         Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
     ] = "drawn",
+    deliver: Annotated[
+        Deliver,
+        typer.Option("--deliver", help="How many members have what is delivered: drawn, or as usual."),
+    ] = "drawn",
     sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
     multicast: Annotated[
         bool, typer.Option("--multicast", help="What goes to all others is one datagram.")
@@ -100,7 +105,9 @@ def swarm(
     """Run whole groups in virtual time under faults that a seed draws, and shrink what fails."""
     try:
         settings = Settings(
-            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers, sealed=sealed,
+            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers,
+            deliver=deliver,
+            sealed=sealed,
             multicast=multicast,
             planted=fault,
             bound_ms=bound, steps_max=steps,

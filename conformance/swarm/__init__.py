@@ -9,7 +9,7 @@ function, and many of them are spread over processes (`spreading`).
 from antiphon.conformance.swarm.deeds import Broadcasts, Deed, Receives, Rests, Sends, Steps, deeds_of
 from antiphon.conformance.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
 from antiphon.conformance.swarm.schedule import Schedule
-from antiphon.conformance.swarm.settings import Around, FaultKind, Settings
+from antiphon.conformance.swarm.settings import Around, Deliver, FaultKind, Settings
 from antiphon.conformance.swarm.spreading import SwarmReport, run_swarm, without_run
 from antiphon.conformance.swarm.swarm import (
     RunResult,
@@ -26,6 +26,7 @@ __all__ = [
     "Around",
     "Broadcasts",
     "Deed",
+    "Deliver",
     "FaultKind",
     "Receives",
     "Rests",

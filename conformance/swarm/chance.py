@@ -1,6 +1,7 @@
 """A seed draws which kinds of faults a run has, how strong they are, and when each one happens.
 
-1. What is drawn depends on the seed, the settings and the core's network, and on nothing else.
+1. What is drawn depends on the seed, the settings, the core's network and whether it knows who has a message,
+   and on nothing else.
 2. Fates of datagrams are drawn when they are sent, since nobody knows before how many there will be: the k-th
    datagram of a link meets the k-th decision of a generator of its own. What it met is kept, as entries.
 3. All faults end by `calm_ms`.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from antiphon.conformance.swarm.schedule import (
     Broadcast,
@@ -26,7 +27,7 @@ from antiphon.conformance.swarm.schedule import (
     Start,
 )
 from antiphon.conformance.swarm.settings import FaultKind, Settings
-from antiphon.impl.protocols.core import Network
+from antiphon.impl.protocols.core import Implementation, Network
 
 __all__ = ["Drawn", "Script", "Weather", "draw"]
 
@@ -98,16 +99,22 @@ class Drawn(NamedTuple):
     weather: Weather
 
 
-def draw(seed: int, settings: Settings, network: Network) -> Drawn:
+def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:
     """The run of a seed."""
     draws = _Draws(seed, settings)
-    layers = draws.layers(network)
+    layers = draws.layers(implementation.network)
     calm_ms, delay_ms = draws.calm_ms, draws.delay_ms()
     entries = tuple(draws.entries(large=layers is not None))
+    rates = draws.rates()
     schedule = Schedule(
-        members=settings.members, entries=entries, delay_ms=delay_ms, calm_ms=calm_ms, layers=layers
+        members=settings.members,
+        entries=entries,
+        delay_ms=delay_ms,
+        calm_ms=calm_ms,
+        layers=layers,
+        holders=draws.holders() if implementation.resilient is not None else None,
     )
-    return Drawn(draws.faults, schedule, Weather(seed, draws.rates(), delay_ms, calm_ms))
+    return Drawn(draws.faults, schedule, Weather(seed, rates, delay_ms, calm_ms))
 
 
 class _Draws:
@@ -140,6 +147,11 @@ class _Draws:
         if network is Network.FIFO or wanted == "always" or (wanted == "drawn" and drawn):
             return {"ahead": ahead, "datagram_bytes": size}
         return None
+
+    def holders(self) -> int | None:
+        """How many members have a message that is delivered, in half of the runs."""
+        wanted, holders = self._chance(0.5), self._random.randint(1, self._settings.members)
+        return holders if wanted and self._settings.deliver == "drawn" else None
 
     def delay_ms(self) -> float:
         """How long the usual datagram takes."""

@@ -78,7 +78,7 @@ def deeds_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Dee
         SpecError: as `core_of`.
     """
     implementation = core_of(core, settings.planted)
-    _, drawn, weather = draw(seed, settings, implementation.network)
+    _, drawn, weather = draw(seed, settings, implementation)
     recorder = _Recorder()
     ending = run(recorder.around(implementation), drawn, weather, settings, tracer=recorder)
     return ending, recorder.finished()
@@ -101,7 +101,9 @@ class _Recorder:
         def made(me: int, members: int, _: tracing.Tracer) -> ProtocolCore[Any]:
             return _Told(self, implementation.core(me, members, _Own(self.deeds)))
 
-        return implementation._replace(core=made)
+        resilient = implementation.resilient
+        again = None if resilient is None else lambda holders: self.around(resilient(holders))
+        return implementation._replace(core=made, resilient=again)
 
     def record(self, event: tracing.Event) -> None:
         """Take an event of an endpoint."""

@@ -3,7 +3,8 @@
 Most runs end with the same deliveries everywhere, each message once, whole and under a growing number: then
 no property of a total order is broken, and nothing has to be written down to see that. Any other run is taken
 again with a log, which it does not notice, and its log is judged as every log is
-(`antiphon.conformance.history`). What a run that was given up only lacks is unknown.
+(`antiphon.conformance.history`). No log tells what members keep in memory: that is looked at. What a run that
+was given up only lacks is unknown.
 
 This module knows no protocol and no fault.
 """
@@ -27,6 +28,9 @@ __all__ = ["judge", "symptoms"]
 _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
 
+KEPT_MAX = 4
+"""So many payloads for each member may a member keep at rest, those of the last messages."""
+
 Wanted = dict[tuple[int, int], bytes]
 
 
@@ -45,6 +49,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
         "order": False,
         "numbers": not _grows(logs[0]),
         "liveness": len(logs[0]) < len(wanted),
+        "memory": bool(_hoards(ending)),
         "capped": ending.capped,
     }
     for log in logs[1:]:
@@ -76,12 +81,22 @@ def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ..
         for finding in judged.findings
         if judged.outcome(finding) is Outcome.VIOLATED
     ]
-    reasons = [*([ending.failed] if ending.failed else []), *violated, *_refusals(ending)]
+    reasons = [*([ending.failed] if ending.failed else []), *violated, *_refusals(ending), *_hoards(ending)]
     if reasons:
         return Outcome.VIOLATED, judged, tuple(reasons)
     if ending.capped:
         return Outcome.UNKNOWN, judged, (f"given up after {ending.network.steps:,} steps",)
     return Outcome.HOLDS, judged, ()
+
+
+def _hoards(ending: Ending) -> list[str]:
+    """Who keeps of what everybody has delivered more than the last messages."""
+    most = KEPT_MAX * ending.schedule.members
+    return [
+        f"process {process} keeps {kept} payloads at rest: more than {KEPT_MAX} for each member"
+        for process, kept in enumerate(ending.kept)
+        if kept > most
+    ]
 
 
 def _refusals(ending: Ending) -> list[str]:

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import astuple
+
 from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.schedule import Cut, Entry, Jump, Pause, Schedule, Skew, Start
 from antiphon.conformance.swarm.settings import Settings
@@ -38,12 +41,17 @@ LINGER_MS = 250.0
 
 @dataclass
 class Ending:
-    """Where a run stands when it is over; `failed`: what a member raised, `capped`: it was given up."""
+    """Where a run stands when it is over.
+
+    `failed`: what a member raised; `capped`: it was given up; `kept`: how many payloads each member keeps at
+    rest, if its protocol forgets.
+    """
 
     network: SimulatedNetwork[Any]
     schedule: Schedule
     failed: str = ""
     capped: bool = False
+    kept: tuple[int, ...] = ()
 
 
 def run(
@@ -71,6 +79,9 @@ class _Run:
         tracer: Tracer,
     ) -> None:
         self.schedule, self.settings, self.log = schedule, settings, log
+        if schedule.holders is not None and implementation.resilient is not None:
+            implementation = implementation.resilient(schedule.holders)
+        self._forgets = implementation.forgets
         members = range(schedule.members)
         starts, clocks = dict.fromkeys(members, 0.0), dict.fromkeys(members, Clock())
         for entry in schedule.entries:
@@ -118,6 +129,8 @@ class _Run:
             ending.capped = not done and network.steps >= settings.steps_max
             if done:
                 network.run(until=never, limit_ms=network.now + LINGER_MS, limit_steps=settings.steps_max)
+                if self._forgets:
+                    ending.kept = tuple(_payloads(end.core.snapshot()) for end in network.endpoints)
         except Exception as error:  # noqa: BLE001 - whatever it is, the implementation has failed
             ending.failed = _told(error)
         self._log_deliveries()
@@ -183,6 +196,15 @@ class _Run:
         self.network.heal()
         for cut in cuts:
             self.network.cut(cut.links)
+
+
+def _payloads(state: object) -> int:
+    """How many payloads a snapshot has."""
+    if isinstance(state, bytes):
+        return 1
+    if isinstance(state, Struct):
+        state = astuple(state)
+    return sum(map(_payloads, state)) if isinstance(state, tuple | frozenset) else 0
 
 
 def _told(error: Exception) -> str:

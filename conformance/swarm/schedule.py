@@ -94,6 +94,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One run of `members` members over a network whose datagrams take `delay_ms`.
 
     `layers` are what stands around the core, by the names of `impl.layers.Layers`; None for the bare core.
+    Messages are delivered when `holders` members have them; None: as the protocol does of itself.
     """
 
     members: int
@@ -101,6 +102,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     delay_ms: float = 1.0
     calm_ms: float = 0.0
     layers: dict[str, int] | None = None
+    holders: int | None = None
 
     @property
     def ends_ms(self) -> float:

@@ -10,10 +10,15 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["Around", "FaultKind", "Settings"]
+__all__ = ["Around", "Deliver", "FaultKind", "Settings"]
 
 Around: TypeAlias = Literal["drawn", "always", "never"]
 """Whether the layers stand around the core: a core that needs queues has them always."""
+
+Deliver: TypeAlias = Literal["drawn", "usual"]
+"""Whether a message is delivered when so many members have it as is drawn, where members know that, or as the
+protocol does of itself.
+"""
 
 
 class FaultKind(StrEnum):
@@ -49,6 +54,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     messages: int = 50
     faults: tuple[FaultKind, ...] = tuple(FaultKind)
     layers: Around = "drawn"
+    deliver: Deliver = "drawn"
     sealed: bool = False
     multicast: bool = False
     planted: str | None = None

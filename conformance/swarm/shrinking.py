@@ -97,6 +97,7 @@ class _Shrinking:
         if self._network is Network.LOSSY:
             self._try(replace(self.best, layers=None))
         self._try(replace(self.best, delay_ms=1.0))
+        self._try(replace(self.best, holders=None))
 
     def _kinds(self) -> None:
         for kind in (Skew, Jump, Pause, Start, Cut, Fate):
@@ -120,7 +121,8 @@ class _Shrinking:
         while self.best.members > 2:
             gone = self.best.members - 1
             entries = [entry for entry in map(_without(gone), self.best.entries) if entry is not None]
-            if not self._try(replace(self.best, members=gone, entries=tuple(entries))):
+            holders = None if self.best.holders is None else min(self.best.holders, gone)
+            if not self._try(replace(self.best, members=gone, entries=tuple(entries), holders=holders)):
                 return
 
     def _simple(self) -> None:

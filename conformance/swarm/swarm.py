@@ -88,7 +88,7 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
         SpecError: as `core_of`.
     """
     implementation = core_of(core, settings.planted)
-    faults, drawn, weather = draw(seed, settings, implementation.network)
+    faults, drawn, weather = draw(seed, settings, implementation)
     counted = Actions()
     ending = run(implementation, drawn, weather, settings, tracer=counted)
     found = symptoms(ending)

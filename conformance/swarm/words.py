@@ -34,6 +34,7 @@ def command_of(core: str, settings: Settings) -> str:
         ("--bound-ms", settings.bound_ms, usual.bound_ms),
         ("--max-steps", settings.steps_max, usual.steps_max),
         ("--layers", settings.layers, usual.layers),
+        ("--deliver", settings.deliver, usual.deliver),
     ):
         words += [option, str(mine)] if mine != its else []
     if settings.sealed:
@@ -50,6 +51,8 @@ def told(schedule: Schedule) -> list[str]:
     sizes = ", ".join(f"{name} {value:,}" for name, value in (schedule.layers or {}).items())
     around = f"layers ({sizes})" if schedule.layers is not None else "the bare core"
     head = f"{schedule.members} members, {around}, {schedule.delay_ms:g} ms a datagram"
+    if schedule.holders is not None:
+        head += f", delivered when {schedule.holders} have it"
     timed = [(_at(entry), place, _line(entry)) for place, entry in enumerate(_in_time(schedule))]
     fates = sorted(
         (entry for entry in schedule.entries if isinstance(entry, Fate)),

@@ -31,7 +31,6 @@ from antiphon.conformance.swarm import (
 )
 from antiphon.conformance.swarm.chance import draw
 from antiphon.conformance.trace import load_run
-from antiphon.impl.protocols.core import Network
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -95,6 +94,8 @@ FOUND = [
     ("rbp", "delivers-without-body", "order"),
     ("rbp", "drops-late-bodies", "liveness"),
     ("dtp", "acknowledges-again", "raises"),
+    ("dtp", "counts-itself-out", "liveness"),
+    ("chang-maxemchuk", "removes-nothing", "memory"),
     ("sequencer", "forwards-to-all", "violation"),
     ("sequencer", "leaves-one-out", "liveness"),
     ("total", "passes-one", "liveness"),
@@ -189,7 +190,7 @@ def test_results_travel_between_processes_and_do_not_depend_on_how_many_there_ar
 
 def test_every_kind_of_fault_is_drawn_in_half_of_the_runs() -> None:
     """Source: Groce and others, "Swarm Testing", 2012."""
-    counts = Counter(kind for seed in range(400) for kind in draw(seed, Settings(), Network.LOSSY).faults)
+    counts = Counter(kind for seed in range(400) for kind in draw(seed, Settings(), core_of("rbp")).faults)
     assert set(counts) == set(FaultKind)
     assert all(150 < count < 250 for count in counts.values())
 
@@ -227,10 +228,14 @@ def test_a_schedule_is_told_in_words_and_drawn() -> None:
 
 def test_a_schedule_is_data() -> None:
     """It survives JSON, with every kind of entry."""
-    kinds: set[str] = set()
+    kinds, holders = set[str](), set[int | None]()
     for seed in range(20):
-        _, schedule, weather = draw(seed, Settings(), Network.LOSSY)
+        _, schedule, weather = draw(seed, Settings(), core_of("dtp"))
         kinds |= {type(entry).__name__ for entry in schedule.entries}
         assert msgspec.json.decode(msgspec.json.encode(schedule), type=Schedule) == schedule
         assert weather.met == []
+        holders.add(schedule.holders)
     assert kinds == {"Broadcast", "Cut", "Pause", "Start", "Skew", "Jump"}
+    assert holders == {None, 1, 2, 3}
+    usual = draw(seed, Settings(deliver="usual"), core_of("dtp")).schedule
+    assert (usual.holders, draw(seed, Settings(), core_of("rbp")).schedule.holders) == (None, None)

@@ -37,4 +37,4 @@ def rbp(
             tracer=tracer,
         )
 
-    return Implementation(MESSAGES, core)
+    return Implementation(MESSAGES, core, forgets=False)
