@@ -26,9 +26,9 @@ messages included, before and after it is made short. Each is shown by
 Of a fault that is not found a second table says what it changes beside the sound core: how many of
 {compared} runs go otherwise, the ratio of all their datagrams and that of the virtual time that they took.
 One that shows and breaks nothing costs messages or time, or chooses another order, which is an order too. One
-that shows in no run errs about when a message may be forgotten, and nobody asks for it any more, or about what
-these runs do not have: a change of views, or a state that they do not reach. `antiphon lockstep PROTOCOL --fault
-NAME` finds every fault of both tables in seconds, and tells where the core leaves its specification:
+that shows in no run errs about when a message may be forgotten, and nobody asks for it any more, or about
+what these runs do not have: a change of views, or a state that they do not reach. `antiphon lockstep PROTOCOL
+--fault NAME` finds every fault of both tables in seconds, and tells where the core leaves its specification:
 [lockstep.md](lockstep.md) says after how many steps.
 """
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from antiphon.conformance.history import RunFindings, judge_history
 from antiphon.conformance.swarm.log import Log
-from antiphon.conformance.swarm.running import Ending
+from antiphon.conformance.swarm.running import KEPT_MAX, Ending
 from antiphon.conformance.trace import TRUNCATED, Problem, log_name
 from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Delivery
@@ -27,9 +27,6 @@ __all__ = ["judge", "symptoms"]
 
 _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
-
-KEPT_MAX = 4
-"""So many payloads for each member may a member keep at rest, those of the last messages."""
 
 Wanted = dict[tuple[int, int], bytes]
 

@@ -38,6 +38,12 @@ a token that never rests goes round hundreds of times.
 LINGER_MS = 250.0
 """How long a run goes on when everything is delivered."""
 
+KEPT_MAX = 4
+"""So many payloads for each member may a member keep at rest, those of the last messages."""
+
+FORGETTING_MS = 5_000.0
+"""How long members may take to learn that all have everything."""
+
 
 @dataclass
 class Ending:
@@ -129,14 +135,24 @@ class _Run:
             ending.capped = not done and network.steps >= settings.steps_max
             if done:
                 network.run(until=never, limit_ms=network.now + LINGER_MS, limit_steps=settings.steps_max)
-                if self._forgets:
-                    ending.kept = tuple(_payloads(end.core.snapshot()) for end in network.endpoints)
+                ending.kept = self._kept_at_rest()
         except Exception as error:  # noqa: BLE001 - whatever it is, the implementation has failed
             ending.failed = _told(error)
         self._log_deliveries()
         if self.log is not None and not (ending.failed or ending.capped):
             self.log.end()
         return ending
+
+    def _kept_at_rest(self) -> tuple[int, ...]:
+        """How many payloads each member keeps, if they forget: when no member keeps too many, or at last."""
+        network, last_ms = self.network, self.network.now + FORGETTING_MS
+        kept: tuple[int, ...] = ()
+        while self._forgets:
+            kept = tuple(_payloads(end.core.snapshot()) for end in network.endpoints)
+            if max(kept) <= KEPT_MAX * self.schedule.members or network.now >= last_ms:
+                break
+            network.run_for(LINGER_MS)
+        return kept
 
     @property
     def _deliveries(self) -> int:

@@ -11,7 +11,8 @@ What is to be sent is an item; a segment is one datagram, and packs the items th
 4. When nothing new is acknowledged for a waiting time, the oldest is sent again, and as that arrives those
    behind it, two, four, eight at a time. The waiting time follows the measured round trips (RFC 6298; what
    was sent twice measures nothing, nor does what was on its way when the oldest was), is at least
-   `resend_ms`, and doubles up to `backoff_max` times.
+   `resend_ms`, and doubles up to `backoff_max` times. No round trip counts for more than `backoff_max` times
+   `resend_ms`: a clock that jumps, or a process that was stopped, has measured something else.
 5. A link on which everything is acknowledged sends nothing and has no timer.
 6. `full` says that more than `queue_bytes_max` wait for some member: whoever makes items stops then.
 
@@ -338,6 +339,7 @@ class _Link:
 
     def _measure(self, sample: float) -> None:
         """RFC 6298, section 2."""
+        sample = min(sample, self._longest_ms)
         if self._round_trip is None:
             self._round_trip = (sample, sample / 2)
         else:
@@ -349,7 +351,12 @@ class _Link:
 
     def _waiting_ms(self) -> float:
         mean, deviation = self._round_trip or (self._settings.resend_ms, 0.0)
-        return self._factor * max(self._settings.resend_ms, mean + 4 * deviation)
+        return self._factor * max(self._settings.resend_ms, min(mean + 4 * deviation, self._longest_ms))
+
+    @property
+    def _longest_ms(self) -> float:
+        """The longest round trip that is believed."""
+        return self._settings.backoff_max * self._settings.resend_ms
 
     # Coming in ----------------------------------------------------------------------------------------------
 

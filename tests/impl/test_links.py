@@ -252,6 +252,21 @@ def test_a_waiting_time_follows_the_round_trips() -> None:
     assert 200.0 < at - (START + 60_000) < 260.0
 
 
+def test_a_clock_that_jumped_by_an_hour_leaves_the_waiting_time_short() -> None:
+    """No round trip counts for more than 400 ms, 16 times the first waiting time."""
+    sender, receiver = Links(0, 2, segment_bytes_max=1_400), Links(1, 2, segment_bytes_max=1_400)
+    sender.send(1, b"one")
+    [segment] = sender.outputs(0.0)
+    receiver.received(0, segment.message, 0.0)
+    receiver.tick(5.0)
+    [answer] = receiver.outputs(5.0)
+    hour_ms = 3_600_000.0
+    sender.received(1, answer.message, hour_ms)
+    sender.send(1, b"two")
+    sender.outputs(hour_ms)
+    assert sender.next_deadline() == hour_ms + 400.0
+
+
 def test_after_a_long_silence_of_the_other_end_everything_comes_quickly() -> None:
     """All of a window is lost: it comes again in a few round trips, not one segment in each waiting time."""
     pair = Pair(1, loss=1.0)

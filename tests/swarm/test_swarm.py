@@ -77,6 +77,12 @@ def test_groups_over_multicast_meet_although_greetings_are_lost() -> None:
         assert result.sent != apart.sent
 
 
+@pytest.mark.parametrize(("core", "seed"), [("sequencer", 504_266), ("horus", 500_655)])
+def test_what_was_accused_once(core: str, seed: int) -> None:
+    """A clock that jumped was taken for a round trip of ten seconds; one was asked too soon what it keeps."""
+    assert run_seed(core, seed).outcome is Outcome.HOLDS
+
+
 def test_sealed_groups_keep_their_promises_and_take_no_datagram_twice() -> None:
     report = run_swarm("rbp", runs=15, seed=1, settings=Settings(sealed=True))
     assert report.outcomes == {Outcome.HOLDS: 15}
