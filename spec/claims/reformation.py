@@ -31,6 +31,7 @@ _OPEN: Constants = {"committed": "sequenced", "leaving": "remembers"}
 _PRINTED: Constants = {**_RUNS, "messages": 2, "numbers": 2, "attempts": 2, "views": 3}
 _SMALL: Constants = {**_RUNS, **_OPEN, "messages": 1, "numbers": 1, "attempts": 2, "views": 7}
 _LARGE: Constants = {**_SMALL, "messages": 2, "numbers": 2}
+_OWN_LIST: Constants = {**_LARGE, "invited": "old list"}
 _FAILING: Constants = {**_SMALL, "crashes": 1}
 _ONCE: Constants = {**_LARGE, "attempts": 1, "views": 4}
 _DUEL: Constants = {**_RUNS, "messages": 1, "numbers": 1, "views": 5, "terse": False, "patient": True}
@@ -546,11 +547,14 @@ REFORMATION: tuple[Claim, ...] = (
         "it "
         "never becomes valid: it does not only remain inconsistent, it keeps the others from going on. If "
         "nothing "
-        "is collected, it returns.",
+        "is collected, it returns; also where an originator invites no others than the list that it has "
+        "committed, but then by an invitation of its own.",
         (
-            _deep("CannotReturn", "holds", of={**_SMALL, "collection": "at delivery"}),
+            _deep("CannotReturn", "holds", of={**_SMALL, "collection": "at delivery"}, length=10),
             _deep("CannotReturn", "unknown", of=_SMALL),
             _deep("Rejoined", "holds", of=_SMALL, length=11),
+            _deep("Rejoined", "holds", of=_OWN_LIST, length=12),
+            *_kept(_OWN_LIST),
         ),
     ),
     Claim(

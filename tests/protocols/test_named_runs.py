@@ -25,13 +25,17 @@ SCENARIOS = {
     "RBP-32": ("TokenIsLost",),
     "RBP-34": ("NextMissesMessages",),
     "RBP-35": ("SequencerAndNextFail",),
+    "REF-16": ("CannotReturn",),
+    "REF-17": ("ExcludedGoesOn",),
     "IRB-30": (
         "SimpleCrashByIView", "SimpleCrashByRegularView", "MultipleCrashesByIView",
         "MultipleCrashesByRegularView", "PartitionByIView", "NoMoreInTheBuffers", "PartitionByRegularView",
         "ReintegrationByIView", "ReintegrationByRegularView",
     ),
 }  # fmt: skip
-"""Section 3.2.1, figures 17 to 21 and 26, and section 5.2.3, by the claims that record them."""
+"""Section 3.2.1, figures 17 to 21 and 26, what section 4.4 says against Reformation, and section 5.2.3, by the
+claims that record them.
+"""
 
 _MEANT = {"NextMissesMessages": "RbpReformingRuns"}
 """Where a claim records several witnesses of one name, the specification of the one that is a scenario."""
