@@ -39,11 +39,14 @@ _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 6}
 _BOTH: Constants = {**_CRASHED, "false_suspicions": 1}
 _BOTH_AGAIN: Constants = {**_BOTH, "messages": 2, "views": 3}
 _STUCK: Constants = {**_BOTH, "views": 3, "highest": 2}
+_FORGIVEN: Constants = {**_BOTH, "views": 3, "forgiving": True}
+_TWO_FORGIVEN: Constants = {**_FORGIVEN, "messages": 2, "highest": 7}
 _LEAVING: Constants = {**_CRASHED, "crashes": 0, "views": 3, "leaves": 1, "joiners": 0}
 _JOINING: Constants = {**_LEAVING, "joiners": 1}
 _UNWATCHED: Constants = {**_LEAVING, "leaves": 0, "crashes": 1, "unwatched": True}
 _FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
 _FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
+_FOUR_FORGIVEN: Constants = {**_FORGIVEN, "processes": 4}
 _ANY_ORDER: Constants = {**_CRASHED, "assigned": False, "urgent": False}
 _TWO_DELIVERING: Constants = {**_CRASHED, "messages": 2, "urgent": False, "delivering": True}
 
@@ -67,7 +70,8 @@ VIEWS = (
 )  # fmt: skip
 FAIR = ("own_messages_arrive", "what_one_delivers_all_deliver", "view_changes_end")
 _DEEP = (
-    _MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FREE, _FOUR, _ANY_ORDER, _TWO_DELIVERING,
+    _MISLED, _TWO, _TWO_MISLED, _BOTH_AGAIN, _STUCK, _FORGIVEN, _TWO_FORGIVEN, _FREE, _FOUR, _FOUR_FORGIVEN,
+    _ANY_ORDER, _TWO_DELIVERING,
 )  # fmt: skip
 
 
@@ -289,8 +293,9 @@ IRBP: tuple[Claim, ...] = (
         Kind.SAFETY,
         "holds",
         "With all repairs every property of safety holds, whoever fails or is suspected, and with one "
-        "fault, be it a failure or a false suspicion, all that was promised comes about. (For both faults "
-        "together see IRB-29.)",
+        "fault, be it a failure or a false suspicion, all that was promised comes about. With both faults, "
+        "and a false suspicion that ends with the next list, so that the views suffice, Agreement holds "
+        "too; not all else does (IRB-29).",
         (
             *(_check(property, "holds") for property in (*OF_ONE_CRASH, *LIVENESS)),
             *(
@@ -308,6 +313,7 @@ IRBP: tuple[Claim, ...] = (
                 for of in (_FREE, _FOUR)
                 for property in (*OF_ONE_MESSAGE, "ViewAgreement", "MajorityInList")
             ),
+            *(_check("Agreement", "holds", of=of) for of in (_TWO_FORGIVEN, _FOUR_FORGIVEN)),
             *(_live(property, "holds", of=of) for of in (_TWO, _MISLED) for property in FAIR),
         ),
     ),
@@ -493,10 +499,13 @@ IRBP: tuple[Claim, ...] = (
         "The list that is decided has those that reported. One of them may fail after its report, while a "
         "living one is suspected and left out, and kills itself: the new list has two members, one of which "
         "has failed, and no majority is left for another agreement. A false suspicion counts as a failure: "
-        "together they must be fewer than half. Safety holds (IRB-08). No repair of figure 32 helps.",
+        "together they must be fewer than half. What the one that failed has delivered in the new list, the "
+        "one that is left may never deliver, so that agreement is not uniform; of those that do not fail it "
+        "holds, as safety does (IRB-08). No repair of figure 32 helps.",
         (
             _check("VscTermination", "violated", of=_STUCK, length=9),
             _check("Validity", "violated", of=_STUCK, length=9),
+            _check("UniformAgreement", "violated", of=_FORGIVEN, length=17),
             _check("VscTermination", "holds"),
             _check("VscTermination", "holds", of=_MISLED),
         ),

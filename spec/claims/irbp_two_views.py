@@ -209,15 +209,29 @@ TWO_VIEWS: tuple[Claim, ...] = (
         "violated",
         "Figure 34 takes in whoever sends an ack. One that misses what the core has delivered and collected "
         "goes on to the next regular view without it, which view synchrony forbids. So it comes back only "
-        "when it has all that is stable. And what it had broadcast itself under a number that the exchange "
-        "of queues took back, nobody sends any more, unless it does so again.",
+        "when it has all that is stable.",
         (
-            _check("OwnMessagesAreSent", "violated", "repeat_own", of=_CUT_OFF, length=10),
             _check("ViewSynchrony", "violated", "up_to_date", of=_BACK_CROWDED, length=32),
             _check("ViewSynchrony", "holds", of=_BACK_CROWDED),
+        ),
+        defect="text",
+        repairs=("up_to_date",),
+    ),
+    Claim(
+        "IRB-33",
+        _text("4.4.3", "it receives all broadcasts, and can send messages to the group"),
+        "What a process has broadcast, and has not delivered, it goes on sending when it is external.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "A process sends a message again until it learns a number of it, and then no more. The exchange of "
+        "queues takes a number back that nobody of the core has heard: an external process that knew it has "
+        "stopped sending, and the core may not have the message. It must begin again.",
+        (
+            _check("OwnMessagesAreSent", "violated", "repeat_own", of=_CUT_OFF, length=10),
             _check("OwnMessagesAreSent", "holds", of=_CUT_OFF),
         ),
         defect="text",
-        repairs=("repeat_own", "up_to_date"),
+        repairs=("repeat_own",),
     ),
 )

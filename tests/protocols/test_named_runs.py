@@ -33,8 +33,8 @@ SCENARIOS = {
         "ReintegrationByIView", "ReintegrationByRegularView",
     ),
 }  # fmt: skip
-"""Section 3.2.1, figures 17 to 21 and 26, what section 4.4 says against Reformation, and section 5.2.3, by the
-claims that record them.
+"""Section 3.2.1, figures 17 to 21 and 26, what section 4.4 says against Reformation, and section 5.2.3, by
+the claims that record them.
 """
 
 _MEANT = {"NextMissesMessages": "RbpReformingRuns"}

@@ -49,7 +49,7 @@ class ExchangeQueues(IViewChange):
 
 @repair(
     "step 6: what p has broadcast, and is in recvQ still, it sends again until it has a number",
-    answers="IRB-32",
+    answers="IRB-33",
     builds_on=(ExchangeQueues,),
 )
 class RepeatOwn(IViewChange):
