@@ -59,13 +59,15 @@ TURN = ("OneTurnBufferedByAll",)
 
 @dataclass(frozen=True)
 class Ladder:
-    """The bounds of one protocol, small ones first, all with the constants of `base`; the properties of `but` are not promised."""
+    """The bounds of one protocol, small ones first, all with the constants of `base` and all repairs but `without`; the properties of `but` are not
+    promised."""
 
     name: str
     base: Constants
     rungs: tuple[Constants, ...]
     but: tuple[str, ...] = ()
     about: str = ""
+    without: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -131,6 +133,71 @@ LADDERS = (
         SAFE,
         about="safety, local steps at once",
     ),
+    Ladder(
+        "irbp",
+        {"detected_at_once": True, "processes": 3, "views": 2},
+        _grow("messages crashes false_suspicions highest", (1, 1, 0, 4), (1, 0, 1, 4), (1, 1, 1, 4)),
+        SAFE,
+        about="safety",
+    ),
+    Ladder(
+        "irbp",
+        {"detected_at_once": True, "delivering": True, "assigned": True, "processes": 3, "messages": 2, "views": 2},
+        _grow("crashes false_suspicions highest", (1, 0, 5), (0, 1, 5)),
+        SAFE,
+        about="safety, deliveries at once, message k of process k",
+    ),
+    Ladder(
+        "irbp-two-views",
+        {"detected_at_once": True, "prompt": True, "assigned": True, "processes": 3, "messages": 1, "views": 3, "acknowledging": "group", "room": 5},
+        _grow("crashes false_suspicions misjudgements highest spare", (1, 1, 0, 5, 2), (0, 1, 1, 3, 2)),
+        (*SAFE, "ChangesEnd", "GroupIsUp", "NobodyKillsItself"),
+        about="safety, local steps at once",
+    ),
+    Ladder(
+        "vsc",
+        {"detected_at_once": True, "assigned": True, "called_once": True, "processes": 3, "views": 3},
+        _grow("messages crashes false_suspicions", (1, 1, 1), (2, 1, 1)),
+        SAFE,
+        about="safety, message k of process k, one call a view",
+    ),
+    Ladder(
+        "primary-backup-vsc",
+        {"detected_at_once": True, "views": 2},
+        _grow("processes messages crashes false_suspicions", (3, 2, 1, 0), (3, 3, 1, 0), (3, 2, 1, 1), (3, 3, 1, 1)),
+        (*SAFE, *ALONE, "PrefixOrder"),
+        about="safety",
+    ),
+    Ladder(
+        "rbp-reforming",
+        {**_RING, "losses": 0, "leaving": "remembers", "processes": 3, "messages": 2},
+        _grow(
+            "passes numbers attempts views crashes suspicions",
+            (0, 3, 1, 2, 0, 1), (2, 5, 2, 3, 1, 0),
+        ),
+        REFORMED,
+        about="safety",
+        without=("own_versions",),
+    ),
+    Ladder(
+        "rmp",
+        {"views": 1, "crashes": 0, "batch": 2, "counted": "acknowledgements"},
+        _grow("processes messages highest level", (2, 2, 3, 2), (3, 1, 3, 2), (3, 2, 3, 2), (3, 2, 4, 2)),
+        ("Validity",),
+    ),
+    Ladder(
+        "trmp",
+        {"views": 1, "crashes": 0, "primaries": 2},
+        _grow("processes messages highest", (3, 1, 3), (3, 2, 3), (4, 1, 3), (4, 2, 3)),
+        ("Validity", "PrimariesDeliver"),
+    ),
+    Ladder(
+        "horus-flush-stack",
+        {"patient": True, "handled_at_once": True, "stride": 1, "oracle": "one that waits", "processes": 3, "crashes": 1, "views": 2},
+        _grow("messages losses casts buffer", (1, 0, 6, 4), (1, 1, 6, 4), (2, 0, 8, 6)),
+        (*ALONE, *BELOW),
+    ),
+    Ladder("view-synchrony", {"processes": 3}, _grow("messages crashes views", (1, 1, 2), (2, 1, 2), (2, 1, 3), (3, 1, 3))),
     Ladder(
         "total",
         {"assigned": True, "patient": True, "first_ids": 2},
@@ -290,7 +357,7 @@ class Rung:
 def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads: int) -> Rung:
     """Explore one bound, in this process."""
     constants = {**ladder.base, **rung}
-    bound = program(specification(ladder.name), repairs="all", **constants)
+    bound = program(specification(ladder.name), repairs="all", without=ladder.without, **constants)
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
     before = _largest()
     hope = Hope(seconds, memory)
