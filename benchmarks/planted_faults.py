@@ -28,8 +28,8 @@ Of a fault that is not found a second table says what it changes beside the soun
 One that shows and breaks nothing costs messages or time, or chooses another order, which is an order too. One
 that shows in no run errs about when a message may be forgotten, and nobody asks for it any more, or about
 what these runs do not have: a change of views, or a state that they do not reach. `antiphon lockstep PROTOCOL
---fault NAME` finds every fault of both tables in seconds, and tells where the core leaves its specification:
-[lockstep.md](lockstep.md) says after how many steps.
+--fault NAME`, or `antiphon stateful` for three of `rbp`, finds every fault of both tables in seconds, and
+tells where the core leaves its specification: [lockstep.md](lockstep.md) says after how many steps.
 """
 
 COMPARED = 100

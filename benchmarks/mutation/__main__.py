@@ -37,7 +37,7 @@ from tree import Tree, digest
 from report import Results, read_marks, stale, summary, write_section
 
 FILES = (
-    "impl/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
+    "impl/*.py", "impl/layers/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
     "conformance/history/*.py", "conformance/trace/*.py",
     "conformance/cluster/application.py", "conformance/cluster/result.py", "conformance/cluster/tracer.py",
     "spec/services/broadcast.py", "spec/services/order.py", "model/monitor.py",
