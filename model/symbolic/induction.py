@@ -183,23 +183,33 @@ class _Proof:
         self._unrolling.grow()
 
     def _drop_and_prove(self, k: int) -> bool:
-        """Drops what breaks after k states in which all that is left holds, and proves the rest.
+        """Drops what breaks after k states in which all that is left holds, and proves the rest: one target
+        after the other, and again where what its proof leaned on is dropped.
 
         False when Z3 gave up.
         """
         alive = [target for target in self.candidates if target not in self.proved]
         bad = {target: shown(target, self._unrolling, k) for target in alive}
-        while alive:
-            answer = self._ask([bad[target] for target in alive], [*self.proved, *alive])
+        leaning: dict[Target, frozenset[Target]] = {}
+        while pending := [
+            item for item in alive if item not in leaning or not leaning[item] <= {*alive, *self.proved}
+        ]:
+            target = pending[0]
+            answer = self._ask([bad[target]], [*self.proved, *alive])
             if answer is Answer.UNKNOWN:
                 return False
             if answer is Answer.UNSATISFIABLE:
-                break
-            broken = [target for target in alive if self._solver.value(bad[target])]
-            self.failed |= {target: self._counterexample(target, k) for target in broken}
-            alive = [target for target in alive if target not in broken]
-        given = [*self.proved, *alive]
-        self.proved |= {target: _Proved(k, self._leans_on(target, bad[target], given)) for target in alive}
+                core = self._solver.core()
+                leaning[target] = frozenset(
+                    item for item in (*self.proved, *alive) if self._assumed[item] in core and item != target
+                )
+            else:
+                broken = [item for item in alive if self._solver.value(bad[item])]
+                self.failed |= {item: self._counterexample(item, k) for item in broken}
+                alive = [item for item in alive if item not in broken]
+        for target in alive:
+            is_alone = self._ask([bad[target]], [target]) is Answer.UNSATISFIABLE
+            self.proved[target] = _Proved(k, frozenset() if is_alone else leaning[target])
         return True
 
     def _ask(self, bad: list[int], given: Iterable[Target]) -> Answer:
@@ -214,15 +224,6 @@ class _Proof:
                 self.stopped = self.clock.why(self._solver.reason, f" at k = {k}")
             if answer is not Answer.SATISFIABLE or not self._unrolling.forbid_returns():
                 return answer
-
-    def _leans_on(self, target: Target, bad: int, given: list[Target]) -> frozenset[Target]:
-        """Other targets that suffice to prove one: none if it is inductive alone, else those that Z3 used."""
-        if self._ask([bad], [target]) is Answer.UNSATISFIABLE:
-            return frozenset()
-        if self._ask([bad], given) is not Answer.UNSATISFIABLE:
-            return frozenset(given) - {target}
-        core = self._solver.core()
-        return frozenset(item for item in given if self._assumed[item] in core and item != target)
 
     def judged(self, base: Verdict) -> Verdict:
         """The verdict about a property that no run of the base case breaks."""

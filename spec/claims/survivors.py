@@ -35,6 +35,24 @@ REASONS: Mapping[str, str] = MappingProxyType(
             "Who has crashed hands over a message: one history more. Total order broadcast says of a "
             "message what becomes of it, and of who broadcasts nothing."
         ),
+        "SequenceMachine.is_last: comparison shifted: `self.processes - 1` becomes `self.processes`": (
+            "It says in which process a planted fault shows: now in none. What the faults break is recorded "
+            "to be violated, and what they leave alone still holds without them."
+        ),
+        "SequencerCopy.answer: update left out: `self.network -= {packet}`": (
+            "The request stays and is answered again. A second copy is dropped by who has the first, and "
+            "nothing is said of rest."
+        ),
+        "Nak.has_news: comparison shifted: `self.acknowledged[q][p] < self.expected[p][q] - 1` becomes "
+        "`self.acknowledged[q][p] <= self.expected[p][q] - 1`": (
+            "Members tell their status again, which changes nothing at its reader; nothing is said of rest."
+        ),
+        "TokenLists.reform: guard negated: `all((q == p or q > p or self.current[q] != self.current[p] "
+        "for q in responders))` becomes `not all((q == p or q > p or self.current[q] != self.current[p] "
+        "for q in responders))`": (
+            "Another site of the same list originates, and none that is alone in its list: less happens, and "
+            "who of the sites of one list originates changes nothing."
+        ),
     }
 )
 

@@ -11,9 +11,11 @@ import pytest
 
 from antiphon.conformance.ledger import Reports
 from antiphon.model.explore import check as explore
+from antiphon.model.symbolic import prove
 from antiphon.model.trace import replay
-from antiphon.model.verdict import Outcome, Report
+from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.lang import In, Spec, Step, action, program, require
+from antiphon.spec.protocols.dtp.induction import DtpBounds
 from antiphon.spec.protocols.dtp.packets import Ack, AskMessage, AskNumber, Msg, Null, Request
 from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing, DtpLive, DtpOrdered
 from antiphon.spec.services import Message, Process
@@ -239,3 +241,18 @@ def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
     )
     assert kept["SurvivorHolds"].outcome is Outcome.HOLDS
     assert lost["SurvivorHolds"].outcome is Outcome.VIOLATED
+
+
+BOUNDS = {"AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber"}
+
+
+@pytest.mark.parametrize(
+    ("without", "unproved"), [((), set()), (("monotone_status",), set()), (("advance_on_delivery",), BOUNDS)]
+)
+def test_the_invariants_behind_the_bounds_imply_one_another(
+    without: tuple[str, ...], unproved: set[str]
+) -> None:
+    """Claims DTP-22 and DTP-23. Two processes with one update need no monotone R."""
+    one: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1}
+    report = prove(program(DtpBounds, repairs="all", without=without, **one), properties=BOUNDS)
+    assert {name for name in BOUNDS if report[name].evidence.kind is not EvidenceKind.PROVED} == unproved
