@@ -13,6 +13,16 @@ from antiphon.conformance.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 
+Promise = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--promise",
+        help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(PROMISES)}; "
+        "repeat it for several.",
+        show_default=False,
+    ),
+]
+
 
 def verify(
     path: Annotated[
@@ -24,15 +34,7 @@ def verify(
         ),
     ],
     master: options.Master = "local[*]",
-    promise: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--promise",
-            help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(PROMISES)}; "
-            "repeat it for several.",
-            show_default=False,
-        ),
-    ] = None,
+    promise: Promise = None,
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs on Spark."""

@@ -9,6 +9,8 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.verify import Promise
+from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.report.words import counted
 
 if TYPE_CHECKING:  # Spark is an extra
@@ -31,6 +33,7 @@ def watch(
     silence: Annotated[
         float, typer.Option("--silence", min=0.0, help="Give up a run that is silent for so many seconds.")
     ] = 600.0,
+    promise: Promise = None,
     once: Annotated[bool, typer.Option("--once", help="End when what is there now was read.")] = False,
     master: options.Master = "local[*]",
     json: options.Json = False,
@@ -46,8 +49,8 @@ def watch(
         raise output.UsageProblem("--json is one document, and a watch does not end: add --once")
     try:
         done = pipeline.watch(
-            folder, lake, master=master, every_s=every, silence_s=silence, once=once,
-            tell=(lambda _: None) if json else _tell,
+            folder, lake, master=master, every_s=every, silence_s=silence, promise=promise or (TOTAL_ORDER,),
+            once=once, tell=(lambda _: None) if json else _tell,
         )  # fmt: skip
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error

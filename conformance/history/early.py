@@ -1,4 +1,4 @@
-"""What breaks a total order for ever is noticed while a run goes on, in memory that does not grow with it.
+"""What breaks an order for ever is noticed while a run goes on, in memory that does not grow with it.
 
 1. The events of each log are fed in the log's order, those of several logs in any order.
 2. A message is held from its first event until every process that has not crashed has delivered it, and its
@@ -7,7 +7,8 @@
 3. `alarm` is set by an event after which no continuation of the run keeps what is promised of safety: a
    message is broadcast or delivered a second time, broadcast by another, delivered under a second position,
    number or content, in a position that is taken, or before its source could have broadcast it; numbers that
-   do not grow; a report of what no correct process says.
+   do not grow; a report of what no correct process says. Positions and numbers are of `total` orders; of
+   `fifo` ones, it is a message that comes after a later one of its source, by their counts.
 4. An alarm is no verdict: the judge of logs has the word, and whole logs. What no alarm is raised for, and is
    judged when the run is over: all that is promised of the end, datagrams, causality along them, what the
    protocol hands to the application, and a delivery without broadcast.
@@ -44,12 +45,17 @@ class _Log(msgspec.Struct):
     delivered: int = 0
     number: int = 0
     crashed: bool = False
+    latest: dict[int, int] = msgspec.field(default_factory=dict)
 
 
 class Early(msgspec.Struct):
-    """What is held of a run of so many processes. `gave_up`: more was under way than may be held."""
+    """What is held of a run of so many processes, which promises a `total` order or a `fifo` one, both or
+    neither. `gave_up`: more was under way than may be held.
+    """
 
     processes: int
+    total: bool = True
+    fifo: bool = False
     logs: dict[int, _Log] = msgspec.field(default_factory=dict)
     held: dict[str, _Message] = msgspec.field(default_factory=dict)
     positions: dict[int, str] = msgspec.field(default_factory=dict)
@@ -94,16 +100,16 @@ class Early(msgspec.Struct):
         message = self.held.setdefault(m, _Message())
         if not message.by:
             message.position, message.number, message.digest = log.delivered, event.number, event.digest
-        found = log.delivered, event.number, event.digest
-        taken = self.positions.setdefault(log.delivered, m)
-        if (
-            not grows
-            or taken != m
-            or process in message.by
-            or self._is_over(*_numbers(m))
-            or found != (message.position, message.number, message.digest)
-        ):
-            self.alarm = True
+        source, count = _numbers(m)
+        again = process in message.by or self._is_over(source, count)
+        self.alarm |= again or event.digest != message.digest
+        if self.total:
+            taken = self.positions.setdefault(log.delivered, m)
+            same = (log.delivered, event.number) == (message.position, message.number)
+            self.alarm |= not (grows and taken == m and same)
+        if self.fifo:
+            self.alarm |= count < log.latest.get(source, 0)
+            log.latest[source] = count
         message.by.add(process)
         self._compare(message)
         self._drop(m)
@@ -111,7 +117,8 @@ class Early(msgspec.Struct):
     def _compare(self, message: _Message) -> None:
         """A delivery comes after the broadcast, and has its content."""
         if message.sent is not None and message.by:
-            self.alarm |= message.digest != message.sent or message.after >= message.position
+            early = self.total and message.after >= message.position
+            self.alarm |= message.digest != message.sent or early
 
     def _drop(self, m: str) -> None:
         """Hold a message no longer that all who live have."""

@@ -68,6 +68,7 @@ from antiphon.spec.lang.hints import known_names
 TOTAL_ORDER: Final = "total-order"
 VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
 EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
+VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY})
 SAFE: Final = "safe-delivery"
 FIFO_ORDER: Final = "fifo-order"
 CAUSAL_ORDER: Final = "causal-order"
@@ -124,7 +125,7 @@ def properties_of(promise: Collection[str]) -> tuple[str, ...]:
         if word not in PROMISES:
             raise PromiseError(f"unknown promise {word!r}; {known_names(word, PROMISES)}")
     wanted = set(_ALWAYS)
-    if {VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY} <= words:
+    if words >= VIEWS:
         raise PromiseError(
             f"{VIRTUAL_SYNCHRONY} has one history of views, {EXTENDED_VIRTUAL_SYNCHRONY} one in each part: "
             "promise one of them"

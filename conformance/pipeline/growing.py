@@ -5,7 +5,9 @@
    range of bytes for each log that grew. A log of bytes that were written is never written again, so that the
    same two offsets always mean the same bytes: that is all that exactly-once needs.
 2. A row is a range, not what stands in it: who knows the run reads it (`watching`).
-3. Logs of directories of runs are followed, those that are compressed are not: they do not grow.
+3. When no log has grown for `silence_s`, two ticks follow: rows without a run, which tell the time. The first
+   moves the watermark, the second has those who wait for it told; then there is nothing more to tell.
+4. Logs of directories of runs are followed, those that are compressed are not: they do not grow.
 
 This module knows names and sizes of files, and not what a line is.
 """
@@ -22,6 +24,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 from antiphon.conformance.trace import logs_in
+
+TICK: Final = ""
+"""The run of a row that only tells the time."""
+_TICKS: Final = 2
 
 BYTES_A_TRIGGER: Final = 64 << 20
 """So many bytes are read in one step at most."""
@@ -40,7 +46,7 @@ seen.
 
 
 class GrowingLogs(DataSource):
-    """The source; its option `path` is the folder."""
+    """The source; its options are the folder, `path`, and after how long a silence it ticks, `silence_s`."""
 
     @classmethod
     def name(cls) -> str:
@@ -53,7 +59,7 @@ class GrowingLogs(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's names
         """What looks at the folder."""
-        return _Reader(Path(self.options["path"]))
+        return _Reader(Path(self.options["path"]), float(self.options.get("silence_s", "inf")))
 
 
 class _Ranges(InputPartition):
@@ -64,21 +70,21 @@ class _Ranges(InputPartition):
 
 
 Offset = dict[str, Any]
-"""`{"seen_us": ..., "logs": {run: {process: bytes}}}`"""
+"""`{"seen_us": ..., "ticks": ..., "logs": {run: {process: bytes}}}`; so many ticks since a log grew."""
 
 
 class _Reader(DataSourceStreamReader):
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, silence_s: float) -> None:
+        self.folder, self.silence_s = folder, silence_s
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
-        return {"seen_us": 0, "logs": {}}
+        return {"seen_us": 0, "ticks": 0, "logs": {}}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         return ReadMaxBytes(BYTES_A_TRIGGER)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
-        """Where the logs end now; the same offset if none has grown."""
+        """Where the logs end now; the same offset if none has grown and it is no time for a tick."""
         left = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         assert left is not None or isinstance(limit, ReadAllAvailable)
         logs = {run: dict(sizes) for run, sizes in start["logs"].items()}
@@ -88,9 +94,13 @@ class _Reader(DataSourceStreamReader):
             if more > 0:
                 logs.setdefault(run, {})[str(process)] = before + more
                 left = None if left is None else left - more
+        now_us, ticks = max(time.time_ns() // 1000, start["seen_us"] + 1), 0
         if logs == start["logs"]:
-            return start
-        return {"seen_us": max(time.time_ns() // 1000, start["seen_us"] + 1), "logs": logs}
+            ticks = start.get("ticks", 0) + 1
+            is_silent = ticks > 1 or now_us > start["seen_us"] + 1e6 * self.silence_s + 1000
+            if not logs or ticks > _TICKS or not is_silent:
+                return start
+        return {"seen_us": now_us, "ticks": ticks, "logs": logs}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         grown = [
@@ -99,6 +109,8 @@ class _Reader(DataSourceStreamReader):
             for process, size in sizes.items()
             if size != start["logs"].get(run, {}).get(process, 0)
         ]
+        if not grown and end.get("ticks", 0) != start.get("ticks", 0):
+            grown = [(TICK, -1, 0)]
         return [_Ranges(end["seen_us"], grown)] if grown else []
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:

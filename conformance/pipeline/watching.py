@@ -4,9 +4,11 @@
    (`_Watched`): how far each log was read, and what `history.early` holds. It reads on from there.
 2. When `early` raises an alarm, when a log is faulty, and when the run is over, the one judge of logs
    (`history`) judges the logs as far as they were read. After an alarm that was none, or a violation that was
-   told, it does so again when the logs have doubled, so that all judgements together cost twice the last.
-3. A run is over when every log has its end. Then, or when it has been silent while time went on for others
-   (the watermark), the run is judged, told and forgotten; if it grows again, it is read from its beginning.
+   told, it does so again when the logs have doubled, so that all judgements together cost twice the last. Of
+   a promise that `early` does not know, it does so whenever they have doubled.
+3. A run is over when every log has its end. Then, or when it has been silent for too long (the watermark,
+   which goes on by a tick of `growing` when all are silent), the run is judged, told and forgotten; if it
+   grows again, it is read from its beginning.
 4. Exactly once: Spark keeps offsets and states in the checkpoint, and repeats the last step if it does not
    know that it was done. A step says the same when it is repeated, since it depends on the state and on
    ranges of bytes alone; what it says is a file with the step's number, written beside its place and renamed.
@@ -22,7 +24,7 @@ import fcntl
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,12 +38,15 @@ from pyarrow import parquet
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from antiphon.conformance.history import judge_run
+from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_run, properties_of
 from antiphon.conformance.history.early import Early
+from antiphon.conformance.history.finding import FIFO
+from antiphon.conformance.history.promises import FIFO_ORDER, VIEWS
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
-from antiphon.conformance.pipeline.growing import GrowingLogs
+from antiphon.conformance.pipeline.growing import TICK, GrowingLogs
 from antiphon.conformance.pipeline.lake import found_lake, is_lake
 from antiphon.conformance.pipeline.session import confs, cores, settings, spark_session
 from antiphon.conformance.trace import (
@@ -85,7 +90,7 @@ FAULTS_MAX: Final = 20
 """So many faults of a run are told."""
 
 _STREAM: Final = {
-    # That a run is silent is told with the next step of the others, not by a step of its own.
+    # That a run is silent is told with the next step of the others, or by a tick, not by a step of its own.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 _TOO_SLOW: Final = "Python worker failed to connect back"
@@ -93,8 +98,13 @@ _TOO_SLOW: Final = "Python worker failed to connect back"
 else to do. The checkpoint has what was done.
 """
 _ATTEMPTS: Final = 4
+_NOTICED: Final = frozenset({TOTAL_ORDER, FIFO_ORDER})
+"""What `early` notices of these is all of them that can be broken while a run goes on."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """The faults of a run that goes on, which are none."""
+
+
+Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]
 
 
 class _Watched(msgspec.Struct):
@@ -103,6 +113,7 @@ class _Watched(msgspec.Struct):
     forgotten it is known how far it was read.
     """
 
+    promise: tuple[str, ...] = (TOTAL_ORDER,)
     tails: dict[int, Tail] = msgspec.field(default_factory=dict)
     early: Early | None = None
     events: int = 0
@@ -116,12 +127,14 @@ class _Watched(msgspec.Struct):
         if self.is_forgotten:
             ends = {process: tail.at for process, tail in self.tails.items()} | dict(ends)
             self.tails, self.events, self.is_forgotten, self.told = {}, 0, False, ""
+        calm = self.early is None or not self.early.alarm
         for process, end in sorted(ends.items()):
             self._read_log(process, directory / log_name(process), end)
         if self.early is not None and self._is_over(self.early):
             return self._end(directory, OVER)
-        alarm = self.faulty or (self.early is not None and self.early.alarm)
-        if alarm and self._size >= 2 * self.judged:
+        alarm = self.early is not None and self.early.alarm
+        wanted = alarm or self.faulty or not _NOTICED.issuperset(self.promise)
+        if wanted and (self._size >= 2 * self.judged or (alarm and calm)):
             self.judged = self._size
             return self._say(self._judged(directory, GOES_ON))
         return (
@@ -137,7 +150,12 @@ class _Watched(msgspec.Struct):
     def _read_log(self, process: int, path: Path, end: int) -> None:
         for line in self.tails.setdefault(process, Tail()).read(path, end):
             if line.header is not None and self.early is None:
-                self.early = Early(line.header.processes)
+                views = not VIEWS.isdisjoint(self.promise)
+                self.early = Early(
+                    line.header.processes,
+                    total=TOTAL_ORDER in self.promise and not views,
+                    fifo=not views and FIFO in properties_of(self.promise),
+                )
             if line.event is not None:
                 self.events += 1
                 if self.early is not None:
@@ -169,7 +187,7 @@ class _Watched(msgspec.Struct):
                 *(p for p in run.faults if p.reason not in _MISSING_YET),
             )
             run = dataclasses.replace(run, faults=faults)
-        judged = judge_run(run)
+        judged = judge_run(run, self.promise)
         outcomes = judged.outcomes
         found: list[Broken] = [
             (finding.property, outcomes[finding.property], finding.offending, finding.reason, str(finding))
@@ -249,6 +267,7 @@ def watch(
     master: str | None = None,
     every_s: float = EVERY_S,
     silence_s: float = SILENCE_S,
+    promise: Collection[str] = (TOTAL_ORDER,),
     once: bool = False,
     tell: Callable[[Standing], None] = lambda _: None,
 ) -> Watched:
@@ -260,7 +279,8 @@ def watch(
         lake: keeps the verdicts and the checkpoint, `watched/<id>/`.
         master: as `verify` takes it.
         every_s: after how many seconds the folder is looked at again.
-        silence_s: so long may a run be silent while others go on.
+        silence_s: so long may a run be silent.
+        promise: what the system promises, as `verify` takes it; each is watched by itself.
         once: until all that is there now was read, not for ever.
         tell: is told every change of a run's standing once; after a crash it may be told the last one not.
 
@@ -274,14 +294,25 @@ def watch(
         raise InputError(
             f"{source}: no such directory; name one where logs are written, RUN/process-0.ndjson"
         )
-    place = _place_of(source, Path(lake).absolute())
+    try:
+        properties_of(promise)
+    except PromiseError as error:
+        raise InputError(str(error)) from error
+    promised = tuple(sorted(set(promise)))
+    place = _place_of(source, promised, Path(lake).absolute())
     failed: list[Exception] = []
     try:
         with _alone(place), spark_session(master) as session:
             workers = cores(session)
             with settings(session, workers << 20, workers), confs(session, _STREAM):
                 sink = _keeps(place / "verdicts", tell, failed)
-                _follow(lambda: _query(session, source, place, every_s, silence_s, sink), failed, once=once)
+                steps = _steps(silence_s, promised)
+                grown = (
+                    session.readStream.format(GrowingLogs.name())
+                    .option("path", str(source))
+                    .option("silence_s", silence_s)
+                )
+                _follow(lambda: _query(session, grown, steps, place, every_s, sink), failed, once=once)
         return Watched(str(place), standings_in(place))
     except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
@@ -329,16 +360,17 @@ def _standing(rows: list[dict[str, Any]]) -> Standing:
     return Standing(rows[0]["path"], rows[0]["standing"], worst, rows[0]["events"], found)
 
 
-def _place_of(source: Path, lake: Path) -> Path:
-    """Where a lake keeps what it knows of a folder."""
+def _place_of(source: Path, promise: tuple[str, ...], lake: Path) -> Path:
+    """Where a lake keeps what it knows of a folder by a promise."""
     if lake.exists() and any(lake.iterdir()) and not is_lake(lake):
         raise InputError(f"{lake}: not a lake, and not empty; name another place")
-    name = hashlib.blake2b(str(source).encode(), digest_size=8).hexdigest()
+    words = () if promise == (TOTAL_ORDER,) else promise
+    name = hashlib.blake2b("\0".join((str(source), *words)).encode(), digest_size=8).hexdigest()
     place = lake / "watched" / name
     try:
         found_lake(lake)
         (place / "verdicts").mkdir(parents=True, exist_ok=True)
-        (place / "folder.json").write_text(json.dumps({"folder": str(source)}) + "\n")
+        (place / "folder.json").write_text(json.dumps({"folder": str(source), "promise": promise}) + "\n")
     except OSError as error:
         raise InputError(f"{lake} cannot be written: {cause_of(error)}") from error
     return place
@@ -356,21 +388,19 @@ def _alone(place: Path) -> Iterator[None]:
 
 def _query(
     session: SparkSession,
-    source: Path,
+    grown: DataStreamReader,
+    steps: Step,
     place: Path,
     every_s: float,
-    silence_s: float,
     sink: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
     """Start the query."""
     session.dataSource.register(GrowingLogs)
-    grown = session.readStream.format(GrowingLogs.name()).option("path", str(source)).load()
     judged = (
-        grown.withWatermark("seen", "0 seconds")
+        grown.load()
+        .withWatermark("seen", "0 seconds")
         .groupBy("run")
-        .applyInPandasWithState(
-            _steps(silence_s), _SAID, _STATE, "update", GroupStateTimeout.EventTimeTimeout
-        )
+        .applyInPandasWithState(steps, _SAID, _STATE, "update", GroupStateTimeout.EventTimeTimeout)
     )
     return (
         judged.writeStream.foreachBatch(sink)
@@ -421,14 +451,17 @@ def _stop(query: StreamingQuery) -> None:
     thread.join()
 
 
-Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]
 
 
-def _steps(silence_s: float) -> Step:
+def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:
     """What takes a step of a run: its logs have grown, or it has been silent for too long."""
 
     def step(key: tuple[str], grown: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-        watched = msgspec.json.decode(bytes(state.get[0]), type=_Watched) if state.exists else _Watched()
+        if key[0] == TICK:
+            return
+        watched = _Watched(promise)
+        if state.exists:
+            watched = msgspec.json.decode(bytes(state.get[0]), type=_Watched)
         directory = Path(key[0])
         if state.hasTimedOut:
             said = watched.give_up(directory)

@@ -6,6 +6,7 @@ The judge of whole logs is the reference.
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import msgspec
 
@@ -37,8 +38,6 @@ def fed(logs: History, chance: random.Random, early: Early | None = None) -> Ear
 
 def broken(logs: History) -> set[str]:
     """What the judge finds violated in logs whose ends are missing, of what is noticed early."""
-    from pathlib import Path
-
     judged = RunFindings(judge_history(logs), (Problem(Path("process-0.ndjson"), 0, TRUNCATED),))
     return {name for name, outcome in judged.outcomes.items() if outcome is Outcome.VIOLATED} & WATCHED
 
@@ -67,6 +66,28 @@ def test_an_alarm_is_raised_where_the_judge_finds_something_broken_for_ever() ->
         sound += not alarm
     assert min(found, sound) > 200
     assert vain < found / 4
+
+
+def test_of_a_fifo_order_an_alarm_is_raised_where_the_judge_finds_it_broken() -> None:
+    chance = random.Random(6)
+    found = sound = 0
+    for _ in range(200):
+        rows = [[f"+0:{k}" for k in (1, 2, 3)] + ["0:1", "0:2", "0:3"], ["+b", "b", "0:1", "0:2", "0:3"]]
+        order = ["0:1", "0:2", "0:3", "b"]
+        chance.shuffle(order)
+        rows.append(order[: chance.randrange(5)])
+        logs = history(" | ".join(f"{p}: {' '.join(row)}" for p, row in enumerate(rows)))
+        judged = RunFindings(
+            judge_history(logs, ("fifo-order",)), (Problem(Path("process-0.ndjson"), 0, TRUNCATED),)
+        )
+        expected = judged.outcomes["Fifo"] is Outcome.VIOLATED
+        alarm = fed(logs, chance, Early(3, total=False, fifo=True)).alarm
+        assert alarm or not expected, rows
+        found += expected
+        sound += not alarm
+        if not alarm:
+            assert fed(logs, chance, Early(3)).alarm == bool(broken(logs))
+    assert min(found, sound) > 20
 
 
 def test_what_all_have_delivered_is_held_no_more() -> None:

@@ -7,6 +7,7 @@ tests/trace/test_tail.py.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.pipeline import InputError, Standing, watch
-from antiphon.conformance.pipeline.growing import GrowingLogs, sizes_in
+from antiphon.conformance.pipeline.growing import TICK, GrowingLogs, sizes_in
 from antiphon.conformance.pipeline.watching import GOES_ON, OVER, SILENT, standings_in
 from antiphon.conformance.pipeline.watching import _Watched as Held
 from antiphon.conformance.trace import log_name
@@ -112,6 +113,48 @@ def test_a_run_that_is_silent_is_given_up_and_read_again_when_it_goes_on(grow: G
     assert (over.standing, over.outcome, over.found) == (OVER, Outcome.HOLDS, ())
 
 
+def test_another_promise_is_told_as_it_is_broken_and_no_total_order_is_asked_for(
+    grow: Grow, tmp_path: Path
+) -> None:
+    """Of what is not noticed early, the judge is asked whenever the logs have doubled."""
+    run, held = tmp_path / "run", Held(("fifo-order",))
+    grow(run, "0: +a +0:2 a 0:2 | 1: +b b a 0:2 | 2: b 0:2 a", 2)
+    said = held.read_on(run, ends(run))
+    assert said is not None
+    assert (said.outcome, said.found) == (Outcome.UNKNOWN, ())
+    held = stepped(held)
+    grow(run, "0: +a +0:2 a 0:2 | 1: +b b a 0:2 | 2: b 0:2 a", 1)
+    said = held.read_on(run, ends(run))
+    assert said is not None
+    assert [name for name, *_ in said.found] == ["Fifo"]
+
+    viewed, views = tmp_path / "viewed", Held(("virtual-synchrony",))
+    text = "0: [1=01] +a a [2=1] | 1: [1=01] a [2=1]"
+    grow(viewed, text, 1)
+    said = views.read_on(viewed, ends(viewed))
+    assert said is not None
+    assert (said.standing, said.outcome) == (GOES_ON, Outcome.VIOLATED)
+    assert "SelfInclusion" in {name for name, *_ in said.found}
+
+
+def test_when_all_are_silent_two_ticks_tell_the_time(grow: Grow, tmp_path: Path) -> None:
+    grow(tmp_path / "logs" / "a", HEALTHY, 0)
+    options = {"path": str(tmp_path / "logs"), "silence_s": "0"}
+    reader = GrowingLogs(options).streamReader(GrowingLogs({}).schema())
+    start = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
+    time.sleep(0.01)
+    first = reader.latestOffset(start, ReadAllAvailable())
+    second = reader.latestOffset(first, ReadAllAvailable())
+    assert [offset["ticks"] for offset in (start, first, second)] == [0, 1, 2]
+    assert reader.latestOffset(second, ReadAllAvailable()) is second
+    ((tick,),) = (list(reader.read(part)) for part in reader.partitions(start, first))
+    assert tick[0] == TICK
+    grow(tmp_path / "logs" / "b", HEALTHY, 0)
+    assert reader.latestOffset(second, ReadAllAvailable())["ticks"] == 0
+    nothing = GrowingLogs(options | {"path": str(tmp_path / "none")}).streamReader(GrowingLogs({}).schema())
+    assert nothing.latestOffset(nothing.initialOffset(), ReadAllAvailable())["logs"] == {}
+
+
 def test_offsets_are_sizes_of_logs_and_grow_by_so_many_bytes_at_most(grow: Grow, tmp_path: Path) -> None:
     for name in "ab":
         grow(tmp_path / "logs" / name, HEALTHY, 0)
@@ -159,6 +202,22 @@ def test_a_watch_that_is_killed_goes_on_and_loses_and_repeats_nothing(
     assert len(files) == 2
 
 
+@pytest.mark.deep
+def test_a_folder_that_is_silent_is_told_to_be(grow: Grow, master: str, tmp_path: Path) -> None:
+    """No log grows, and yet a step tells it; of another promise in a place of its own."""
+    logs, lake = tmp_path / "logs", tmp_path / "lake"
+    grow(logs / "run", HEALTHY, 1)
+    told: list[Standing] = []
+    for promise in ("total-order", "fifo-order"):
+        done = watch(
+            logs, lake, master=master, once=True, every_s=0.01, silence_s=0.01, promise=(promise,),
+            tell=told.append,
+        )  # fmt: skip
+        assert [each.standing for each in done.standings] == [SILENT]
+    assert [each.standing for each in told] == [GOES_ON, SILENT] * 2
+    assert len(list((lake / "watched").iterdir())) == 2
+
+
 def test_what_cannot_be_watched_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match="no such directory"):
         watch(tmp_path / "none", tmp_path / "lake")
@@ -166,5 +225,7 @@ def test_what_cannot_be_watched_is_wrong_usage(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "full" / "file").touch()
     assert main(["watch", str(tmp_path), "--lake", str(tmp_path / "full")]) == 64
     assert "not a lake, and not empty" in capsys.readouterr().err
+    assert main(["watch", str(tmp_path), "--lake", str(tmp_path / "lake"), "--promise", "peace"]) == 64
+    assert "unknown promise 'peace'" in capsys.readouterr().err
     assert main(["watch", str(tmp_path), "--lake", str(tmp_path / "lake"), "--json"]) == 64
     assert "add --once" in capsys.readouterr().err
