@@ -49,7 +49,6 @@ from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.lang import Program, SpecError
 
 THREADS = 2
-LONG = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -260,7 +259,7 @@ def main() -> None:
         if given.workers:
             given.master = stack.enter_context(cluster(given.workers))
         began = time.perf_counter()
-        stack.enter_context(spark_session(given.master, LONG))
+        stack.enter_context(spark_session(given.master))
         console.print(f"Spark starts on {given.master} in {time.perf_counter() - began:.1f} s")
         for name, program in map(named, given.names) if given.names else registered():
             if time.monotonic() > end:

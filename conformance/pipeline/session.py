@@ -368,10 +368,11 @@ def _configuration(master: str, log4j: Path, scratch: Path, volume: int) -> dict
             # without it the default room for compiled code is too small.
             java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
         configuration["spark.local.dir"] = str(scratch / "blocks")
-    if master.startswith("spark://") and 0 < volume < _LONG_BYTES:
-        # A machine of which all cores are taken starts a Java and as many Pythons as it has cores.
-        configuration["spark.cores.max"] = str(-(-volume // _BYTES_A_TASK))
+    if master.startswith("spark://") and volume < _LONG_BYTES:
         configuration["spark.executor.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
+        if volume:
+            # A machine of which all cores are taken starts a Java and as many Pythons as it has cores.
+            configuration["spark.cores.max"] = str(-(-volume // _BYTES_A_TASK))
     if is_private(master):
         configuration |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return configuration | {"spark.driver.extraJavaOptions": java}
