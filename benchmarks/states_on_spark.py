@@ -1,10 +1,10 @@
 """What does a state cost on Spark, beside the native engine, and are the counts the same?
 
 Run: `python benchmarks/states_on_spark.py [NAME[:constant=value,...]]... [--master local[2]] [--workers 2]
-[--partitions 4] [--at-least 100000] [--most 20000000] [--seconds 120] [--within 3600] [--json FILE]`. A
-name of the catalogue is bound with all repairs. Without names: every program of the ledger's checks that
-has at least so many states. Those are not known before they are explored: hours; the checks that are marked
-as deep come first.
+[--partitions 4] [--at-least 100000] [--most 5000000] [--seconds 60] [--within 3600] [--json FILE]`. A
+name of the catalogue is bound with all repairs. Without names: every specification of the catalogue, and
+every class and constants that the ledger's checks ask (`registered`), as far as it has at least so many
+states. How many is not known before it is explored: hours; `--within` ends it before.
 
 A program is explored by the native engine with two threads, its kernel compiled before, up to `--most`
 states or `--seconds`; what is complete and large enough is explored on Spark, in a lake that is removed
@@ -41,12 +41,13 @@ from antiphon.conformance.pipeline.java import java_home
 from antiphon.conformance.pipeline.session import spark_session
 from antiphon.conformance.states.checking import check_on_spark
 from antiphon.conformance.states.running import NARROW
+from antiphon.model import explore
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import StorageOptions
 from antiphon.model.engines.native.kernel import kernel_of
-from antiphon.model.explore import check
 from antiphon.spec.catalogue import ENTRIES
-from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.claims.claim import Check
+from antiphon.spec.lang import Program
 
 THREADS = 2
 
@@ -86,31 +87,40 @@ def named(text: str) -> tuple[str, Program]:
 
 
 def registered() -> Iterator[tuple[str, Program]]:
-    """Every program that a check of the ledger is about, once; those of deep checks first."""
-    seen: set[str] = set()
-    for deep in (True, False):
-        for entry in ENTRIES:
-            for claim in entry.claims:
-                for number, recorded in enumerate(claim.checks):
-                    if recorded.deep is not deep:
-                        continue
-                    try:
-                        program = program_of(recorded)
-                        digest = program.digest
-                    except SpecError:
-                        continue
-                    if digest not in seen:
-                        seen.add(digest)
-                        yield f"{claim.id}, check {number + 1}: {program.name}", program
+    """Every specification of the catalogue with its own constants; then every class and constants of the
+    ledger's checks, with the repairs of the first such check, deep ones first.
+    """
+    digests: set[str] = set()
+    for entry in ENTRIES:
+        program = antiphon.program(entry.name, repairs="all")
+        digests.add(program.digest)
+        yield entry.name, program
+    recorded = [
+        (claim, check)
+        for entry in ENTRIES
+        for claim in entry.claims
+        for check in claim.checks
+        if isinstance(check, Check)
+    ]
+    seen: set[tuple[str, str]] = set()
+    for claim, check in sorted(recorded, key=lambda pair: not pair[1].deep):
+        asked = (check.spec.__qualname__, str(sorted(check.constants.items())))
+        if asked not in seen:
+            seen.add(asked)
+            program = program_of(check)
+            if program.digest not in digests:
+                digests.add(program.digest)
+                bound = ",".join(f"{name}={value}" for name, value in check.constants.items())
+                yield f"{claim.id} {check.spec.__name__}:{bound}", program
 
 
 def measured(name: str, program: Program, given: argparse.Namespace, console: Console) -> Figures | None:
     """The figures of a program; None when it is too small, or too large for the native engine."""
     kernel = kernel_of(program)
     storage = StorageOptions(threads=THREADS)
-    check(program, properties=[], engine="native", storage=storage, bounds=Bounds(states=1))
+    explore.check(program, properties=[], engine="native", storage=storage, bounds=Bounds(states=1))
     began, before = time.perf_counter(), processors()
-    native = check(
+    native = explore.check(
         program,
         properties=[],
         engine="native",
@@ -247,9 +257,9 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--narrow", type=int, default=NARROW)
     parser.add_argument("--at-least", type=int, default=100_000)
-    parser.add_argument("--most", type=int, default=20_000_000)
+    parser.add_argument("--most", type=int, default=5_000_000)
     parser.add_argument("--memory", type=int, default=8_000)
-    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--within", type=float, default=3_600.0)
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--json", type=Path)
