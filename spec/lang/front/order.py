@@ -13,6 +13,7 @@ reads the intermediate form.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -278,14 +279,17 @@ def _names(value: object) -> Iterator[str]:
 
 def children(node: object) -> Iterator[Any]:
     """The nodes directly within a node of the intermediate form."""
-    if not dataclasses.is_dataclass(node):
-        return
-    for item in dataclasses.fields(node):
-        part = getattr(node, item.name)
+    for name in _fields(type(node)):
+        part = getattr(node, name)
         if isinstance(part, ir.Node):
             yield part
         elif isinstance(part, tuple):
             yield from (one for one in part if isinstance(one, ir.Node))
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 def _binder(survey: Survey, binder: ir.Binder) -> None:
