@@ -277,7 +277,7 @@ def _names(value: object) -> Iterator[str]:
         yield from _names(part)
 
 
-def children(node: object) -> Iterator[Any]:
+def children(node: Any) -> Iterator[Any]:
     """The nodes directly within a node of the intermediate form."""
     for name in _fields(type(node)):
         part = getattr(node, name)
