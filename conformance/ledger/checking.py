@@ -130,17 +130,21 @@ def run_ledger(
                 recorded, verdict.outcome, _found(verdict, length), verdict, length
             )
     return tuple(
-        ClaimResult(claim, tuple(_results(claim, results, engine)), 0 if deep else _left_out(claim, engine))
+        ClaimResult(
+            claim,
+            tuple(_results(claim, results, engine, deep=deep)),
+            0 if deep else _left_out(claim, engine),
+        )
         for claim in claims
     )
 
 
-def _takes_long(recorded: Check, engine: str) -> bool:
-    return recorded.deep or (engine == "z3" and recorded.long_for_z3)
+def _takes_long(recorded: Check | Measurement, engine: str) -> bool:
+    return recorded.deep or (engine == "z3" and isinstance(recorded, Check) and recorded.long_for_z3)
 
 
 def _left_out(claim: Claim, engine: str) -> int:
-    return sum(isinstance(recorded, Check) and _takes_long(recorded, engine) for recorded in claim.checks)
+    return sum(_takes_long(recorded, engine) for recorded in claim.checks)
 
 
 def _suits_z3(bound: Program, recorded: Check) -> bool:
@@ -154,11 +158,13 @@ def _suits_z3(bound: Program, recorded: Check) -> bool:
     return recorded.outcome == "holds" and asked in ("invariant", *BROKEN_BY_STEPS)
 
 
-def _results(claim: Claim, results: dict[int, CheckResult], engine: str) -> Iterator[CheckResult]:
+def _results(
+    claim: Claim, results: dict[int, CheckResult], engine: str, *, deep: bool
+) -> Iterator[CheckResult]:
     for recorded in claim.checks:
         if id(recorded) in results:
             yield results[id(recorded)]
-        elif isinstance(recorded, Measurement) and engine != "z3":
+        elif isinstance(recorded, Measurement) and engine != "z3" and (deep or not recorded.deep):
             holds, found = measure(recorded.name)
             yield CheckResult(recorded, Outcome.HOLDS if holds else Outcome.VIOLATED, found)
 

@@ -68,9 +68,7 @@ def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], 
     else:
         parts.append(_unreached(result))
     parts += [_repairs(claim, result), _bounds(result)]
-    again = f"antiphon claims {claim.id}" + (
-        " --deep" if any(isinstance(check, Check) and check.deep for check in claim.checks) else ""
-    )
+    again = f"antiphon claims {claim.id}" + (" --deep" if any(check.deep for check in claim.checks) else "")
     parts.append(f"Again: `{again}`" if claim.checks else "")
     trace = shown.verdict.trace if shown is not None and shown.verdict is not None else None
     picture = svg(diagram(_bare(trace), name(trace.program.spec))) if trace is not None else ""

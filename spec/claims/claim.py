@@ -148,13 +148,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A figure that is counted on runs: the name of the measurement, what it must give in words, and the
-    expected outcome.
+    """A figure that is counted on runs, or what else is found out by no check: the name of the measurement,
+    what it must give in words, and the expected outcome. `deep` as for a check.
     """
 
     name: str
     expectation: str
     outcome: RecordedOutcome
+    deep: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pytest
 
 from antiphon.conformance.ledger import Reports
+from antiphon.conformance.ledger.measurements import measure
 from antiphon.model.explore import check as explore
 from antiphon.model.symbolic import prove
 from antiphon.model.trace import replay
@@ -217,6 +218,7 @@ def test_every_update_is_delivered_on_every_fair_run() -> None:
     assert lost.trace.loop is not None
 
 
+@pytest.mark.deep
 def test_an_update_is_overtaken_by_one_that_came_later_unless_the_oldest_is_selected() -> None:
     """DTP-18: `an unacknowledged MSG` in BUF, and nothing says which."""
     found = {
@@ -256,3 +258,9 @@ def test_the_invariants_behind_the_bounds_imply_one_another(
     one: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 1}
     report = prove(program(DtpBounds, repairs="all", without=without, **one), properties=BOUNDS)
     assert {name for name in BOUNDS if report[name].evidence.kind is not EvidenceKind.PROVED} == unproved
+
+
+@pytest.mark.deep
+def test_the_bounds_are_proved_by_induction() -> None:
+    proved, found = measure("bounds by induction")
+    assert proved, found

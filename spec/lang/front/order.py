@@ -13,7 +13,6 @@ reads the intermediate form.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -287,9 +286,15 @@ def children(node: Any) -> Iterator[Any]:
             yield from (one for one in part if isinstance(one, ir.Node))
 
 
-@functools.cache
 def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(item.name for item in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+    """The names of the fields of a class, none if it is no dataclass."""
+    if kind not in _FIELDS:
+        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+        _FIELDS[kind] = tuple(item.name for item in fields)
+    return _FIELDS[kind]
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _binder(survey: Survey, binder: ir.Binder) -> None:
