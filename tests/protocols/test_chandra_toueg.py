@@ -26,6 +26,7 @@ def violated(report: Report) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
 
 
+@pytest.mark.deep
 def test_three_processes_agree_whoever_crashes_and_whoever_is_suspected() -> None:
     """One crash, one false suspicion, two values, two rounds: every reachable state."""
     report = explored(*SAFETY, *WITNESSES)
@@ -37,7 +38,7 @@ def test_three_processes_agree_whoever_crashes_and_whoever_is_suspected() -> Non
     ("mutant", "faults"),
     [
         ("half_is_enough", {"crashes": 1, "false_suspicions": 0}),
-        ("ignore_timestamps", {"crashes": 1, "false_suspicions": 0}),
+        pytest.param("ignore_timestamps", {"crashes": 1, "false_suspicions": 0}, marks=pytest.mark.deep),
         ("acknowledge_suspected", {"crashes": 1, "false_suspicions": 1}),
     ],
 )
@@ -67,7 +68,7 @@ def test_of_two_processes_none_may_crash() -> None:
     ("faults", "full", "few"),
     [
         ({"processes": 2, "rounds": 2}, 3505, 2779),
-        ({"processes": 3, "rounds": 1, "crashes": 0}, 7635, 3747),
+        pytest.param({"processes": 3, "rounds": 1, "crashes": 0}, 7635, 3747, marks=pytest.mark.deep),
     ],
 )
 def test_urgent_runs_give_the_verdicts_of_all_runs(faults: dict[str, int], full: int, few: int) -> None:

@@ -140,7 +140,12 @@ def test_urgent_runs_give_the_verdicts_of_all_runs(
 
 
 @pytest.mark.parametrize(
-    ("without", "fails"), [("old_token", True), ("await_body", True), ("await_all_bodies", False)]
+    ("without", "fails"),
+    [
+        ("old_token", True),
+        pytest.param("await_body", True, marks=pytest.mark.deep),
+        ("await_all_bodies", False),
+    ],
 )
 def test_urgent_runs_find_the_violations_of_all_runs(without: str, fails: bool) -> None:
     """A shortcut that hid a counterexample, or made one, would show here: `await_all_bodies` is missed by

@@ -75,7 +75,9 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 """Constants; states, transitions, depth."""
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", ["two", *(pytest.param(name, marks=pytest.mark.deep) for name in [*MODELS][1:])]
+)
 def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
     """Integrity, order, agreement, validity, one holder, unique numbers, stability and resilience, as far as
     there is no failure.
@@ -88,6 +90,7 @@ def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
     assert (seen.exploration.states, seen.exploration.transitions, seen.exploration.depth) == counts
 
 
+@pytest.mark.deep
 def test_every_step_of_the_repaired_figure_fires_somewhere() -> None:
     wrong, late, stray = ({**CALM, **fault} for fault in ({"suspicions": 1}, {"late": True}, {"strays": 1}))
     runs = [report(constants).exploration for constants in (TWO, THREE, FAILED, wrong, late, stray)]

@@ -33,7 +33,10 @@ def subsets(needs: dict[str, tuple[str, ...]]) -> Iterator[set[str]]:
         yield set(needs) - left_out
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=(pytest.mark.deep,) * name.startswith("rbp")) for name in PROTOCOLS],
+)
 def test_any_subset_of_repairs_is_a_specification(name: str) -> None:
     entry = entry_named(name)
     assert entry is not None

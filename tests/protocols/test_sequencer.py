@@ -91,6 +91,7 @@ def test_every_action_fires_in_some_repaired_model() -> None:
     assert idle - fired == {"refuse_forward", "refuse_loose_forward", "suspect"}
 
 
+@pytest.mark.deep
 def test_every_action_fires_in_the_literal_text_but_those_of_repairs() -> None:
     fired: set[str] = set()
     for constants in (CRASH, CRASH | {"unicast": "unordered"}):

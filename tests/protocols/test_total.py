@@ -160,6 +160,7 @@ def test_a_run_that_begins_later_begins_where_a_view_change_ends(repairs: Any) -
     assert (begun["network"], changed["network"]) == ({NewView(P1, 1, 1)}, {NewView(P1, 2, 1)})
 
 
+@pytest.mark.deep
 def test_a_request_that_was_numbered_before_is_ignored_as_repaired() -> None:
     """Without the repair, the same duplicate gets a second id (TOT-15)."""
     constants = {"views": 1, "processes": 2, "messages": 1, "losses": 0, "spare": 1}

@@ -296,8 +296,8 @@ not.
 """
 
 
-INSIDE = ("horus-total",)
-"""Protocols that another is made of: TOTAL stands on the flush, too."""
+LATE = ("horus-total", "horus-flush-total", "irbp", "vsc")
+"""Protocols that another is made of, and those that take longest."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -308,7 +308,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         chosen = [
             (name, without)
             for name, without in VARIANTS
-            if deep or name in small or (name not in INSIDE and (not without or without[0] in TELLING[::3]))
+            if deep or name in small or (name not in LATE and (not without or without[0] in TELLING[::3]))
         ]
         metafunc.parametrize("variant", chosen, ids=[f"{name}-{called(without)}" for name, without in chosen])
 

@@ -47,7 +47,9 @@ def test_a_planted_fault_shrinks_to_at_most_two_steps_above_breadth_first(fault:
     assert len(shortest.trace) <= len(report.difference.trace) <= len(shortest.trace) + 2
 
 
-@pytest.mark.parametrize("fault", SIZE_FAULTS)
+@pytest.mark.parametrize(
+    "fault", [SIZE_FAULTS[0], *(pytest.param(fault, marks=pytest.mark.deep) for fault in SIZE_FAULTS[1:])]
+)
 def test_what_needs_several_messages_is_found_by_default(fault: str) -> None:
     """Three processes and three messages, which no walk completes."""
     bound = bound_protocol("rbp")

@@ -11,8 +11,14 @@ from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.suites import check_binding
 from antiphon.spec.lang import Step
 
+LATE = ("dtp",)
+"""Takes as long as all others together."""
 
-@pytest.mark.parametrize("name", bound_protocols())
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=(pytest.mark.deep,) * (name in LATE)) for name in bound_protocols()],
+)
 def test_every_binding_keeps_the_rules(name: str) -> None:
     bound = bound_protocol(name)
     check_binding(lambda: bound.bind(**{**bound.small, **bound.every}), never=bound.never)

@@ -47,9 +47,15 @@ def test_what_is_stable_is_not_kept(core: Implementation[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "core", [totem(), sequencer(), total(), dtp(silence_ms=20.0), rbp_resilient()],
-    ids=["totem", "sequencer", "total", "dtp", "rbp-resilient"],
-)  # fmt: skip
+    "core",
+    [
+        pytest.param(totem(), id="totem", marks=pytest.mark.deep),
+        pytest.param(sequencer(), id="sequencer"),
+        pytest.param(total(), id="total", marks=pytest.mark.deep),
+        pytest.param(dtp(silence_ms=20.0), id="dtp", marks=pytest.mark.deep),
+        pytest.param(rbp_resilient(), id="rbp-resilient"),
+    ],
+)
 def test_nothing_is_kept_of_what_was_delivered(core: Implementation[Any]) -> None:
     assert growth(core, messages=300).containers == frozenset()
 
