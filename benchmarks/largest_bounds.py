@@ -143,7 +143,7 @@ LADDERS = (
     Ladder(
         "irbp",
         {"detected_at_once": True, "delivering": True, "assigned": True, "processes": 3, "messages": 2, "views": 2},
-        _grow("crashes false_suspicions highest", (1, 0, 5), (0, 1, 5)),
+        _grow("crashes false_suspicions highest", (1, 0, 5), (0, 1, 5), (1, 1, 5)),
         SAFE,
         about="safety, deliveries at once, message k of process k",
     ),
