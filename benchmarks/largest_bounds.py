@@ -273,7 +273,7 @@ LADDERS = (
             "processes messages losses passes crashes",
             (2, 1, 1, 4, 1), (3, 1, 0, 3, 1), (3, 1, 1, 3, 2), (3, 2, 1, 3, 2), (3, 2, 1, 5, 2), (4, 1, 1, 3, 2), (3, 3, 1, 5, 2), (4, 2, 1, 4, 3),
         ),
-        (*TURN, "Validity", "Returns", "UniformAgreement", "Agreement"),
+        (*TURN, "Validity", "EverybodyDelivers", "Returns", "UniformAgreement", "Agreement"),
         "safety and detection, with failures, before Reformation",
     ),
     Ladder(
