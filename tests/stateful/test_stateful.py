@@ -48,7 +48,11 @@ def test_a_planted_fault_shrinks_to_at_most_two_steps_above_breadth_first(fault:
 
 
 @pytest.mark.parametrize(
-    "fault", [SIZE_FAULTS[0], *(pytest.param(fault, marks=pytest.mark.deep) for fault in SIZE_FAULTS[1:])]
+    "fault",
+    [
+        pytest.param(fault, marks=(pytest.mark.deep,) * bool(number))
+        for number, fault in enumerate(SIZE_FAULTS)
+    ],
 )
 def test_what_needs_several_messages_is_found_by_default(fault: str) -> None:
     """Three processes and three messages, which no walk completes."""
