@@ -15,19 +15,21 @@ This module must not know the relay, the faults or the verdict.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from antiphon.conformance.cluster import control
 from antiphon.conformance.cluster.application import Application
 from antiphon.conformance.cluster.protocols import member
 from antiphon.conformance.cluster.tracer import LogTracer
-from antiphon.conformance.trace import LogWriter
+from antiphon.conformance.trace import LogWriteError, LogWriter
 from antiphon.impl.group import Group
 from antiphon.impl.loops import run
 
@@ -93,9 +95,10 @@ def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
     threading.Thread(target=listen, name="parent", daemon=True).start()
 
 
-def _give_up(error: Exception) -> None:
-    """Without a log the node is of no use: say why and go."""
-    os.write(sys.stderr.fileno(), f"{error}\n".encode())
+def _give_up(error: BaseException) -> NoReturn:
+    """Say why in one line, for which there may be no room either, and go with the exit code that tells it."""
+    with contextlib.suppress(OSError):
+        os.write(sys.stderr.fileno(), f"{type(error).__name__}: {error}\n".encode())
     os._exit(control.EXIT_FAILED)
 
 
@@ -115,13 +118,18 @@ def _lines(descriptor: int) -> Iterator[bytes]:
         yield from whole
 
 
-if __name__ == "__main__":
+def guarded(node: Callable[[], int]) -> NoReturn:
+    """Run a node to its end; whatever fails, the parent learns it from the exit code."""
     try:
-        sys.exit(main())
-    except Exception as error:  # noqa: BLE001 - whatever failed, the parent has to learn it from the exit code
-        sys.excepthook(*sys.exc_info())
+        sys.exit(node())
+    except Exception as error:  # noqa: BLE001 - of whatever kind
         cause: BaseException = error
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
-        sys.stderr.write(f"{type(cause).__name__}: {cause}\n")
-        sys.exit(control.EXIT_FAILED)
+        if not isinstance(cause, LogWriteError):  # the place of that tells nothing, and needs room
+            sys.excepthook(*sys.exc_info())
+        _give_up(cause)
+
+
+if __name__ == "__main__":
+    guarded(main)

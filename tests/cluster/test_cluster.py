@@ -239,6 +239,25 @@ def test_a_node_that_cannot_write_its_log_is_named_with_the_reason(tmp_path: Pat
     assert others[-1].endswith("cluster.json: cannot be written: File too large")
 
 
+@pytest.mark.parametrize(
+    "error", ["LogWriteError('no room')", "ExceptionGroup('', [LogWriteError('no room')])"]
+)
+def test_a_node_without_room_for_a_traceback_says_why_it_goes(tmp_path: Path, error: str) -> None:
+    """The application's part of the log fails within a group of tasks."""
+    program = (
+        "import resource\n"
+        "from antiphon.conformance.cluster.node import guarded\n"
+        "from antiphon.conformance.trace import LogWriteError\n"
+        f"def node(): raise {error}\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))\n"
+        "guarded(node)\n"
+    )
+    said = tmp_path / "stderr"
+    with said.open("wb") as stderr:
+        ran = subprocess.run([sys.executable, "-c", program], stderr=stderr, check=False)
+    assert (ran.returncode, said.read_text()) == (70, "LogWriteError: no room\n")
+
+
 def test_the_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     shown = {}
