@@ -318,6 +318,21 @@ LADDERS = (
     ),
     Ladder("chang-maxemchuk", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5), (6, 5))),
     Ladder("pinwheel", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5))),
+    Ladder(
+        "irbp-iviews",
+        {"detected_at_once": True, "urgent": True, "assigned": True, "views": 2},
+        _grow("processes messages crashes false_suspicions highest", (3, 1, 1, 1, 5), (3, 2, 1, 1, 6), (4, 1, 1, 1, 5)),
+        (*SAFE, "CoreAgreement", "NothingIsSent", "SendingViewDelivery", "SameViewDelivery", "ExternalsFollow"),
+        about="what is promised of the core, local steps at once",
+    ),
+    Ladder(
+        "dtp-crashing",
+        {"tie": "lowest", "resilience": 1, "senders": 1, "unlimited": True, "timeouts": 0, "nulls": 0, "processes": 3},
+        _grow("messages losses crashes", (1, 1, 1), (2, 0, 1), (2, 1, 1)),
+        (*SAFE, "TokenHeld", "Acknowledged", "Recovers"),
+        about="safety",
+    ),
+    Ladder("totem-ring", {}, _grow("processes messages", (3, 3), (3, 4), (4, 3), (4, 4))),
     Ladder("totem", {}, _grow("processes messages visits", (2, 2, 4), (3, 2, 5), (3, 3, 6), (3, 4, 8), (4, 3, 8), (4, 4, 9), (5, 4, 11))),
 )  # fmt: skip
 

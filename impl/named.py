@@ -78,7 +78,7 @@ def delivering(
     if holders > 1:
         name = made.messages.protocol
         raise UnknownDelivery(
-            f"deliver={deliver!r}: in {name} no member knows who has a message; leave `protocol` out, or "
+            f"deliver={deliver!r}: {name} delivers a message when it is ordered; leave `protocol` out, or "
             "take 'rbp-resilient' or 'dtp'"
         )
     return made

@@ -106,10 +106,7 @@ def swarm(
     try:
         settings = Settings(
             members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers,
-            deliver=deliver,
-            sealed=sealed,
-            multicast=multicast,
-            planted=fault,
+            deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip
     except ValueError as error:

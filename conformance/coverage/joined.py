@@ -109,9 +109,9 @@ def coverage(
 
     Raises:
         SpecError: no such protocol or constant.
-        InputError: no lake, no run in it that could be read as this model's, or this is no master.
-        PipelineError: no Java, the lake cannot be written, Spark failed, or a run went otherwise than the
-            lake says.
+        InputError: no lake, one that cannot be written, no run in it that could be read as this model's, or
+            this is no master.
+        PipelineError: no Java, Spark failed, or a run went otherwise than the lake says.
     """
     place = Path(lake).absolute()
     binding = binding_of(protocol, **constants)
@@ -140,8 +140,10 @@ def coverage(
             tables = [_table(session, _paths(batch, model), PATHS) for batch, _ in asked]
             paths = reduce(DataFrame.union, tables)
             return _joined(session, place, model, paths, runs, len(asked))
-    except (Py4JJavaError, PySparkException, OSError) as error:
+    except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
+    except OSError as error:
+        raise InputError(f"{place} cannot be written: {cause_of(error)}") from error
 
 
 def _settings(batch: Batch, protocol: str, members: int) -> Settings | None:

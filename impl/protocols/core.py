@@ -254,6 +254,6 @@ class Implementation(NamedTuple, Generic[M]):
     network: Network = Network.LOSSY
     """What the core needs below it. Whoever carries its messages provides that: a core does not look."""
     resilient: Callable[[int], Implementation[M]] | None = None
-    """Makes the same with delivery when so many members have a message; None: no member knows who has it."""
+    """Makes the same with delivery when so many have a message; None: when it is ordered."""
     forgets: bool = True
     """Whether a member keeps, at rest, no more than a few messages for each member."""
