@@ -7,11 +7,13 @@
 3. `alarm` is set by an event after which no continuation of the run keeps what is promised of safety: a
    message is broadcast or delivered a second time, broadcast by another, delivered under a second position,
    number or content, in a position that is taken, or before its source could have broadcast it; numbers that
-   do not grow; a report of what no correct process says. Positions and numbers are of `total` orders; of
-   `fifo` ones, it is a message that comes after a later one of its source, by their counts.
-4. An alarm is no verdict: the judge of logs has the word, and whole logs. What no alarm is raised for, and is
-   judged when the run is over: all that is promised of the end, datagrams, causality along them, what the
-   protocol hands to the application, and a delivery without broadcast.
+   do not grow; what comes out between application and protocol other than it went in; a datagram that names
+   another sender, or is sent a second time; a report of what no correct process says. Positions and numbers
+   are of `total` orders; of `fifo` ones, it is a message that comes after a later one of its source, by their
+   counts.
+4. An alarm is no verdict: the judge of logs has the word, and whole logs. No alarm is raised for what is
+   promised of the end, for a delivery or reception without its cause, a datagram that another receives than
+   it was sent to, and a cycle of causes.
 
 The state is plain data, which can be kept and read back. This module judges nothing, and reads no file.
 """
@@ -22,10 +24,25 @@ from bisect import bisect_right
 
 import msgspec
 
-from antiphon.conformance.trace import Broadcast, Crash, Deliver, Event, Violation
+from antiphon.conformance.trace import (
+    Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
+    Crash,
+    Deliver,
+    End,
+    Event,
+    Send,
+    Violation,
+)
 
 HELD_MAX = 100_000
-"""So many messages are held at most: where processes are further apart, only the end tells."""
+"""So many messages are held at most: where processes are further apart, no alarm is raised any more."""
+
+PASSING_MAX = 1_000
+"""So many messages are held on their way between an application and its protocol, which takes so many and no
+more: where there are more, the log does not show the protocol's side.
+"""
 
 
 class _Message(msgspec.Struct):
@@ -41,10 +58,46 @@ class _Message(msgspec.Struct):
     by: set[int] = msgspec.field(default_factory=set)
 
 
+_Content = tuple[str, str, int]
+
+
+class _Passage(msgspec.Struct):
+    """What an application and its protocol hand to each other, one way: what is `under_way`. `unasked`:
+    something came out before anything went in; `one_sided`: so much went in that nothing will come out.
+    """
+
+    under_way: list[_Content] = msgspec.field(default_factory=list)
+    unasked: bool = False
+    one_sided: bool = False
+
+    def enters(self, content: _Content) -> None:
+        """It is under way."""
+        if len(self.under_way) == PASSING_MAX:
+            self.one_sided, self.under_way = True, []
+        if not self.one_sided:
+            self.under_way.append(content)
+
+    def leaves(self, content: _Content) -> bool:
+        """Whether this went in, before all that is under way."""
+        if self.under_way:
+            return self.under_way.pop(0) == content
+        self.unasked = not self.one_sided
+        return self.one_sided
+
+
 class _Log(msgspec.Struct):
+    """`two_sided`: the log shows what the protocol takes and gives. `datagram` is the count of the one that
+    was sent last, to the processes `sent_to`.
+    """
+
     delivered: int = 0
     number: int = 0
     crashed: bool = False
+    two_sided: bool = False
+    taken: _Passage = msgspec.field(default_factory=_Passage)
+    given: _Passage = msgspec.field(default_factory=_Passage)
+    datagram: int = -1
+    sent_to: set[int] = msgspec.field(default_factory=set)
     latest: dict[int, int] = msgspec.field(default_factory=dict)
 
 
@@ -70,20 +123,47 @@ class Early(msgspec.Struct):
         log = self.logs.setdefault(process, _Log())
         match event:
             case Broadcast(m=m, digest=digest):
+                log.taken.enters((m, digest, 0))
                 self._broadcast(process, log, m, digest)
             case Deliver(m=m):
+                is_given = log.given.leaves((m, event.digest, event.number))
+                self.alarm |= log.two_sided and not is_given
                 self._deliver(process, log, m, event)
+            case CoreBroadcast(m=m, digest=digest):
+                self._two_sided(log)
+                self.alarm |= not log.taken.leaves((m, digest, 0))
+            case CoreDeliver(m=m, number=number, digest=digest):
+                self._two_sided(log)
+                log.given.enters((m, digest, number))
+            case Send(d=d, to=to):
+                self._send(process, log, d, to)
             case Crash():
                 log.crashed = True
                 for m in list(self.held):
                     self._drop(m)
             case Violation():
                 self.alarm = True
+            case End():
+                stays = bool(log.taken.under_way or log.given.under_way)
+                self.alarm |= log.two_sided and stays
             case _:
                 return
         if len(self.held) > HELD_MAX:
             self.gave_up = True
             self.held, self.positions, self.over = {}, {}, {}
+
+    def _two_sided(self, log: _Log) -> None:
+        """What an application got before cannot have come from the protocol."""
+        log.two_sided = True
+        self.alarm |= log.given.unasked
+
+    def _send(self, process: int, log: _Log, d: str, to: int) -> None:
+        """Datagrams have the name of their sender, and growing counts."""
+        sender, count = _numbers(d)
+        if count > log.datagram:
+            log.datagram, log.sent_to = count, set()
+        self.alarm |= sender != process or count < log.datagram or to in log.sent_to
+        log.sent_to.add(to)
 
     def _broadcast(self, process: int, log: _Log, m: str, digest: str) -> None:
         source, count = _numbers(m)

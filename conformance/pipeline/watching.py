@@ -2,10 +2,10 @@
 
 1. `growing` says which logs grew; all ranges of a run go to one task, which holds what is known of the run
    (`_Watched`): how far each log was read, and what `history.early` holds. It reads on from there.
-2. When `early` raises an alarm, when a log is faulty, and when the run is over, the one judge of logs
-   (`history`) judges the logs as far as they were read. After an alarm that was none, or a violation that was
-   told, it does so again when the logs have doubled, so that all judgements together cost twice the last. Of
-   a promise that `early` does not know, it does so whenever they have doubled.
+2. The one judge of logs (`history`) judges the logs as far as they were read: in every step while they have
+   at most `JUDGED_ALWAYS` bytes, and when the run is over. Of a larger run it does so when `early` raises an
+   alarm, and, of what `early` does not notice, whenever they have grown by an eighth, so that all judgements
+   together cost nine times the last.
 3. A run is over when every log has its end. Then, or when it has been silent for too long (the watermark,
    which goes on by a tick of `growing` when all are silent), the run is judged, told and forgotten; if it
    grows again, it is read from its beginning.
@@ -98,8 +98,10 @@ _TOO_SLOW: Final = "Python worker failed to connect back"
 else to do. The checkpoint has what was done.
 """
 _ATTEMPTS: Final = 4
+JUDGED_ALWAYS: Final = 4 << 20
+"""Logs of so many bytes are judged in every step that reads more of them: about 55,000 events, a second."""
 _NOTICED: Final = frozenset({TOTAL_ORDER, FIFO_ORDER})
-"""What `early` notices of these is all of them that can be broken while a run goes on."""
+"""What `early` notices of these is all of what they promise beside datagrams and causality along them."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """The faults of a run that goes on, which are none."""
 
@@ -109,8 +111,8 @@ Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.Da
 
 class _Watched(msgspec.Struct):
     """What is held of a run between two steps: how far each log was read, what may break early, and how many
-    bytes the logs had when they were judged last. `told` is a digest of what was told last. Of a run that is
-    forgotten it is known how far it was read.
+    bytes the logs had when they were judged last. `told` is a digest of what was told last, but for how many
+    events there were and how many offend. Of a run that is forgotten it is known how far it was read.
     """
 
     promise: tuple[str, ...] = (TOTAL_ORDER,)
@@ -132,16 +134,21 @@ class _Watched(msgspec.Struct):
             self._read_log(process, directory / log_name(process), end)
         if self.early is not None and self._is_over(self.early):
             return self._end(directory, OVER)
-        alarm = self.early is not None and self.early.alarm
-        wanted = alarm or self.faulty or not _NOTICED.issuperset(self.promise)
-        if wanted and (self._size >= 2 * self.judged or (alarm and calm)):
+        if self._is_due(calm=calm):
             self.judged = self._size
             return self._say(self._judged(directory, GOES_ON))
-        return (
-            self._say(Standing(str(directory), GOES_ON, Outcome.UNKNOWN, self.events))
-            if not self.told
-            else None
-        )
+        if self.told:
+            return None
+        return self._say(Standing(str(directory), GOES_ON, Outcome.UNKNOWN, self.events))
+
+    def _is_due(self, *, calm: bool) -> bool:
+        """Whether the judge is asked now; `calm`: before this step there was no alarm."""
+        if self._size <= JUDGED_ALWAYS:
+            return self._size > 0
+        early = self.early
+        alarm = early is not None and early.alarm
+        blind = early is None or early.gave_up or not _NOTICED.issuperset(self.promise)
+        return (alarm and calm) or ((alarm or blind or self.faulty) and 8 * self._size >= 9 * self.judged)
 
     def give_up(self, directory: Path) -> Standing | None:
         """Wait no longer for a run that is silent; what is to be told."""
@@ -179,8 +186,9 @@ class _Watched(msgspec.Struct):
 
     def _judged(self, directory: Path, standing: str) -> Standing:
         """Ask the judge of logs, about as much of them as was read."""
-        run = load_run(directory, {process: tail.at for process, tail in self.tails.items()})
         goes_on = standing == GOES_ON
+        ends = {process: tail.at for process, tail in self.tails.items() if tail.at or not goes_on}
+        run = load_run(directory, ends)
         if goes_on:  # what is not there may come
             faults = (
                 Problem(directory, 0, TRUNCATED),
@@ -204,7 +212,9 @@ class _Watched(msgspec.Struct):
 
     def _say(self, standing: Standing) -> Standing | None:
         """What is to be told, unless it was told."""
-        said = hashlib.blake2b(msgspec.json.encode(standing), digest_size=12).hexdigest()
+        broken = [(name, outcome, reason) for name, outcome, _, reason, _ in standing.found]
+        told = [standing.standing, standing.outcome, broken]
+        said = hashlib.blake2b(msgspec.json.encode(told), digest_size=12).hexdigest()
         if said == self.told:
             return None
         self.told = said
@@ -449,8 +459,6 @@ def _stop(query: StreamingQuery) -> None:
     thread = threading.Thread(target=stop, name="antiphon-stop-watching")
     thread.start()
     thread.join()
-
-
 
 
 def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:

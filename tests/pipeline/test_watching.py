@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,11 +16,22 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.pipeline import InputError, Standing, watch
+from antiphon.conformance.history import (
+    PROMISES,
+    TOTAL_ORDER,
+    RunFindings,
+    history,
+    judge_history,
+    properties_of,
+)
+from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
+from antiphon.conformance.history.finding import LIVENESS
+from antiphon.conformance.history.promises import SAFE, VIRTUAL_SYNCHRONY
+from antiphon.conformance.pipeline import InputError, Standing, watch, watching
 from antiphon.conformance.pipeline.growing import TICK, GrowingLogs, sizes_in
 from antiphon.conformance.pipeline.watching import GOES_ON, OVER, SILENT, standings_in
 from antiphon.conformance.pipeline.watching import _Watched as Held
-from antiphon.conformance.trace import log_name
+from antiphon.conformance.trace import TRUNCATED, Event, Header, Problem, causal_order, log_name
 from antiphon.model.verdict import Outcome
 
 WriteRun = Callable[[Path, str], None]
@@ -28,6 +39,9 @@ Grow = Callable[[Path, str, int], None]
 
 BROKEN = "0: +a a b | 1: +b b a"
 HEALTHY = "0: +a a b | 1: +b a b"
+ANSWER_FIRST = "0: +a a b | 1: a +b b | 2: b a"
+SAFE_NEEDS = {SAFE: (VIRTUAL_SYNCHRONY,)}
+"""The word that `safe-delivery` needs."""
 
 
 @pytest.fixture
@@ -47,6 +61,22 @@ def grow(write_run: WriteRun, tmp_path: Path) -> Grow:
 
 def ends(run: Path) -> dict[int, int]:
     return {process: size for _, process, size in sizes_in(run)}
+
+
+def prefixes(logs: Sequence[Sequence[Event]]) -> Iterator[tuple[tuple[Event, ...], ...]]:
+    """A run as it grows, event by event, in its causal order."""
+    so_far: list[tuple[Event, ...]] = [() for _ in logs]
+    for step in causal_order(logs).steps:
+        so_far[step.process] += (step.event,)
+        yield tuple(so_far)
+
+
+def write_logs(run: Path, logs: Sequence[Sequence[Event]], processes: int) -> None:
+    run.mkdir(exist_ok=True)
+    for process, events in enumerate(logs):
+        header = Header(run="r", protocol="rbp", process=process, processes=processes, seed=1, messages=6)
+        lines = [msgspec.json.encode(line) + b"\n" for line in (header, *events)]
+        (run / log_name(process)).write_bytes(b"".join(lines))
 
 
 def stepped(held: Held) -> Held:
@@ -85,6 +115,19 @@ def test_a_log_that_has_not_begun_keeps_no_violation_back(grow: Grow, tmp_path: 
     assert (said.outcome, said.found[0][0]) == (Outcome.VIOLATED, "UniformIntegrity")
 
 
+@pytest.mark.parametrize("begun", [b"", b'{"schema":"antiphon'])
+def test_a_log_whose_first_line_is_in_the_making_is_no_fault(
+    grow: Grow, tmp_path: Path, begun: bytes
+) -> None:
+    run, held = tmp_path / "run", Held()
+    run.mkdir()
+    (run / log_name(1)).write_bytes(begun)
+    assert held.read_on(run, {1: len(begun)}) is not None
+    grow(run, HEALTHY, 2)
+    (run / log_name(1)).write_bytes(begun)
+    assert held.read_on(run, {0: ends(run)[0], 1: len(begun)}) is None
+
+
 def test_a_fault_is_told_at_once_and_nothing_is_known_of_the_run(grow: Grow, tmp_path: Path) -> None:
     run, held = tmp_path / "run", Held()
     grow(run, HEALTHY, 2)
@@ -113,28 +156,69 @@ def test_a_run_that_is_silent_is_given_up_and_read_again_when_it_goes_on(grow: G
     assert (over.standing, over.outcome, over.found) == (OVER, Outcome.HOLDS, ())
 
 
-def test_another_promise_is_told_as_it_is_broken_and_no_total_order_is_asked_for(
-    grow: Grow, tmp_path: Path
-) -> None:
-    """Of what is not noticed early, the judge is asked whenever the logs have doubled."""
-    run, held = tmp_path / "run", Held(("fifo-order",))
-    grow(run, "0: +a +0:2 a 0:2 | 1: +b b a 0:2 | 2: b 0:2 a", 2)
-    said = held.read_on(run, ends(run))
-    assert said is not None
-    assert (said.outcome, said.found) == (Outcome.UNKNOWN, ())
-    held = stepped(held)
-    grow(run, "0: +a +0:2 a 0:2 | 1: +b b a 0:2 | 2: b 0:2 a", 1)
-    said = held.read_on(run, ends(run))
-    assert said is not None
-    assert [name for name, *_ in said.found] == ["Fifo"]
+def test_whatever_is_broken_for_ever_is_told_by_the_step_that_reads_it(tmp_path: Path) -> None:
+    """Of every promise: each example of a property that the end of a run cannot mend grows event by event,
+    and each step begins with what the last one left. A prefix that the judge of logs finds broken is told so
+    at once, and none before.
+    """
+    examples = [(name, (TOTAL_ORDER,), *told) for name, told in EXAMPLES.items()]
+    examples += [(name, promise, text, broken) for name, (promise, text, broken) in FURTHER_EXAMPLES.items()]
+    found: set[str] = set()
+    for name, promise, text, broken in examples:
+        if broken <= set(LIVENESS) or name in ("never broadcast", "received but not sent"):
+            continue
+        *others, last = history(text)
+        logs = [*others, last[:-1]]  # which has no end, so that the run is never over
+        run, held, told = tmp_path / name, Held(promise), set[str]()
+        for steps in prefixes(logs):
+            write_logs(run, steps, len(logs))
+            held = stepped(held)
+            said = held.read_on(run, ends(run))
+            if said is not None:
+                told = {broken for broken, *_ in said.found if broken}
+            judged = RunFindings(judge_history(steps, promise), (Problem(run, 0, TRUNCATED),))
+            outcomes = judged.outcomes.items()
+            assert told == {name for name, outcome in outcomes if outcome is Outcome.VIOLATED}, (name, steps)
+        assert told, name
+        assert told <= broken, name
+        found |= told
+    promised = {name for word in PROMISES for name in properties_of((*SAFE_NEEDS.get(word, ()), word))}
+    assert found == promised - set(LIVENESS)
 
-    viewed, views = tmp_path / "viewed", Held(("virtual-synchrony",))
-    text = "0: [1=01] +a a [2=1] | 1: [1=01] a [2=1]"
-    grow(viewed, text, 1)
-    said = views.read_on(viewed, ends(viewed))
-    assert said is not None
-    assert (said.standing, said.outcome) == (GOES_ON, Outcome.VIOLATED)
-    assert "SelfInclusion" in {name for name, *_ in said.found}
+
+def test_of_large_logs_an_alarm_is_judged_at_once_and_the_rest_when_they_have_grown(
+    grow: Grow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "JUDGED_ALWAYS", 0)
+    late = "0: +a +0:2 a 0:2 | 1: +b b a 0:2 | 2: b 0:2 a"
+    for promise, text, broken in (
+        (("total-order",), BROKEN, "UniformTotalOrder"),
+        (("fifo-order",), late, "Fifo"),
+    ):
+        run, held = tmp_path / broken, Held(promise)
+        grow(run, text, 2)
+        assert held.read_on(run, ends(run)) is not None
+        held = stepped(held)
+        grow(run, text, 1)
+        said = held.read_on(run, ends(run))
+        assert said is not None
+        assert broken in {name for name, *_ in said.found}
+    for before, told in ((0, ["Causal"]), (1 << 20, [])):
+        run, held = tmp_path / f"grown from {before}", Held(("causal-order",), judged=before)
+        grow(run, ANSWER_FIRST, 1)
+        said = held.read_on(run, ends(run))
+        assert said is not None
+        assert [name for name, *_ in said.found] == told
+
+
+def test_what_was_told_is_told_again_only_when_something_else_is_broken(grow: Grow, tmp_path: Path) -> None:
+    run, held = tmp_path / "run", Held()
+    told = []
+    for missing in (5, 4, 3, 2, 1):
+        grow(run, "0: +a a a a ?1", missing)
+        said = held.read_on(run, ends(run))
+        told.append(None if said is None else [name for name, *_ in said.found])
+    assert told == [[], None, ["UniformIntegrity"], None, ["UniformIntegrity", "NoViolation"]]
 
 
 def test_when_all_are_silent_two_ticks_tell_the_time(grow: Grow, tmp_path: Path) -> None:
@@ -175,11 +259,14 @@ def test_offsets_are_sizes_of_logs_and_grow_by_so_many_bytes_at_most(grow: Grow,
 def test_a_watch_that_is_killed_goes_on_and_loses_and_repeats_nothing(
     grow: Grow, master: str, tmp_path: Path
 ) -> None:
-    """It is killed when a step has been written down, and Spark does not know that it was done."""
+    """It is killed when a step has been written down, and Spark does not know that it was done. The promise
+    is one of those that nothing but the judge of logs knows.
+    """
     logs, lake = tmp_path / "lo gs", tmp_path / "lake"
     grow(logs / "healthy", HEALTHY, 0)
-    grow(logs / "broken", BROKEN, 3)
+    grow(logs / "broken", ANSWER_FIRST, 3)
     told: list[Standing] = []
+    promise = ("causal-order",)
 
     def killed(standing: Standing) -> None:
         told.append(standing)
@@ -187,13 +274,14 @@ def test_a_watch_that_is_killed_goes_on_and_loses_and_repeats_nothing(
             raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError, match="killed"):
-        watch(logs, lake, master=master, once=True, every_s=0.01, tell=killed)
+        watch(logs, lake, master=master, once=True, every_s=0.01, promise=promise, tell=killed)
     assert {(each.run, each.standing, each.outcome) for each in told} == {
         ("healthy", OVER, Outcome.HOLDS), ("broken", GOES_ON, Outcome.UNKNOWN),
     }  # fmt: skip
-    grow(logs / "broken", BROKEN, 1)
-    done = watch(logs, lake, master=master, once=True, every_s=0.01, tell=told.append)
+    grow(logs / "broken", ANSWER_FIRST, 1)
+    done = watch(logs, lake, master=master, once=True, every_s=0.01, promise=promise, tell=told.append)
     assert [(each.run, each.outcome) for each in told[2:]] == [("broken", Outcome.VIOLATED)]
+    assert [name for name, *_ in told[2].found] == ["Causal"]
     assert done.outcome is Outcome.VIOLATED
     assert done.standings == standings_in(Path(done.place))
     assert {each.run: each for each in done.standings} == {each.run: each for each in told}
