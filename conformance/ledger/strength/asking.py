@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import partial
 
 from antiphon.conformance.ledger.checking import program_of
@@ -44,6 +45,7 @@ from antiphon.conformance.ledger.strength.tally import (
     unnoticed_by_all,
 )
 from antiphon.conformance.ledger.strength.team import Team, rounds
+from antiphon.conformance.ledger.strength.walked import Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import BOUNDS, FURTHER, Mutant
@@ -55,6 +57,12 @@ SEED = 7
 
 SECONDS = 600.0
 """So much processor time is spent on one program in each step."""
+
+DEEP_STATES = 4_000_000
+"""How far machine code explores mutants of a program that takes long: an obligation needs all states."""
+
+DEEP_WALKS = Walks(walks=4_000, steps=500, live=Bounds(states=200_000, seconds=120.0))
+"""What is asked of a program that takes long where that leaves something open."""
 
 
 def strength(
@@ -93,7 +101,8 @@ def strength(
     late = by_program(item for item in explored(claims) if item[1].deep)
     limits = Limits((bounds, further), seconds)
     plans = [Plan(group, limits, answers, sample, seed, known) for group in groups]
-    beside = [Plan(group, limits, answers, 0, seed, known) for group in late]
+    deeper = Limits((bounds, replace(further, states=DEEP_STATES)), seconds, DEEP_WALKS) if deep else limits
+    beside = [Plan(group, deeper, answers, 0, seed, known) for group in late]
     mapped = [
         Plan(group, limits, answers, 0, seed, known)
         for group in by_program(item for item in refined(claims) if deep or not item[1].deep)

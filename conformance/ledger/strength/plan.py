@@ -21,6 +21,7 @@ from antiphon.conformance.ledger.strength.programs import (
 )
 from antiphon.conformance.ledger.strength.refined import RefinementTrial
 from antiphon.conformance.ledger.strength.results import Strength
+from antiphon.conformance.ledger.strength.walked import WalkedTrial, Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore.stuttering import differs_by_stuttering
 from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
@@ -48,10 +49,13 @@ Tell = Callable[[Anything], object]
 
 @dataclass(frozen=True)
 class Limits:
-    """How far each mutant is explored by either engine, and how long a step may take for one program."""
+    """How far each mutant is explored by either engine, how long a step may take for one program, and what is
+    asked where that leaves something open.
+    """
 
     bounds: tuple[Bounds, Bounds]
     seconds: float
+    walks: Walks | None = None
 
 
 class Known:
@@ -119,7 +123,9 @@ class Asking:
         self.properties, self.seen, self.compares, self.briefly = properties, seen, compares, briefly
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
-        question = (repr(plan.limits.bounds), f"{compares} {briefly}", *properties)
+        limits = plan.limits
+        further = "" if limits.walks is None else repr(limits.walks)
+        question = (repr(limits.bounds) + further, f"{compares} {briefly}", *properties)
         asked = meaning_of(program, plan.properties), repr(sorted(program.constants.items()))
         self._key = digest_of(f"{FORM} {mutating_code()}", program.name, *asked, *question)
         self._kept = plan.answers.of(self._key)
@@ -186,11 +192,13 @@ class Plan:
     def trial(self) -> Trial | RefinementTrial:
         """The trial of the program, begun when it is needed."""
         if self._trial is None:
-            refinement = refinement_of(self.program.spec)
-            if refinement is None:
-                self._trial = Trial(self.program, self.properties, *self.limits.bounds)
-            else:
+            refinement, walks = refinement_of(self.program.spec), self.limits.walks
+            if refinement is not None:
                 self._trial = RefinementTrial(self.program, refinement, self.limits.bounds[0])
+            elif walks is not None:
+                self._trial = WalkedTrial(self.program, self.properties, *self.limits.bounds, walks)
+            else:
+                self._trial = Trial(self.program, self.properties, *self.limits.bounds)
         return self._trial
 
     def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:

@@ -1,0 +1,105 @@
+"""Where a search ends before a mutant's runs do, random walks find its obligations broken, and a further
+search its liveness; neither ever says that something is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+
+from antiphon.conformance.ledger.strength.walked import WalkedTrial, Walks
+from antiphon.model.bounds import Bounds
+from antiphon.model.mutation import Answer, Fate, Trial, mutants_of
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Spec,
+    action,
+    everywhere,
+    leads_to,
+    obligation,
+    program,
+    require,
+)
+
+FEW = Bounds(states=20)
+WALKS = Walks(walks=20, steps=100, live=Bounds(states=2_000))
+
+
+class Climber(Index, size="climbers"):
+    """Somebody on a stair."""
+
+
+class Stairs(Spec):
+    """Everybody climbs, one step after the other: the end is far away from the beginning."""
+
+    climbers: Const[int] = 3
+    top: Const[int] = 6
+
+    height: Map[Climber, Annotated[int, Between(0, "top")]] = everywhere(0)
+    rested: Map[Climber, bool] = everywhere(False)
+
+    @action(fairness="weak", per="c")
+    def climb(self, c: Climber) -> None:
+        """One step up."""
+        require(self.height[c] + 1 <= self.top)
+        self.height[c] += 1
+
+    @action
+    def rest(self, c: Climber) -> None:
+        """Once."""
+        require(not self.rested[c])
+        self.rested[c] = True
+
+    @obligation
+    def everybody_is_up(self) -> bool:
+        """All are at the top in the end."""
+        return all(self.height[c] == self.top for c in self.each(Climber))
+
+    def anywhere(self) -> bool:
+        """Always."""
+        return True
+
+    comes_up = leads_to("anywhere", "everybody_is_up")
+
+
+STAIRS = program(Stairs)
+STAYS_BELOW = (
+    "Stairs.climb: comparison shifted: "
+    "`self.height[c] + 1 <= self.top` becomes `self.height[c] + 1 < self.top`"
+)
+NEVER_RESTS = "Stairs.rest: never happens: `rest`"
+
+
+def asked(property: str, name: str, *, walked: bool, briefly: bool = False) -> Answer:
+    """What the mutant of this name does to the property."""
+    mutant = next(item for item in mutants_of(STAIRS, lambda part: part is Stairs) if item.name == name)
+    trial = (
+        WalkedTrial(STAIRS, [property], FEW, FEW, WALKS) if walked else Trial(STAIRS, [property], FEW, FEW)
+    )
+    return trial.ask(mutant, [property], briefly=briefly)
+
+
+@pytest.mark.parametrize("briefly", [True, False])
+def test_an_obligation_that_is_broken_at_the_end_of_runs_is_found_broken_on_walks(*, briefly: bool) -> None:
+    before = asked("everybody_is_up", STAYS_BELOW, walked=False, briefly=briefly)
+    assert (before.fate, before.open) == (Fate.UNDECIDED, ("everybody_is_up",))
+    after = asked("everybody_is_up", STAYS_BELOW, walked=True, briefly=briefly)
+    assert (after.fate, after.broken, after.open) == (Fate.KILLED, ("everybody_is_up",), ())
+
+
+def test_liveness_is_asked_in_more_states_where_the_question_is_not_brief() -> None:
+    brief = asked("comes_up", STAYS_BELOW, walked=True, briefly=True)
+    assert (brief.fate, brief.open) == (Fate.UNDECIDED, ("comes_up",))
+    answer = asked("comes_up", STAYS_BELOW, walked=True)
+    assert (answer.fate, answer.broken, answer.open) == (Fate.KILLED, ("comes_up",), ())
+
+
+@pytest.mark.parametrize("property", ["everybody_is_up", "comes_up"])
+def test_walks_that_find_nothing_say_nothing(property: str) -> None:
+    answer = asked(property, NEVER_RESTS, walked=True)
+    assert answer == asked(property, NEVER_RESTS, walked=False)
+    assert (answer.fate, answer.open) == (Fate.UNDECIDED, (property,))
