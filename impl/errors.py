@@ -65,7 +65,7 @@ class GroupClosed(LocalError):
 
 
 class UnknownDelivery(LocalError):
-    """The protocol cannot say when a message may be delivered so; the message names those that can."""
+    """A message cannot be delivered so; the text says what there is."""
 
 
 class UnknownProtocol(LocalError):

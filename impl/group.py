@@ -25,9 +25,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
-from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, Violation
+from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, UnknownDelivery, Violation
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import delivering
+from antiphon.impl.named import delivering, holders_of
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address
@@ -106,13 +106,14 @@ class Group:
         all others is then one datagram, on the network of the own address, which `bind` has to name. A
         protocol that needs reliable queues sends to each all the same.
 
-        `layers` holds the sizes of buffers and datagrams. `deliver` says when a message is delivered: with
-        "ordered", once its place among all messages is known; with a number k, when k members have it with
-        its place, so that k - 1 of them may end without its being lost; with "all", when all have it. By
-        default it is as the protocol does: "rbp-resilient" as with "all", every other as with "ordered".
+        `layers` holds the sizes of buffers and datagrams. `deliver`, the same at all members, says when a
+        message is delivered that does not say it itself: with "ordered", once its place among all messages is
+        known; with a number k, when k members have it with its place, so that k - 1 of them may end without
+        its being lost; with "all", when all have it. By default it is as the protocol does: "rbp-resilient"
+        as with "all", every other as with "ordered".
 
         Raises:
-            UnknownDelivery: there is no such delivery, or the protocol cannot deliver so.
+            UnknownDelivery: there is no such delivery.
             InvalidMembership: name, place, number of members and routes do not fit together.
             UnknownProtocol: no protocol has this name.
             InvalidKey: a key has not 32 bytes.
@@ -120,6 +121,8 @@ class Group:
         """
         self.name = name
         chosen = delivering(protocol, deliver, members)
+        self._members = members
+        self._holders = 1 if deliver is None else holders_of(deliver, members)
         self._endpoint = Endpoint(
             chosen, name, me, members, tracer,
             stall_ms=stall_s * 1000.0, layers=layers, multicast=multicast is not None,
@@ -138,7 +141,7 @@ class Group:
         self._on_wait: Observe | None = None
         self._on_order: Observe | None = None
         self._asked: dict[int, float] = {}
-        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier], float]] = deque()
+        self._waiting: deque[tuple[bytes, int, asyncio.Future[Identifier], float]] = deque()
         self._events: deque[Event] = deque()
         self._seen = 0
         """How many of the endpoint's untaken events were looked at."""
@@ -216,7 +219,7 @@ class Group:
     @property
     def waits(self) -> tuple[Wait, ...]:
         """What this member cannot do without now, and from whom it has to come."""
-        return self._endpoint.core.waits() + self._endpoint.slow()
+        return self._endpoint.waits() + self._endpoint.slow()
 
     @property
     def waiting_s(self) -> float:
@@ -225,13 +228,17 @@ class Group:
             return 0.0
         return self._time() - self._endpoint.progress_at / 1000.0
 
-    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
+    async def broadcast(
+        self, payload: bytes | bytearray | memoryview, *, deliver: str | int | None = None
+    ) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once there is room for it.
 
         The payload is copied at once. Calls are served in their order, and wait while as much as may is on
-        its way. A cancelled call that has not been served sends nothing.
+        its way. A cancelled call that has not been served sends nothing. `deliver` is as of the group, for
+        this message; what stands behind it in the common order waits with it.
 
         Raises:
+            UnknownDelivery: there is no such delivery, or the group's protocol delivers no message so early.
             TypeError: the payload is not bytes-like; nothing was done.
             PayloadTooLarge: more bytes than `Layers.message_bytes_max`.
             GroupClosed: outside `async with`, or closed while waiting.
@@ -241,10 +248,11 @@ class Group:
         if not self._open:
             raise GroupClosed("broadcast outside `async with`")
         payload = self._endpoint.checked(payload)
+        holders = self._holders if deliver is None else self._wanted(deliver)
         if not self._waiting and not self._endpoint.busy:
-            return self._sent(payload, self._asked_at())
+            return self._sent(payload, holders, self._asked_at())
         served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
-        self._waiting.append((payload, served, self._asked_at()))
+        self._waiting.append((payload, holders, served, self._asked_at()))
         self._serve()
         return await served
 
@@ -290,23 +298,31 @@ class Group:
     def _serve(self) -> None:
         """Hand waiting payloads to the protocol while it takes them."""
         while self._waiting and not self._endpoint.busy:
-            payload, served, asked = self._waiting.popleft()
+            payload, holders, served, asked = self._waiting.popleft()
             if served.done():
                 continue
             try:
-                served.set_result(self._sent(payload, asked))
+                served.set_result(self._sent(payload, holders, asked))
             except GroupFailed as failed:
                 served.set_exception(failed)
         self._collect()
+
+    def _wanted(self, deliver: str | int) -> int:
+        """How many members have a message that says so. Raises `UnknownDelivery`."""
+        holders, least = holders_of(deliver, self._members), self._endpoint.holders
+        if holders < least:
+            told = f"this group delivers nothing before {least} of its {self._members} members have it"
+            raise UnknownDelivery(f"deliver={deliver!r}: {told}; open it with deliver='ordered'")
+        return holders
 
     def _asked_at(self) -> float:
         """When `broadcast` was called, if anybody wants to know."""
         return 0.0 if self._on_wait is None else self._time()
 
-    def _sent(self, payload: bytes, asked: float) -> Identifier:
+    def _sent(self, payload: bytes, holders: int, asked: float) -> Identifier:
         """Hand a payload to the endpoint, which is not busy. Raises `GroupFailed`."""
         try:
-            identifier = self._shell.broadcast(payload)
+            identifier = self._shell.broadcast(payload, holders)
         except Exception as error:  # the payload was checked: whatever failed is our fault
             self._fail(error)
             raise self._failed(error) from error
@@ -345,7 +361,7 @@ class Group:
         self._open = False
         self._news.set()
         while self._waiting:
-            _, served, _ = self._waiting.popleft()
+            _, _, served, _ = self._waiting.popleft()
             if not served.done():
                 served.set_exception(why)
 

@@ -17,7 +17,7 @@ from antiphon.impl import protocols
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.protocols.core import Implementation
 
-__all__ = ["ALL", "ORDERED", "delivering", "implementation", "known_protocols"]
+__all__ = ["ALL", "ORDERED", "delivering", "holders_of", "implementation", "known_protocols"]
 
 ORDERED = "ordered"
 """Delivery of a message as soon as its place among all messages is known."""
@@ -53,15 +53,25 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
     return made
 
 
+def holders_of(deliver: str | int, members: int) -> int:
+    """How many members have a message when it is delivered so. Raises `UnknownDelivery`: it says nothing."""
+    holders = 1 if deliver == ORDERED else members if deliver == ALL else deliver
+    if type(holders) is not int or not 1 <= holders <= members:
+        told = f"{ORDERED!r}, {ALL!r}, or how many of the {members} members have the message"
+        raise UnknownDelivery(f"deliver={deliver!r}: there is {told}")
+    return holders
+
+
 def delivering(
     protocol: Implementation[Any] | str | None, deliver: str | int | None, members: int
 ) -> Implementation[Any]:
-    """The protocol, delivering a message when it is ordered, or when `deliver` or all members have it.
+    """The protocol. One that knows who has what delivers every message when `deliver` or all members have it.
 
-    Without `deliver` it does as it was made; without `protocol` the simplest is chosen that can.
+    Around any other the layers wait. Without `deliver` a protocol does as it was made; without `protocol` it
+    is "rbp", or "rbp-resilient" where messages wait.
 
     Raises:
-        UnknownDelivery: `deliver` says something else, or no member can know it in this protocol.
+        UnknownDelivery: `deliver` says nothing.
         UnknownProtocol: no protocol has this name.
     """
     if protocol is None:
@@ -69,16 +79,5 @@ def delivering(
     made = implementation(protocol) if isinstance(protocol, str) else protocol
     if deliver is None:
         return made
-    holders = 1 if deliver == ORDERED else members if deliver == ALL else deliver
-    if type(holders) is not int or not 1 <= holders <= members:
-        told = f"{ORDERED!r}, {ALL!r}, or how many of the {members} members have the message"
-        raise UnknownDelivery(f"deliver={deliver!r}: there is {told}")
-    if made.resilient is not None:
-        return made.resilient(holders)
-    if holders > 1:
-        name = made.messages.protocol
-        raise UnknownDelivery(
-            f"deliver={deliver!r}: {name} delivers a message when it is ordered; leave `protocol` out, or "
-            "take 'rbp-resilient' or 'dtp'"
-        )
-    return made
+    holders = holders_of(deliver, members)
+    return made if made.resilient is None else made.resilient(holders)

@@ -97,15 +97,19 @@ class SyncGroup:
                 loop.close()
 
     def broadcast(
-        self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None
+        self,
+        payload: bytes | bytearray | memoryview,
+        timeout_s: float | None = None,
+        *,
+        deliver: str | int | None = None,
     ) -> Identifier:
         """Send to all members, oneself too; returns the message's identifier once it is on its way.
 
         Raises:
             TimeoutError: the protocol did not take it in time; it is not sent, unless it was taken just then.
-            TypeError, PayloadTooLarge, GroupClosed, GroupFailed: as `Group.broadcast`.
+            TypeError, PayloadTooLarge, UnknownDelivery, GroupClosed, GroupFailed: as `Group.broadcast`.
         """
-        return self._wait(self._group.broadcast(payload), timeout_s)
+        return self._wait(self._group.broadcast(payload, deliver=deliver), timeout_s)
 
     def __iter__(self) -> Iterator[Event]:
         """The events in the group's order, without end; ends when the group is closed and all were taken."""

@@ -169,7 +169,8 @@ def with_faults(
             return kind(me, members, tracer=tracer, **settings)
 
         def resilient(holders: int) -> Implementation[M]:
-            return faulty(kind, {"resilience": resilience(holders)})
+            made = faulty(kind, {"resilience": resilience(holders)})
+            return made._replace(holders=holders)
 
         sound = made()
         return sound._replace(core=core, resilient=resilient if sound.resilient is not None else None)

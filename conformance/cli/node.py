@@ -103,7 +103,7 @@ def node(
         group = Group(
             name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=chosen,
             key=None if key_file is None else read_keys(key_file), stall_s=stall,
-            tracer=tracer or NULL_TRACER, **settings,
+            deliver=wanted, tracer=tracer or NULL_TRACER, **settings,
         )  # fmt: skip
         return run(_take_part(group, key_file, json=json))
     except GroupFailed as error:

@@ -63,7 +63,10 @@ def swarm(
     ] = "drawn",
     deliver: Annotated[
         Deliver,
-        typer.Option("--deliver", help="How many members have what is delivered: drawn, or as usual."),
+        typer.Option(
+            "--deliver",
+            help="How many members have what is delivered: drawn, as each message asks, or as usual.",
+        ),
     ] = "drawn",
     sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
     multicast: Annotated[

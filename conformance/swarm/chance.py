@@ -15,6 +15,8 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from antiphon.conformance.swarm.schedule import (
     Broadcast,
     Cut,
@@ -106,15 +108,30 @@ def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> 
     calm_ms, delay_ms = draws.calm_ms, draws.delay_ms()
     entries = tuple(draws.entries(large=layers is not None))
     rates = draws.rates()
+    holders = draws.holders() if implementation.resilient is not None else None
+    if settings.deliver == "each":
+        holders = None if implementation.resilient is None else 1
+        entries = tuple(_asking(entries, random.Random(f"{seed}:holders"), settings.members, layers))
     schedule = Schedule(
         members=settings.members,
         entries=entries,
         delay_ms=delay_ms,
         calm_ms=calm_ms,
         layers=layers,
-        holders=draws.holders() if implementation.resilient is not None else None,
+        holders=holders,
     )
     return Drawn(draws.faults, schedule, Weather(seed, rates, delay_ms, calm_ms))
+
+
+def _asking(
+    entries: Sequence[Entry], chance: random.Random, members: int, layers: dict[str, int] | None
+) -> Iterator[Entry]:
+    """Each message asks to be delivered when so many members have it, if there are layers that wait."""
+    for entry in entries:
+        if isinstance(entry, Broadcast) and layers is not None:
+            yield structs.replace(entry, holders=chance.randint(1, members))
+        else:
+            yield entry
 
 
 class _Draws:

@@ -46,6 +46,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
         "order": False,
         "numbers": not _grows(logs[0]),
         "liveness": len(logs[0]) < len(wanted),
+        "holders": bool(ending.early),
         "memory": bool(_hoards(ending)),
         "capped": ending.capped,
     }
@@ -78,7 +79,13 @@ def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ..
         for finding in judged.findings
         if judged.outcome(finding) is Outcome.VIOLATED
     ]
-    reasons = [*([ending.failed] if ending.failed else []), *violated, *_refusals(ending), *_hoards(ending)]
+    reasons = [
+        *([ending.failed] if ending.failed else []),
+        *violated,
+        *_refusals(ending),
+        *ending.early,
+        *_hoards(ending),
+    ]
     if reasons:
         return Outcome.VIOLATED, judged, tuple(reasons)
     if ending.capped:

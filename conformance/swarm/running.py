@@ -21,7 +21,7 @@ from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.schedule import Cut, Entry, Jump, Pause, Schedule, Skew, Start
 from antiphon.conformance.swarm.settings import Settings
 from antiphon.impl.layers import Layers
-from antiphon.impl.protocols.core import Implementation
+from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
@@ -50,7 +50,7 @@ class Ending:
     """Where a run stands when it is over.
 
     `failed`: what a member raised; `capped`: it was given up; `kept`: how many payloads each member keeps at
-    rest, if its protocol forgets.
+    rest, if its protocol forgets; `early`: what was delivered before so many members had it as it asked for.
     """
 
     network: SimulatedNetwork[Any]
@@ -58,6 +58,7 @@ class Ending:
     failed: str = ""
     capped: bool = False
     kept: tuple[int, ...] = ()
+    early: tuple[str, ...] = ()
 
 
 def run(
@@ -104,7 +105,9 @@ class _Run:
         if log is not None:
             log.watch(self.network)
         self._cuts: list[Cut] = []
-        self._logged = [0] * schedule.members
+        self._looked_at = [0] * schedule.members
+        self._asked = {} if schedule.layers is None else _asked(schedule)
+        self._early: list[str] = []
 
     def take(self) -> Ending:
         """Until the end; whatever a member raises ends the run."""
@@ -113,7 +116,7 @@ class _Run:
         ends, messages = self.schedule.ends_ms, len(self.schedule.broadcasts)
 
         def delivered() -> bool:
-            self._log_deliveries()
+            self._look()
             return (
                 network.now >= ends
                 and all(len(deliveries) >= messages for deliveries in network.deliveries)
@@ -121,7 +124,7 @@ class _Run:
             )
 
         def never() -> bool:
-            self._log_deliveries()
+            self._look()
             return False
 
         network.script(ends, lambda: None)  # that time goes on to there, even when nothing happens
@@ -138,7 +141,8 @@ class _Run:
                 ending.kept = self._kept_at_rest()
         except Exception as error:  # noqa: BLE001 - whatever it is, the implementation has failed
             ending.failed = _told(error)
-        self._log_deliveries()
+        self._look()
+        ending.early = tuple(self._early)
         if self.log is not None and not (ending.failed or ending.capped):
             self.log.end()
         return ending
@@ -158,13 +162,25 @@ class _Run:
     def _deliveries(self) -> int:
         return sum(map(len, self.network.deliveries))
 
-    def _log_deliveries(self) -> None:
-        """Log what applications got since the last time."""
-        if self.log is not None:
-            for process, deliveries in enumerate(self.network.deliveries):
-                for delivery in deliveries[self._logged[process] :]:
+    def _look(self) -> None:
+        """Log what applications got since the last time, and see whether enough members have it."""
+        if self.log is None and not self._asked:
+            return
+        for process, deliveries in enumerate(self.network.deliveries):
+            for delivery in deliveries[self._looked_at[process] :]:
+                if self.log is not None:
                     self.log.deliver(process, delivery)
-                self._logged[process] = len(deliveries)
+                if delivery[:2] in self._asked:
+                    self._count_holders(process, delivery)
+            self._looked_at[process] = len(deliveries)
+
+    def _count_holders(self, process: int, delivery: Delivery) -> None:
+        have = sum(endpoint.held >= delivery.number for endpoint in self.network.endpoints)
+        asked = self._asked[delivery.source, delivery.id]
+        if have < asked:
+            name = f"{delivery.source}:{delivery.id}"
+            told = f"process {process} delivers {name}, which {have} members have, and it asked for {asked}"
+            self._early.append(told)
 
     def _script(self) -> None:
         """Put everything that has a time on the network's agenda."""
@@ -181,7 +197,7 @@ class _Run:
     def _broadcast(self, name: tuple[int, int], payload: bytes) -> None:
         if self.log is not None:
             self.log.broadcast(*name, payload)
-        self.network.broadcast(name[0], payload)
+        self.network.broadcast(name[0], payload, self._asked.get(name, 1))
 
     def _fault(self, entry: Entry) -> None:
         """What a fault does when it begins, and when it ends."""
@@ -212,6 +228,18 @@ class _Run:
         self.network.heal()
         for cut in cuts:
             self.network.cut(cut.links)
+
+
+def _asked(schedule: Schedule) -> dict[tuple[int, int], int]:
+    """How many members have a message when it is delivered, for those that ask for more than one."""
+    counts = [0] * schedule.members
+    asked: dict[tuple[int, int], int] = {}
+    for broadcast in schedule.broadcasts:
+        counts[broadcast.process] += 1
+        if broadcast.holders > 1:
+            name = broadcast.process, counts[broadcast.process]
+            asked[name] = min(broadcast.holders, schedule.members)
+    return asked
 
 
 def _payloads(state: object) -> int:

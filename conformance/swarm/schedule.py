@@ -32,11 +32,15 @@ class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower, tag
 
 
 class Broadcast(_Entry, frozen=True):
-    """The application of a member broadcasts a payload of so many bytes, or of as many as its name needs."""
+    """The application of a member broadcasts a payload of so many bytes, or of as many as its name needs.
+
+    It asks to be delivered when `holders` members have it, or all if they are fewer.
+    """
 
     at_ms: float
     process: int
     size_bytes: int = 0
+    holders: int = 1
 
 
 class Fate(_Entry, frozen=True):

@@ -15,9 +15,9 @@ __all__ = ["Around", "Deliver", "FaultKind", "Settings"]
 Around: TypeAlias = Literal["drawn", "always", "never"]
 """Whether the layers stand around the core: a core that needs queues has them always."""
 
-Deliver: TypeAlias = Literal["drawn", "usual"]
-"""Whether a message is delivered when so many members have it as is drawn, where members know that, or as the
-protocol does of itself.
+Deliver: TypeAlias = Literal["drawn", "each", "usual"]
+"""Whether a message is delivered when so many members have it as is drawn for the run, where the protocol
+knows that; as each message asks, where layers stand around the core; or as the protocol does of itself.
 """
 
 

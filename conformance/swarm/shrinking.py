@@ -162,7 +162,8 @@ def _without(process: int) -> Callable[[Entry], Entry | None]:
 def _simpler(entry: Entry, usual_ms: float) -> Iterator[Entry]:
     """The same entry with rounder times and smaller sizes, the simplest first."""
     match entry:
-        case Broadcast(at_ms=at, size_bytes=size):
+        case Broadcast(at_ms=at, size_bytes=size, holders=holders):
+            yield from (replace(entry, holders=to) for to in range(1, holders))
             yield from (replace(entry, at_ms=to, size_bytes=0) for to in _rounder(at))
             yield from (replace(entry, size_bytes=to) for to in (0, 100, 1_000) if to < size)
             yield from (replace(entry, at_ms=to) for to in _rounder(at))

@@ -73,8 +73,9 @@ def _at(entry: Entry) -> float:
 
 def _line(entry: Entry) -> str:
     match entry:
-        case Broadcast(process=process, size_bytes=size):
-            return f"process {process} broadcasts" + (f" {size:,} bytes" if size else "")
+        case Broadcast(process=process, size_bytes=size, holders=holders):
+            asks = f", delivered when {holders} have it" if holders > 1 else ""
+            return f"process {process} broadcasts" + (f" {size:,} bytes" if size else "") + asks
         case Cut(until_ms=until, links=links):
             cut = ", ".join(f"{sender} to {to}" for sender, to in links)
             return f"cut until {until:g} ms: {cut}"

@@ -17,6 +17,11 @@
    while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
    taken a quarter of that since its last batch makes one, without messages if none waits. What is untaken is
    so at most `untaken_bytes`, one message, and what `ahead` batches of each member hold.
+8. A message may ask to be delivered only when so many members have it with its place. All parts of a batch
+   wait for what the batch says: a message that asks for more begins the next one, and one that asks for less
+   waits behind the others anyway. Each batch tells how much of the common order its source has. Where a batch
+   asks for k members, its source and the k - 1 after it make a batch to tell that they have it, without
+   messages if none waits; so k members have said so before any other delivers it.
 
 No clock and no socket. This module must not know what a core does with a payload.
 """
@@ -32,11 +37,19 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, MsgspecError, Struct, msgpack
 
 from antiphon.impl.errors import Busy, PayloadTooLarge
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Natural, bytes_copy
+from antiphon.impl.protocols.core import (
+    MEMBERS_MAX,
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Natural,
+    Wait,
+    bytes_copy,
+)
 
 __all__ = ["Batch", "Batches", "BatchesSnapshot"]
 
-_BATCH_BYTES = 1 + 9 + 1 + 5 + 9
+_BATCH_BYTES = 1 + 9 + 1 + 5 + 9 + 3 + 9
 _PART_BYTES = 5
 _TOLD_AGAIN = 4
 
@@ -54,12 +67,23 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     """Messages and pieces; none, if the batch only tells what was taken."""
     taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
     """How many bytes of the common order its source's application had taken."""
+    holders: Annotated[int, Meta(ge=1, le=MEMBERS_MAX)]
+    """How many members have what is delivered of it."""
+    held: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+    """How many messages of the common order its source had."""
+
+
+class _Kept(NamedTuple):
+    """Messages with their places that wait until so many members have the last of them."""
+
+    holders: int
+    messages: tuple[Delivery, ...]
 
 
 class BatchesSnapshot(NamedTuple):
     """The whole state, immutable."""
 
-    waiting: tuple[bytes, ...]
+    waiting: tuple[tuple[bytes, int], ...]
     offset: int
     last_put: int
     last_taken: int
@@ -68,20 +92,28 @@ class BatchesSnapshot(NamedTuple):
     delivered_bytes: int
     taken: int
     told: int
-    sources: tuple[tuple[int, tuple[bytes, ...] | None, int], ...]
+    owed: int
+    told_held: int
+    released_bytes: int
+    kept: tuple[_Kept, ...]
+    sources: tuple[tuple[int, tuple[bytes, ...] | None, int, int], ...]
     broken: int
 
 
 class _Source:
     """How far a source's batches have come."""
 
-    def __init__(self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0) -> None:
+    def __init__(
+        self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0, held: int = 0
+    ) -> None:
         self.last = last
         """The identifier of its last part."""
         self.pieces = pieces
         """The pieces of that part's message, if it goes on."""
         self.taken = taken
         """How much its application had taken, as its last batch tells."""
+        self.held = held
+        """How many messages of the common order it had, as its last batch tells."""
 
 
 class Batches:
@@ -107,12 +139,14 @@ class Batches:
                 f"{_BATCH_BYTES + _PART_BYTES} bytes, and the others are at least 1"
             )
         self._me = me
+        self._members = members
         self._room = batch_bytes - _BATCH_BYTES
         self._buffer_bytes = buffer_bytes
         self._message_bytes_max = message_bytes_max
         self._untaken_bytes = untaken_bytes
         self._ahead = ahead
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[tuple[bytes, int]] = deque()
+        """Payloads, and how many members have each when it is delivered."""
         self._held_bytes = 0
         """The bytes of what waits and of what is on its way."""
         self._offset = 0
@@ -126,6 +160,11 @@ class Batches:
         """The length of the common order, as far as it was delivered: the same place at every member."""
         self._taken = 0
         self._told = 0
+        self._owed = 0
+        """The last message of which this member has to tell that it has it."""
+        self._told_held = 0
+        self._released_bytes = 0
+        self._kept: deque[_Kept] = deque()
         self._sources = [_Source() for _ in range(members)]
         self._open = True
         """Whether every other application has taken enough for another batch of messages."""
@@ -143,20 +182,38 @@ class Batches:
     @property
     def ready(self) -> bool:
         """Whether there is a batch for a core that takes one."""
-        return len(self._on_their_way) < self._ahead and (
-            (bool(self._waiting) and self._open) or self._owes
-        )
+        return len(self._on_their_way) < self._ahead and ((bool(self._waiting) and self._open) or self._owes)
 
     @property
     def _owes(self) -> bool:
-        """Whether the application has taken so much that the others have to be told."""
-        return _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
+        """Whether the others wait for what this member has, or what its application has taken."""
+        return self._owed > self._told_held or _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
 
     @property
     def slow(self) -> tuple[tuple[int, int], ...]:
         """The members whose applications hold everybody back, and how many bytes each has not taken."""
         untaken = ((process, self._untaken(process)) for process in range(len(self._sources)))
         return tuple((process, held) for process, held in untaken if held >= self._untaken_bytes)
+
+    @property
+    def held(self) -> int:
+        """How many messages of the common order are here, delivered or not."""
+        return self._delivered
+
+    @property
+    def lacking(self) -> tuple[Wait, ...]:
+        """What keeps the next messages from their delivery: who has not said yet that it has them."""
+        if not self._kept:
+            return ()
+        holders, messages = self._kept[0]
+        last = messages[-1]
+        tellers = ((last.source + step) % self._members for step in range(holders))
+        what = f"word of having message {last.source}:{last.id}"
+        return tuple(
+            Wait(what, process)
+            for process in tellers
+            if process != self._me and self._sources[process].held < last.number
+        )
 
     @property
     def idle(self) -> bool:
@@ -176,12 +233,15 @@ class Batches:
             raise PayloadTooLarge(f"{len(payload)} bytes; a message has at most {self._message_bytes_max}")
         return payload
 
-    def put(self, payload: bytes | bytearray | memoryview) -> Identifier:
-        """Let a message wait for its batch. Raises `Busy` when as much waits as may, and as `checked`."""
+    def put(self, payload: bytes | bytearray | memoryview, holders: int = 1) -> Identifier:
+        """Let a message wait for its batch; it is delivered when `holders` members have it.
+
+        Raises `Busy` when as much waits as may, and as `checked`.
+        """
         payload = self.checked(payload)
         if self._held_bytes >= self._buffer_bytes:
             raise Busy(f"{self._held_bytes} bytes are on their way; broadcast again when `busy` is false")
-        self._waiting.append(payload)
+        self._waiting.append((payload, holders))
         self._held_bytes += len(payload) + _PART_BYTES
         self._last_put += 1
         return Identifier(self._me, self._last_put)
@@ -189,37 +249,45 @@ class Batches:
     def next(self) -> bytes:
         """The payload of the next batch; only while `ready`."""
         first = self._last_taken + 1
-        self._told = self._taken
-        parts, cut, held = self._next_parts() if self._waiting and self._open else ([], False, 0)
-        self._on_their_way.append(held)
-        return self._encode(Batch(first, cut, parts, self._told))
-
-    def _next_parts(self) -> tuple[list[bytes], bool, int]:
-        """The next batch's parts, whether its last goes on, and how many bytes it frees when delivered."""
-        waiting, room, held = self._waiting, self._room, 0
+        self._told, self._told_held = self._taken, self._delivered
         parts: list[bytes] = []
-        if len(waiting[0]) - self._offset > room - _PART_BYTES:
+        holders, cut, freed = 1, False, 0
+        if self._waiting and self._open:
+            holders = self._waiting[0][1]
+            parts, cut, freed = self._next_parts(holders)
+        self._on_their_way.append(freed)
+        return self._encode(Batch(first, cut, parts, self._told, holders, self._told_held))
+
+    def _next_parts(self, holders: int) -> tuple[list[bytes], bool, int]:
+        """The next batch's parts, whether its last goes on, and how many bytes it frees when delivered."""
+        waiting, room, freed = self._waiting, self._room, 0
+        parts: list[bytes] = []
+        if len(waiting[0][0]) - self._offset > room - _PART_BYTES:
             end = self._offset + room - _PART_BYTES
-            parts.append(waiting[0][self._offset : end])
+            parts.append(waiting[0][0][self._offset : end])
             self._offset = end
             return parts, True, 0
         while waiting:
-            rest = waiting[0]
+            rest, wanted = waiting[0]
+            whole = len(rest)
             if self._offset:
                 rest = rest[self._offset :]
             room -= len(rest) + _PART_BYTES
-            if room < 0:
+            if room < 0 or wanted > holders:
                 break
             parts.append(rest)
-            held += len(waiting.popleft()) + _PART_BYTES
+            freed += whole + _PART_BYTES
+            waiting.popleft()
             self._offset = 0
         self._last_taken += len(parts)
-        return parts, False, held
+        return parts, False, freed
 
     # Out ----------------------------------------------------------------------------------------------------
 
     def unpack(self, delivery: Delivery) -> list[Delivery]:
-        """The messages that are delivered by this payload of the core, in order."""
+        """The messages that are delivered with this payload of the core, in order: its own, if they need not
+        wait, and those for which it was waited.
+        """
         batch = self._read(delivery)
         if batch is None:
             self.broken += 1
@@ -227,7 +295,7 @@ class Batches:
         if delivery.source == self._me:
             self._held_bytes -= self._on_their_way.popleft()
         source = self._sources[delivery.source]
-        source.taken = batch.taken
+        source.taken, source.held = batch.taken, batch.held
         parts, first = self._completed(source, batch)
         before = self._delivered
         self._delivered += len(parts)
@@ -236,11 +304,32 @@ class Batches:
         numbered: Iterable[tuple[int, int, int, bytes]] = zip(
             repeat(delivery.source), count(first), count(before + 1), parts, strict=False
         )
-        return list(map(_delivery, numbered))
+        messages = list(map(_delivery, numbered))
+        if batch.holders == 1 and not self._kept:
+            self._released_bytes = self._delivered_bytes
+            return messages
+        if messages:
+            self._kept.append(_Kept(batch.holders, tuple(messages)))
+            if (self._me - delivery.source) % self._members < batch.holders > 1:
+                self._owed = self._delivered
+        return self._released()
+
+    def _released(self) -> list[Delivery]:
+        """Rule 8: of the messages that wait, those that enough members have by now."""
+        released: list[Delivery] = []
+        while self._kept:
+            holders, messages = self._kept[0]
+            others = (source for process, source in enumerate(self._sources) if process != self._me)
+            if 1 + sum(source.held >= messages[-1].number for source in others) < holders:
+                break
+            released += messages
+            self._released_bytes += sum(_PART_BYTES + len(message.payload) for message in messages)
+            self._kept.popleft()
+        return released
 
     def take(self) -> None:
-        """The application has taken all that was delivered."""
-        self._taken = self._delivered_bytes
+        """The application has taken all that was delivered to it."""
+        self._taken = self._released_bytes
         self._look()
 
     def _completed(self, source: _Source, batch: Batch) -> tuple[list[bytes], int]:
@@ -284,6 +373,8 @@ class Batches:
             return None
         if not source.taken <= batch.taken <= self._delivered_bytes:
             return None
+        if not source.held <= batch.held <= self._delivered or batch.holders > self._members:
+            return None
         if goes_on and sum(map(len, chain(source.pieces or (), batch.parts[:1]))) > self._message_bytes_max:
             return None
         return batch
@@ -293,7 +384,7 @@ class Batches:
     def snapshot(self) -> BatchesSnapshot:
         """The whole state: batches with equal snapshots behave equally."""
         sources = (
-            (source.last, None if source.pieces is None else tuple(source.pieces), source.taken)
+            (source.last, None if source.pieces is None else tuple(source.pieces), source.taken, source.held)
             for source in self._sources
         )
         return BatchesSnapshot(
@@ -306,6 +397,10 @@ class Batches:
             self._delivered_bytes,
             self._taken,
             self._told,
+            self._owed,
+            self._told_held,
+            self._released_bytes,
+            tuple(self._kept),
             tuple(sources),
             self.broken,
         )
@@ -314,15 +409,17 @@ class Batches:
         """Become what `snapshot` was taken of."""
         self._waiting = deque(snapshot.waiting)
         self._on_their_way = deque(snapshot.on_their_way)
-        waiting_bytes = sum(len(message) + _PART_BYTES for message in snapshot.waiting)
+        waiting_bytes = sum(len(message) + _PART_BYTES for message, _ in snapshot.waiting)
         self._held_bytes = waiting_bytes + sum(snapshot.on_their_way)
         self._offset = snapshot.offset
         self._last_put, self._last_taken = snapshot.last_put, snapshot.last_taken
         self._delivered, self._delivered_bytes = snapshot.delivered, snapshot.delivered_bytes
         self._taken, self._told = snapshot.taken, snapshot.told
+        self._owed, self._told_held = snapshot.owed, snapshot.told_held
+        self._released_bytes, self._kept = snapshot.released_bytes, deque(snapshot.kept)
         self._sources = [
-            _Source(last, None if pieces is None else list(pieces), taken)
-            for last, pieces, taken in snapshot.sources
+            _Source(last, None if pieces is None else list(pieces), taken, held)
+            for last, pieces, taken, held in snapshot.sources
         ]
         self.broken = snapshot.broken
         self._look()

@@ -255,5 +255,7 @@ class Implementation(NamedTuple, Generic[M]):
     """What the core needs below it. Whoever carries its messages provides that: a core does not look."""
     resilient: Callable[[int], Implementation[M]] | None = None
     """Makes the same with delivery when so many have a message; None: when it is ordered."""
+    holders: int = 1
+    """How many members have a message when the core delivers it; 0: all."""
     forgets: bool = True
     """Whether a member keeps, at rest, no more than a few messages for each member."""

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import GroupFailed, Rejection, Violation
+from antiphon.impl.errors import GroupFailed, Rejection, UnknownDelivery, Violation
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.batches import Batches
 from antiphon.impl.layers.carrier import Carrier, Plain
@@ -99,6 +99,8 @@ class Endpoint(Generic[M]):
         self._others = [process for process in range(members) if process != me]
         self._multicast = multicast and implementation.network is Network.LOSSY and members > 2
         self._batches = None if layers is None else _batches(me, members, layers)
+        self.holders = implementation.holders or members
+        """How many members have every message that is delivered, whatever it asks for."""
         self.core = implementation.core(me, members, tracer if layers is None else _Inside(tracer))
         self.datagrams: Counter[str] = Counter()
         """Datagrams sent, by kind of message: one for each receiver, or one for all that get it at once."""
@@ -144,19 +146,23 @@ class Endpoint(Generic[M]):
         """A payload as bytes that nobody can change. Raises `TypeError`, `PayloadTooLarge`."""
         return payload_copy(payload) if self._batches is None else self._batches.checked(payload)
 
-    def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send to the group.
+    def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:
+        """Send to the group; delivered when `holders` members have it.
 
         Raises:
+            UnknownDelivery: the core does not wait for so many, and there are no layers that do.
             Busy: `busy`; nothing was done.
             TypeError, PayloadTooLarge: as the core's `broadcast`, or with layers as `Batches.put`.
             GroupFailed: no number is left.
         """
         if self._batches is None:
+            if holders > self.holders:
+                told = f"delivered when {self.holders} members have it; waiting for {holders} takes layers"
+                raise UnknownDelivery(f"without layers a message is {told}")
             identifier = self.core.broadcast(payload, now)
             self._settle(now)
             return identifier
-        identifier = self._batches.put(payload)
+        identifier = self._batches.put(payload, holders if holders > self.holders else 1)
         if self._tracer.recording:
             self._tracer.record(tracing.Broadcast(self.core.me, identifier, bytes_copy(payload)))
         if self._takes_batch:
@@ -214,7 +220,7 @@ class Endpoint(Generic[M]):
         deadline = self.progress_at + self._stall_ms
         if now < deadline:
             return
-        waits = self.core.waits()
+        waits = self.waits()
         if not waits or now > deadline + _LATE * self._stall_ms:
             self.progress_at = now
             return
@@ -252,6 +258,19 @@ class Endpoint(Generic[M]):
         """What `deliveries` would hand over."""
         return self._deliveries
 
+    @property
+    def held(self) -> int:
+        """How many messages of the common order are here, delivered or waiting for others to have them.
+
+        Only with layers, which count them.
+        """
+        assert self._batches is not None, "without layers nobody counts the messages of the common order"
+        return self._batches.held
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What has to come from other members before this one can go on."""
+        return self.core.waits() + (() if self._batches is None else self._batches.lacking)
+
     def slow(self) -> tuple[Wait, ...]:
         """The applications that hold everybody back, since they have not taken what was delivered to them."""
         if self._batches is None:
@@ -263,7 +282,8 @@ class Endpoint(Generic[M]):
 
     def __repr__(self) -> str:
         protocol = self.codec.messages.protocol
-        held_back = "".join(f"; {wait}" for wait in self.slow())
+        lacking = () if self._batches is None else self._batches.lacking
+        held_back = "".join(f"; {wait}" for wait in (*lacking, *self.slow()))
         return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}{held_back}>"
 
     def _settle(self, now: float) -> None:

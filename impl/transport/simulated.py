@@ -122,7 +122,7 @@ class SimulatedNetwork(Generic[M]):
         self._others = [tuple(other for other in everybody if other != process) for process in everybody]
         self._shells = [] if keys is None else [_shell(me, members, keys) for me in range(members)]
         self._random = random.Random(seed)
-        self._waiting: list[deque[bytes]] = [deque() for _ in range(members)]
+        self._waiting: list[deque[tuple[bytes, int]]] = [deque() for _ in range(members)]
         self._agenda: list[_Due] = []
         self._order = 0
         self._alarms: list[float | None] = [None] * members
@@ -155,9 +155,12 @@ class SimulatedNetwork(Generic[M]):
         """Messages sent so far by all members, by kind; one message to all counts once."""
         return sum((endpoint.transmissions for endpoint in self.endpoints), Counter())
 
-    def broadcast(self, process: int, payload: bytes) -> None:
-        """Let a member broadcast, once it has started, after what it was told to broadcast before."""
-        self._waiting[process].append(payload)
+    def broadcast(self, process: int, payload: bytes, holders: int = 1) -> None:
+        """Let a member broadcast, once it has started, after what it was told to broadcast before.
+
+        It is delivered when `holders` members have it; if the core does not wait for so many, layers must.
+        """
+        self._waiting[process].append((payload, holders))
         if self._started[process] and process not in self._stopped:
             self._after_step(process)
 
@@ -284,7 +287,8 @@ class SimulatedNetwork(Generic[M]):
         endpoint = self.endpoints[process]
         waiting = self._waiting[process]
         while waiting and not endpoint.busy:
-            endpoint.broadcast(waiting.popleft(), self.clock(process))
+            payload, holders = waiting.popleft()
+            endpoint.broadcast(payload, self.clock(process), holders)
         self.deliveries[process] += endpoint.deliveries()
         for to, data in self._frames(process) if self._shells else endpoint.datagrams_to_send():
             for receiver in self._others[process] if to == EVERYBODY else (to,):

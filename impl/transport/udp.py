@@ -141,8 +141,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         host, port = self._transport.get_extra_info("sockname")[:2]
         return (host, port)
 
-    def broadcast(self, payload: bytes) -> Identifier:
-        """Send to the group.
+    def broadcast(self, payload: bytes, holders: int = 1) -> Identifier:
+        """Send to the group; delivered when `holders` members have it.
 
         Raises:
             GroupClosed: the shell is not open.
@@ -151,7 +151,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         if self._transport is None:
             raise GroupClosed("the shell is not open")
         now = self._now()
-        identifier = self.endpoint.broadcast(payload, now)
+        identifier = self.endpoint.broadcast(payload, now, holders)
         if self.endpoint.unsent:
             self._drain(now)
         return identifier

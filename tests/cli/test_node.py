@@ -160,7 +160,6 @@ def test_a_group_that_cannot_go_on_or_a_line_that_is_too_long_ends_the_member(
         ),
         (["o", "--members", "h:1", "h:2", "--protocol", "rpb"], "unknown protocol 'rpb'; .* mean 'rbp'"),
         (["o", "--members", "h:1", "h:2", "--deliver", "3"], "deliver=3: .* how many of the 2 members"),
-        (["o", "--members", "h:1", "h:2", "--deliver", "all", "--protocol", "rbp"], "rbp delivers a message"),
         (["o", "--members", "h:1", "h:2", "--key-file", "none"], "key file none: No such file"),
         (["o", "--members", "h:1", "h:2", "--multicast", "7"], "--multicast: '7' is no address"),
         (

@@ -1,7 +1,7 @@
 """A member in a process of its own that says what it delivers, and when asked all that it has.
 
-`python keeper.py ME DELIVER PORT HOST:PORT ...`: the routes of all members, the own one too. Each line of
-standard input is a payload to broadcast, or `kept`.
+`python keeper.py ME PROTOCOL DELIVER PORT HOST:PORT ...`: the routes of all members, the own one too. Each
+line of standard input is a payload to broadcast, or `kept`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 from antiphon.impl.group import Group
 
 
-async def main(me: int, deliver: str, port: int, members: list[str]) -> None:
+async def main(me: int, protocol: str, deliver: str, port: int, members: list[str]) -> None:
     """Take part until standard input ends."""
     at = [(host, int(number)) for host, _, number in (member.partition(":") for member in members)]
     routes = {other: address for other, address in enumerate(at) if other != me}
     group = Group(
         "keepers", me=me, members=len(at), bind=("127.0.0.1", port), routes=routes, key=None,
-        deliver=int(deliver) if deliver.isdigit() else deliver,
+        protocol=protocol, deliver=int(deliver) if deliver.isdigit() else deliver,
     )  # fmt: skip
     delivered: list[str] = []
 
@@ -40,10 +40,15 @@ async def main(me: int, deliver: str, port: int, members: list[str]) -> None:
 
 
 def numbered(group: Group) -> list[str]:
-    """What the protocol has with its number and keeps: each holds the payloads of some messages."""
+    """What is here with its place and was not delivered: in the layers, or in RBP with stability."""
+    batches = group._endpoint._batches
+    assert batches is not None
+    waiting = [one.payload.decode() for _, messages in batches.snapshot().kept for one in messages]
+    if group._endpoint.holders == 1:
+        return waiting
     state: Any = group._endpoint.core.observe()  # type: ignore[attr-defined]
     names = [name for name in state["numbers"].values() if name in state["received"]]
-    return [state["received"][name].decode("latin-1") for name in names]
+    return waiting + [state["received"][name].decode("latin-1") for name in names]
 
 
 def say(what: object) -> None:
@@ -53,4 +58,4 @@ def say(what: object) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:]))
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:]))

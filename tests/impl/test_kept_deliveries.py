@@ -53,7 +53,7 @@ class Keeper:
                 self.kept = said["kept"]
 
 
-async def keepers(relay: Relay, deliver: str) -> list[Keeper]:
+async def keepers(relay: Relay, protocol: str, deliver: str) -> list[Keeper]:
     """Three members behind the relay."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(MEMBERS)]
     for each in bound:
@@ -66,16 +66,16 @@ async def keepers(relay: Relay, deliver: str) -> list[Keeper]:
     for me in range(MEMBERS):
         routes = {**relay.routes(me), me: ("127.0.0.1", ports[me])}
         members = [f"{host}:{port}" for _, (host, port) in sorted(routes.items())]
-        command = [sys.executable, "-P", str(KEEPER), str(me), deliver, str(ports[me]), *members]
+        command = [sys.executable, "-P", str(KEEPER), str(me), protocol, deliver, str(ports[me]), *members]
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
         started.append(Keeper(process))
     return started
 
 
-async def survived(deliver: str, victims: tuple[int, ...]) -> None:
+async def survived(protocol: str, deliver: str, victims: tuple[int, ...]) -> None:
     """Kill the victims while all send: what they said that they delivered the others have."""
     relay = Relay(MEMBERS, 5, LOSSES)
-    members = await keepers(relay, deliver)
+    members = await keepers(relay, protocol, deliver)
     try:
         for me, member in enumerate(members):
             member.tell(*(f"<{me}:{number}>" for number in range(EACH)))
@@ -106,16 +106,25 @@ async def survived(deliver: str, victims: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("deliver", "victims"), [("all", (0, 1)), ("all", (2,)), ("2", (0,)), ("2", (1,)), ("3", (1, 2))]
+    ("protocol", "deliver", "victims"),
+    [
+        ("rbp-resilient", "all", (0, 1)),
+        ("rbp-resilient", "2", (0,)),
+        ("rbp-resilient", "2", (1,)),
+        ("rbp-resilient", "3", (1, 2)),
+        ("rbp", "2", (2,)),
+        ("sequencer", "all", (0, 1)),
+        ("totem", "2", (1,)),
+    ],
 )
 def test_killing_one_member_fewer_than_have_a_message_loses_no_delivery(
-    deliver: str, victims: tuple[int, ...]
+    protocol: str, deliver: str, victims: tuple[int, ...]
 ) -> None:
     """SIGKILL in the middle of a run: k members have what is delivered at k, so k - 1 may end."""
 
     async def bounded() -> None:
         async with asyncio.timeout(60):
-            await survived(deliver, victims)
+            await survived(protocol, deliver, victims)
 
     asyncio.run(bounded())
 
@@ -166,11 +175,15 @@ def test_there_is_no_other_delivery(deliver: Any) -> None:
     assert str(refused.value) == told
 
 
-def test_a_protocol_in_which_nobody_knows_who_has_a_message_refuses() -> None:
-    with pytest.raises(UnknownDelivery, match=r"deliver='all': rbp delivers a message when it is ordered"):
-        Group("g", me=0, members=2, bind=("", 0), routes={}, key=None, protocol="rbp", deliver="all")
+def test_around_a_protocol_in_which_nobody_knows_who_has_a_message_the_layers_wait() -> None:
     with pytest.raises(UnknownProtocol, match="did you mean 'rbp'"):
         delivering("rpb", 2, 4)
-    assert delivering("sequencer", "ordered", 4).messages.protocol == "sequencer"
-    named = {name for name in known_protocols() if delivering(name, None, 4).resilient is not None}
-    assert named >= {"rbp-resilient", "dtp"}
+    with pytest.raises(UnknownDelivery, match=r"deliver=3: there is .* how many of the 2 members"):
+        Group("g", me=0, members=2, bind=("", 0), routes={}, key=None, protocol="rbp", deliver=3)
+    assert delivering("sequencer", "all", 4).messages.protocol == "sequencer"
+    holders = {
+        name: (delivering(name, None, 4).holders, delivering(name, 3, 4).holders)
+        for name in known_protocols()
+    }
+    knows = {"rbp-resilient": (0, 3), "dtp": (1, 3)}
+    assert holders == dict.fromkeys(known_protocols(), (1, 1)) | knows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -31,6 +32,8 @@ from antiphon.conformance.swarm import (
 )
 from antiphon.conformance.swarm.chance import draw
 from antiphon.conformance.trace import load_run
+from antiphon.impl.layers.batches import Batches
+from antiphon.impl.protocols.core import Delivery
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -66,6 +69,30 @@ def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
         assert (logged.sent, logged.steps, logged.ms) == (result.sent, result.steps, result.ms)
         assert logged.findings
         assert len(logged.logs) == 3
+
+
+@pytest.mark.parametrize("core", ["rbp-resilient", "sequencer", "horus"])
+def test_each_message_is_delivered_when_so_many_have_it_as_it_asks(core: str) -> None:
+    report = run_swarm(core, runs=12, seed=1, settings=Settings(deliver="each"))
+    assert (report.failed, report.outcomes) == ([], {Outcome.HOLDS: 12})
+
+
+def test_who_delivers_before_so_many_have_it_is_found_and_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    def at_once(batches: Batches) -> list[Delivery]:
+        kept = [message for _, messages in batches._kept for message in messages]
+        batches._kept.clear()
+        return kept
+
+    monkeypatch.setattr(Batches, "_released", at_once)
+    settings = Settings(deliver="each", layers="always")
+    result = run_seed("rbp", 2, settings)
+    assert result.symptoms == ("holders",)
+    short = shortened(result, settings)
+    broken = r"process \d delivers \d:1, which 1 members have, and it asked for 2"
+    assert re.fullmatch(broken, short.reasons[0])
+    assert short.schedule is not None
+    assert told(short.schedule)[1].endswith("broadcasts, delivered when 2 have it")
+    assert len(short.schedule.entries) == 1
 
 
 def test_groups_over_multicast_meet_although_greetings_are_lost() -> None:

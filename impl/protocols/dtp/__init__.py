@@ -56,4 +56,4 @@ def dtp(
             backoff_max=backoff_max,
         )
 
-    return Implementation(MESSAGES, core, resilient=resilient)
+    return Implementation(MESSAGES, core, resilient=resilient, holders=resilience + 1)

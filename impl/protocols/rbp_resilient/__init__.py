@@ -68,4 +68,4 @@ def rbp_resilient(
             backoff_max=backoff_max,
         )
 
-    return Implementation(MESSAGES, core, resilient=resilient)
+    return Implementation(MESSAGES, core, resilient=resilient, holders=resilience)
