@@ -23,7 +23,7 @@ from antiphon.conformance.cluster.processes import Node, NodeFailed
 from antiphon.conformance.cluster.progress import Display, display
 from antiphon.conformance.cluster.protocols import Membership
 from antiphon.conformance.cluster.relay import Relay
-from antiphon.conformance.cluster.result import ClusterResult, missing_faults
+from antiphon.conformance.cluster.result import PROMISE, ClusterResult, missing_faults
 from antiphon.conformance.cluster.settings import ClusterSettings
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.trace import (
@@ -93,7 +93,7 @@ def run_cluster(
         links={f"{sender}:{receiver}": link.counts for (sender, receiver), link in relay.links.items()},
         stops=stops,
         faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts, stops)),
-        judged=judge_run(run),
+        judged=judge_run(run, PROMISE),
     )
     return _kept(result, home / RECORD)
 

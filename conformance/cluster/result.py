@@ -14,8 +14,12 @@ import msgspec
 
 from antiphon.conformance.cluster.faults import Counts
 from antiphon.conformance.cluster.settings import ClusterSettings
-from antiphon.conformance.history import RunFindings
+from antiphon.conformance.history import CAUSAL_ORDER, TOTAL_ORDER, RunFindings
 from antiphon.model.verdict import Outcome
+
+PROMISE = (TOTAL_ORDER, CAUSAL_ORDER)
+"""What every group promises, whatever its protocol: one order, in which a message stands behind those that
+its member had broadcast or delivered before."""
 
 
 @dataclass(frozen=True)

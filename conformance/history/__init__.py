@@ -15,10 +15,19 @@ from antiphon.conformance.history.finding import (
 )
 from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.notation import history
-from antiphon.conformance.history.promises import PROMISES, TOTAL_ORDER, PromiseError, properties_of
+from antiphon.conformance.history.promises import (
+    CAUSAL_ORDER,
+    FIFO_ORDER,
+    PROMISES,
+    TOTAL_ORDER,
+    PromiseError,
+    properties_of,
+)
 from antiphon.conformance.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
 
 __all__ = [
+    "CAUSAL_ORDER",
+    "FIFO_ORDER",
     "FURTHER_PROPERTIES",
     "PROMISES",
     "PROPERTIES",

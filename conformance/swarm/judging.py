@@ -1,10 +1,10 @@
 """A run is judged by what its protocol promises: at a glance while all is well, by the one judge otherwise.
 
-Most runs end with the same deliveries everywhere, each message once, whole and under a growing number: then
-no property of a total order is broken, and nothing has to be written down to see that. Any other run is taken
-again with a log, which it does not notice, and its log is judged as every log is
-(`antiphon.conformance.history`). No log tells what members keep in memory: that is looked at. What a run that
-was given up only lacks is unknown.
+Most runs end with the same deliveries everywhere, each message once, whole and under a growing number, those
+of one member in its order: then no property of a total order is broken, and nothing has to be written down to
+see that. Any other run is taken again with a log, which it does not notice, and its log is judged as every
+log is (`antiphon.conformance.history`). No log tells what members keep in memory: that is looked at. What a
+run that was given up only lacks is unknown.
 
 This module knows no protocol and no fault.
 """
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from antiphon.conformance.history import RunFindings, judge_history
+from antiphon.conformance.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_history
 from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.running import KEPT_MAX, Ending
 from antiphon.conformance.trace import TRUNCATED, Problem, log_name
@@ -23,10 +23,13 @@ from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Delivery
 from antiphon.model.verdict import Outcome
 
-__all__ = ["judge", "symptoms"]
+__all__ = ["PROMISE", "judge", "symptoms"]
 
 _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
+
+PROMISE = (TOTAL_ORDER, FIFO_ORDER)
+"""What every group promises, whatever its protocol."""
 
 Wanted = dict[tuple[int, int], bytes]
 
@@ -45,6 +48,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
         "integrity": not _whole(logs[0], wanted),
         "order": False,
         "numbers": not _grows(logs[0]),
+        "fifo": not _keeps_sources(logs[0]),
         "liveness": len(logs[0]) < len(wanted),
         "holders": bool(ending.early),
         "memory": bool(_hoards(ending)),
@@ -55,6 +59,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
             shown["integrity"] |= not _whole(log, wanted)
             shown["order"] |= any(a[:2] != b[:2] for a, b in zip(log, logs[0], strict=False))
             shown["numbers"] |= not _grows(log) or any(a != b for a, b in zip(log, logs[0], strict=False))
+            shown["fifo"] |= not _keeps_sources(log)
             shown["liveness"] |= len(log) < len(wanted)
     return tuple(word for word, is_shown in shown.items() if is_shown)
 
@@ -69,11 +74,21 @@ def _grows(log: Sequence[Delivery]) -> bool:
     return all(before[2] < after[2] for before, after in pairwise(log))
 
 
+def _keeps_sources(log: Sequence[Delivery]) -> bool:
+    """Whether each member's messages come in the order in which it broadcast them."""
+    last: dict[int, int] = {}
+    for source, name, _, _ in log:
+        if name < last.get(source, 0):
+            return False
+        last[source] = name
+    return True
+
+
 def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
     """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words."""
     complete = not (ending.capped or ending.failed)
     early = () if complete else (Problem(Path(log_name(0)), 0, TRUNCATED),)
-    judged = RunFindings(judge_history(log.events), early)
+    judged = RunFindings(judge_history(log.events, PROMISE), early)
     violated = [
         f"{finding.property}: {finding}"
         for finding in judged.findings

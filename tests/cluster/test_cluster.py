@@ -28,6 +28,7 @@ from antiphon.conformance.cluster import ClusterResult, Counts, run_cluster
 from antiphon.conformance.cluster.application import payloads
 from antiphon.conformance.cluster.faults import Faults
 from antiphon.conformance.cluster.relay import LOOPBACK, Relay
+from antiphon.conformance.cluster.result import PROMISE
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.trace import Broadcast, Deliver, Receive, Send, digest, load_run, log_name
 
@@ -113,6 +114,25 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     order = {"UniformTotalOrder", "UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}
     assert set(violated) == order | {"Handover"}
     assert f"process-1.ndjson:{first + 1} ({other.m})" in violated["UniformPrefixOrder"]
+
+
+def test_the_order_of_a_members_own_messages_is_judged(small: ClusterResult, tmp_path: Path) -> None:
+    """Two broadcasts of one process exchanged in its record: everybody delivers them the wrong way round."""
+    assert {"Fifo", "Causal"} <= set(small.judged.outcomes)
+    for process in range(3):
+        content = (small.directory / log_name(process)).read_bytes()
+        (tmp_path / log_name(process)).write_bytes(content)
+    path = tmp_path / log_name(1)
+    lines = path.read_bytes().splitlines(keepends=True)
+    first, second = [k for k, line in enumerate(lines) if b'"kind":"broadcast"' in line][3:5]
+    one, other = (msgspec.json.decode(lines[k], type=Broadcast) for k in (first, second))
+    lines[first] = msgspec.json.encode(msgspec.structs.replace(other, i=one.i)) + b"\n"
+    lines[second] = msgspec.json.encode(msgspec.structs.replace(one, i=other.i)) + b"\n"
+    path.write_bytes(b"".join(lines))
+    judged = judge_run(load_run(tmp_path), PROMISE)
+    violated = {finding.property for finding in judged.findings if finding.offending}
+    assert {"Fifo", "Causal"} <= violated
+    assert "UniformTotalOrder" not in violated
 
 
 def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from antiphon.conformance.swarm import (
     told,
 )
 from antiphon.conformance.swarm.chance import draw
+from antiphon.conformance.swarm.judging import PROMISE
 from antiphon.conformance.trace import load_run
 from antiphon.impl.layers.batches import Batches
 from antiphon.impl.protocols.core import Delivery
@@ -162,12 +163,12 @@ def test_what_a_run_that_is_given_up_has_broken_stays_broken() -> None:
 
 
 def test_the_logs_of_a_run_are_judged_alike_from_their_files(tmp_path: Path) -> None:
-    """`antiphon verify` reads the same directory with the same reader and judge."""
+    """`antiphon verify` reads the same directory with the same reader and judge, and what is promised."""
     result, settings = first_failure("rbp", "drops-late-bodies")
     home = keep(result, tmp_path)
     run = load_run(home)
     assert run.problems == ()
-    assert judge_run(run).findings == result.findings
+    assert judge_run(run, PROMISE).findings == result.findings
     again = run_schedule("rbp", read_schedule(home / "schedule.json"), settings, result.seed)
     assert (again.logs, again.reasons) == (result.logs, result.reasons)
 
