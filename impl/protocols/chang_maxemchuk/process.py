@@ -10,6 +10,9 @@ The rules and the table of names stand in `antiphon.impl.protocols.updates`. Bey
 
 A token that nobody needs stays where it is, since every update comes to its holder.
 
+Repairs: none. The paragraph needs none over the reliable queues that it supposes; where it leaves something
+open, `updates` says what is done.
+
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, first paragraph, of J. Chang and N. F. Maxemchuk, "Reliable broadcast
 protocols", ACM Transactions on Computer Systems 2, 1984.

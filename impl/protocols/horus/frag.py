@@ -7,8 +7,8 @@
 | `pushes a boolean value that indicates whether it is the last one or not`    | `Fragment.last`  |
 | `When the last fragment is received, it delivers the message`                | `_gather`        |
 
-The repairs for the upcall LOST_MESSAGE, of which the text says nothing, are not needed: the window of NAK
-sees to it that nothing is lost.
+The repairs DISCARD_AFTER_LOSS and MARK_FIRST, for the upcall LOST_MESSAGE, of which the text says nothing,
+are not needed: the window of NAK sees to it that nothing is lost.
 
 Source: van Renesse and others 1995, on FRAG.
 """

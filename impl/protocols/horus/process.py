@@ -10,6 +10,17 @@ Rules of this file:
 
 A message needs no identifier in it: casts of one member come up in their order, and all of them, so that they
 are counted here.
+
+| paper                            | here                                                           |
+|----------------------------------|----------------------------------------------------------------|
+| the stack TOTAL:MBRSHIP:FRAG:... | `Core(layers, ...)`; `calculus` says which are well-formed     |
+| downcalls, upcalls               | `down`, `up` of `layer.Layer`                                  |
+| what is said of a layer          | the table at the head of its own file                          |
+
+Repairs, each in the file of its layer: of what the paper says of NAK (AWAIT_ROOM), FRAG and TOTAL.
+
+Source: R. van Renesse, K. Birman, R. Friedman, M. Hayden, D. Karr, "A framework for protocol composition in
+Horus", 1995.
 """
 
 from __future__ import annotations

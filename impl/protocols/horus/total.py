@@ -8,7 +8,8 @@
 | `Another deterministic rule decides who the first token holder in  | process 0                           |
 | this view is (e.g., the lowest ranked member)`                     |                                     |
 
-The flush and what is ordered in it belong to the change of a view, and the view stays.
+The flush and what is ordered in it belong to the change of a view, and the view stays; so does, with them,
+the repair NUMBERS_FIRST, of the sentence "messages are delivered in the order of the rank of the source".
 
 Source: van Renesse and others 1995, on TOTAL.
 """

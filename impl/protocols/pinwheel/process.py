@@ -12,6 +12,8 @@ The rules and the table of names stand in `antiphon.impl.protocols.updates`. Bey
 Where the paper leaves a choice, the last ACK that a holder can give passes the token; one that nobody needs
 stays where it is, since every update comes to its holder.
 
+Repairs: none. The two paragraphs need none over the reliable queues that they suppose.
+
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, second paragraph, and section 5, second paragraph, of F. Cristian and
 S. Mishra, "The Pinwheel asynchronous atomic broadcast protocols", 1995.

@@ -27,6 +27,8 @@ Rules of this file:
 | `If LTM has no messages to multicast, it immediately passes      | `pass_token`, PASS_IDLE          |
 |  the token without waiting for a new update arrival`             |                                  |
 
+Repairs: none.
+
 What is decided here, because the paragraph is silent or has no network to spare. Flow control: `visit_max`
 messages a visit, and `unstable_max` own ones that others may lack, so that nobody's numbers crowd out
 another's. The token rests for `rest_ms` where there is nothing to multicast after a rotation in which nobody
