@@ -8,7 +8,7 @@ from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import WINDOW
-from antiphon.impl.named import implementation
+from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Network, Send
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
 from antiphon.impl.protocols.rbp.messages import Data
@@ -171,3 +171,25 @@ def test_the_default_protocols_are_known_to_the_layers() -> None:
             for payload in payloads:
                 network.broadcast(me, payload)
         agreed(network, sent)
+
+
+@pytest.mark.parametrize("name", known_protocols())
+def test_around_every_core_a_member_that_stands_still_stops_the_others_before_they_keep_much(
+    name: str,
+) -> None:
+    """Whoever broadcasts is refused sooner or later, keeps a bounded part of it, and goes on afterwards."""
+    layers = Layers(datagram_bytes=1_400, buffer_bytes=4_000, queue_bytes=8_000, untaken_bytes=20_000)
+    network = SimulatedNetwork(implementation(name), MEMBERS, seed=1, layers=layers)
+    network.run_for(100.0)
+    network.pause(2)
+    taken = 0
+    for _ in range(3_000):
+        for process, endpoint in enumerate(network.endpoints[:2]):
+            if not endpoint.busy:
+                network.broadcast(process, bytes(100))
+                taken += 1
+        network.run_for(5.0)
+    assert all(endpoint.busy for endpoint in network.endpoints[:2]), network.endpoints
+    assert 40 <= taken <= 400, "some 100 bytes each: what buffers and queues have room for"
+    network.resume(2)
+    assert network.run_until_delivered(taken, limit_ms=network.now + 60_000.0), network
