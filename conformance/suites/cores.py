@@ -41,7 +41,7 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
     Raises:
         AssertionError: a rule is broken, or nothing was ever delivered; the message says where.
     """
-    implementation = _named(name)
+    implementation = named(name)
     delivered = 0
     for count in members:
         for seed in range(runs):
@@ -55,7 +55,7 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
 
 def digest_of_run(name: str, members: int) -> str:
     """A digest of all that happens in a run on a simulated network that loses and reorders what it may."""
-    tracer, implementation = RecordingTracer(), _named(name)
+    tracer, implementation = RecordingTracer(), named(name)
     lossy = implementation.network is Network.LOSSY
     faults = Faults(loss=0.2, duplication=0.2, delay_ms=(1.0, 30.0)) if lossy else Faults()
     network = SimulatedNetwork(implementation, members, seed=1, faults=faults, tracer=tracer)
@@ -219,7 +219,8 @@ def _check_hash_seeds(name: str, members: int) -> None:
         raise AssertionError(f"{name}: what happens in a run depends on the seed of Python's hashes")
 
 
-def _named(name: str) -> Implementation[Any]:
+def named(name: str) -> Implementation[Any]:
+    """The implementation that `module:function` gives."""
     module, _, function = name.partition(":")
     implementation: Implementation[Any] = getattr(import_module(module), function)()
     return implementation

@@ -9,16 +9,8 @@ import pytest
 from antiphon.conformance.suites import check_memory
 from antiphon.conformance.suites.memory import growth
 from antiphon.impl.protocols import horus as horus_core
-from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
-from antiphon.impl.protocols.dtp import dtp
-from antiphon.impl.protocols.horus import horus
-from antiphon.impl.protocols.pinwheel import pinwheel
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
-from antiphon.impl.protocols.rbp_resilient import rbp_resilient
-from antiphon.impl.protocols.sequencer import sequencer
-from antiphon.impl.protocols.total import total
-from antiphon.impl.protocols.totem import totem
 
 KEPT = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
 """recvQ, and seqQ in both directions."""
@@ -31,38 +23,6 @@ BYTES_MAX = 500.0
 def test_a_message_costs_so_many_bytes_for_ever(messages: int) -> None:
     """The same for twice as many: memory grows with the number of messages, and with nothing else."""
     check_memory(rbp(), kept=KEPT, bytes_max=BYTES_MAX, messages=messages)
-
-
-@pytest.mark.parametrize(
-    "core",
-    [
-        pytest.param(chang_maxemchuk(), id="chang-maxemchuk", marks=pytest.mark.deep),
-        pytest.param(pinwheel(), id="pinwheel"),
-    ],
-)
-def test_what_is_stable_is_not_kept(core: Implementation[Any]) -> None:
-    """The last updates stay; each is a batch, larger or smaller than those of a run before."""
-    kept = frozenset({"endpoint.core._buffer[]"})
-    assert growth(core, messages=500).containers <= kept
-
-
-@pytest.mark.parametrize(
-    "core",
-    [
-        pytest.param(totem(), id="totem", marks=pytest.mark.deep),
-        pytest.param(sequencer(), id="sequencer"),
-        pytest.param(total(), id="total", marks=pytest.mark.deep),
-        pytest.param(dtp(silence_ms=20.0), id="dtp", marks=pytest.mark.deep),
-        pytest.param(rbp_resilient(), id="rbp-resilient"),
-    ],
-)
-def test_nothing_is_kept_of_what_was_delivered(core: Implementation[Any]) -> None:
-    assert growth(core, messages=300).containers == frozenset()
-
-
-def test_a_stack_keeps_nothing_of_what_it_delivered() -> None:
-    """But for the casts that somebody has not acknowledged, of which there may be one more or less."""
-    assert growth(horus(), messages=1_000).containers == frozenset()
 
 
 @pytest.mark.deep
