@@ -85,7 +85,7 @@ def write_lake(lake: Path, runs: int, processes: int, messages: int) -> int:
     with Spill(staging / "spills" / "0.arrow", buckets) as spill:
         for run in range(runs):
             for process, (columns, position) in enumerate(logs):
-                rows.add(run, process, columns, position)
+                rows.add(columns, [(run, process, len(columns.line))], position)
             rows.add_run(run, messages, Fact.SOUND | Fact.SENDERS_ORDER | Fact.NO_CRASH)
             if rows.size > 50_000 or run == runs - 1:
                 spill.add(rows.batch())

@@ -18,21 +18,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
 from antiphon.conformance.pipeline.buckets import Spill
 from antiphon.conformance.pipeline.columns import (
-    KINDS,
-    Columns,
-    Longs,
+    CODES,
     Rows,
-    columns_of_block,
-    columns_of_events,
-    columns_together,
+    columns_of,
 )
-from antiphon.conformance.pipeline.facts import Facts, LogFacts
+from antiphon.conformance.pipeline.facts import Fact, Facts, LogFacts, note
 from antiphon.conformance.trace import (
     RESULTS,
     Block,
@@ -68,9 +63,9 @@ RUNS: Final = pa.schema(
 """One row a run: its number in the batch, its name and place, and how much was read."""
 
 ROWS_MAX: Final = 50_000
-_SINGLE_MAX: Final = 5_000
+_EVENTS_MIN: Final = 5_000
 _FAULTS_MAX: Final = 1_000
-"""So many rows, events that were read one by one, and faults are held before they go on."""
+"""So many rows, events that are not noted, and faults are held before they go on."""
 
 
 class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
@@ -122,13 +117,16 @@ def reads_chunks(
 
 
 class _Chunk:
-    """The reading of one chunk."""
+    """The reading of one chunk. Events of several logs are noted together, since most logs are short."""
 
     def __init__(self, staging: Path, chunk: int, buckets: int, open_runs: OpenRuns) -> None:
         self.staging, self.chunk, self.open_runs = staging, chunk, open_runs
         self.spill = Spill(staging / "spills" / f"{chunk:06}.arrow", buckets)
         self.rows = Rows()
         self.written = 0
+        self.waiting: list[_Waiting] = []
+        self.events = 0
+        self.read_through: list[_Run] = []
         self.runs: list[dict[str, Any]] = []
         self.faults: list[dict[str, Any]] = []
         self.quarantine: parquet.ParquetWriter | None = None
@@ -138,8 +136,12 @@ class _Chunk:
         plan = (self.staging / "plan" / f"{self.chunk}.json").read_bytes()
         try:
             with self.spill:
-                for run in self.open_runs(plan):
-                    self._read_run(run)
+                for opened in self.open_runs(plan):
+                    run = _Run(self, opened)
+                    run.read()
+                    self.read_through.append(run)
+                    self._note(_EVENTS_MIN)
+                self._note(0)
                 self._hand_on(0)
                 self._set_aside(0)
         finally:
@@ -151,44 +153,37 @@ class _Chunk:
                 self._partial(table).rename(self.staging / table / f"{self.chunk:06}.parquet")
         return self.written
 
-    def _hand_on(self, most: int) -> None:
-        """Give rows on, if they are more than that."""
-        if self.rows.size > most:
-            self.written += self.rows.size
-            self.spill.add(self.rows.batch())
-
-    def _partial(self, table: str) -> Path:
-        return self.staging / table / f".{self.chunk:06}-partial"
-
-    def _read_run(self, run: OpenedRun) -> None:
-        facts, headers = Facts(), dict[int, Header | None]()
-        reading = _Log(self, run, facts)
-        for process, path, log in run.logs:
-            headers[process] = reading.read(process, str(path), log)
-        for problem in faults_between(Path(run.path), headers, reading.results):
-            is_own = problem.path == Path(run.path)
-            path = run.path if is_own else f"{run.path}/{problem.path.name}"
-            whose = None if is_own else _process_of(problem.path.name)
-            reading.fault(whose, path, problem.line, problem.reason, None)
-        self.rows.add_run(run.number, facts.deliveries, facts.of_run(reading.faults))
-        self._hand_on(ROWS_MAX)
-        counts = {
-            "processes": len(run.logs),
-            "lines": reading.lines,
-            "events": reading.events,
-            "faults": reading.faults,
-        }
-        self.runs.append({"run": run.number, "name": run.name, "path": run.path} | counts)
+    def take(self, waiting: _Waiting) -> None:
+        """Take events of a log."""
+        self.waiting.append(waiting)
+        self.events += waiting.events
+        self._note(_EVENTS_MIN)
 
     def fault(self, row: dict[str, Any]) -> None:
         """A fault of a run, a row of `QUARANTINE`."""
         self.faults.append(row)
         self._set_aside(_FAULTS_MAX)
 
-    def add(self, run: int, process: int, columns: Columns, position: Longs) -> None:
-        """Events of a log, each with how many deliveries the log has so far."""
-        self.rows.add(run, process, columns, position)
+    def _note(self, least: int) -> None:
+        """Note the events that wait, if they are so many, or runs are; and end the runs that are read."""
+        if max(self.events, len(self.read_through)) < least:
+            return
+        waiting, self.waiting, self.events = self.waiting, [], 0
+        if waiting:
+            columns = columns_of([part for log in waiting for part in log.parts])
+            position = note(columns, [(log.facts, log.events) for log in waiting])
+            self.rows.add(columns, [(log.run, log.facts.process, log.events) for log in waiting], position)
+        for run in self.read_through:
+            self.rows.add_run(run.opened.number, run.facts.deliveries, run.end())
+            self.runs.append(run.counts())
+        self.read_through = []
         self._hand_on(ROWS_MAX)
+
+    def _hand_on(self, most: int) -> None:
+        """Give rows on, if they are more than that."""
+        if self.rows.size > most:
+            self.written += self.rows.size
+            self.spill.add(self.rows.batch())
 
     def _set_aside(self, most: int) -> None:
         """Write the faults that are held, if they are more than that."""
@@ -199,62 +194,88 @@ class _Chunk:
         self.quarantine.write_table(pa.Table.from_pylist(self.faults, QUARANTINE))
         self.faults = []
 
+    def _partial(self, table: str) -> Path:
+        return self.staging / table / f".{self.chunk:06}-partial"
 
-class _Log:
-    """The reading of the logs of one run, and how much they hold so far."""
 
-    def __init__(self, chunk: _Chunk, run: OpenedRun, facts: Facts) -> None:
-        self.chunk, self.run, self.facts = chunk, run, facts
-        self.lines = self.events = self.results = self.faults = 0
+class _Waiting(NamedTuple):
+    """Events of a log that have been read and not noted: how many, and the parts that they came in."""
 
-    def read(self, process: int, path: str, log: Path | bytes) -> Header | None:
+    run: int
+    facts: LogFacts
+    events: int
+    parts: list[Block | list[tuple[int, Event]]]
+
+
+class _Run:
+    """The reading of one run, and how much its logs hold so far."""
+
+    def __init__(self, chunk: _Chunk, opened: OpenedRun) -> None:
+        self.chunk, self.opened = chunk, opened
+        self.facts = Facts()
+        self.headers: dict[int, Header | None] = {}
+        self.lines = self.events = self.faults = 0
+
+    def read(self) -> None:
+        """Read all logs."""
+        for process, path, log in self.opened.logs:
+            self.headers[process] = self._read_log(process, str(path), log)
+
+    def end(self) -> Fact:
+        """Note what is wrong between the logs; all facts."""
+        own = Path(self.opened.path)
+        results = sum(len(log.kinds & _RESULTS) for log in self.facts.logs)
+        for problem in faults_between(own, self.headers, results):
+            path = self.opened.path if problem.path == own else f"{self.opened.path}/{problem.path.name}"
+            whose = None if problem.path == own else _process_of(problem.path.name)
+            self._fault(whose, path, problem.line, problem.reason, None)
+        return self.facts.of_run(self.faults)
+
+    def counts(self) -> dict[str, Any]:
+        """A row of `RUNS`."""
+        named = {"run": self.opened.number, "name": self.opened.name, "path": self.opened.path}
+        counts = {"processes": len(self.headers), "lines": self.lines, "events": self.events}
+        return named | counts | {"faults": self.faults}
+
+    def _read_log(self, process: int, path: str, log: Path | bytes) -> Header | None:
         """Read one log; its header."""
         header: Header | None = None
         facts = self.facts.log(process)
-        waiting: list[Columns] = []
-        single: list[tuple[int, Event]] = []
+        parts: list[Block | list[tuple[int, Event]]] = []
+        size = 0
         for part in read_parts(log):
             if isinstance(part, Block):
-                waiting += _taken(single)
-                waiting.append(columns_of_block(part))
+                parts.append(part)
+                size += len(part.kinds)
                 self.lines += len(part.kinds)
             else:
                 self.lines += part.number > 0
                 if part.event is not None:
-                    single.append((part.number, part.event))
+                    parts.append([(part.number, part.event)])
+                    size += 1
                 elif part.header is not None:
                     header = part.header
                 if part.fault is not None:
-                    self.fault(process, path, part.number, part.fault, part.text)
-            if len(single) >= _SINGLE_MAX or sum(len(columns.line) for columns in waiting) >= _SINGLE_MAX:
-                self._note(process, facts, waiting + _taken(single))
-                waiting.clear()
-        self._note(process, facts, waiting + _taken(single))
+                    self._fault(process, path, part.number, part.fault, part.text)
+            if size >= _EVENTS_MIN:
+                self._hand_over(facts, parts, size)
+                parts, size = [], 0
+        if size:
+            self._hand_over(facts, parts, size)
         return header
 
-    def fault(self, process: int | None, path: str, line: int, reason: str, text: bytes | None) -> None:
+    def _hand_over(self, facts: LogFacts, parts: list[Block | list[tuple[int, Event]]], size: int) -> None:
+        self.events += size
+        self.chunk.take(_Waiting(self.opened.number, facts, size, parts))
+
+    def _fault(self, process: int | None, path: str, line: int, reason: str, text: bytes | None) -> None:
         """Note what is wrong."""
         self.faults += 1
-        located = {"run": self.run.number, "process": process, "path": path, "line": line}
+        located = {"run": self.opened.number, "process": process, "path": path, "line": line}
         self.chunk.fault(located | {"reason": reason, "text": text})
 
-    def _note(self, process: int, facts: LogFacts, parts: list[Columns]) -> None:
-        """Take the events that come next in a log."""
-        if parts:
-            columns = columns_together(parts)
-            self.events += len(columns.line)
-            self.results += int(_RESULTS[columns.kind].sum())
-            self.chunk.add(self.run.number, process, columns, facts.note(columns))
 
-
-def _taken(single: list[tuple[int, Event]]) -> list[Columns]:
-    """The columns of events that were read one by one, of which there are none then."""
-    told = [columns_of_events(single)] if single else []
-    single.clear()
-    return told
-
-
-_RESULTS: Final = np.isin(KINDS, [str(kind.__struct_config__.tag) for kind in RESULTS])
+_RESULTS: Final = {CODES[str(kind.__struct_config__.tag)] for kind in RESULTS}
 
 
 def _process_of(name: str) -> int | None:

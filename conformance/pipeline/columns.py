@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
@@ -83,8 +84,9 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Columns(NamedTuple):
-    """Events of one log, one after the other. `values` has a row for each of `NUMBERS` and a column an event,
-    and `valid` says which of these are there; `others` are the values of further columns, by event.
+    """Events, one after the other, those of a log together. `values` has a row for each of `NUMBERS` and a
+    column an event, and `valid` says which of these are there; `others` are the values of further columns, by
+    event.
     """
 
     line: Longs
@@ -95,26 +97,63 @@ class Columns(NamedTuple):
     others: Mapping[str, Mapping[int, Any]]
 
 
-def columns_of_block(block: Block) -> Columns:
-    """The columns of events that were read many at a time."""
-    size = len(block.kinds)
-    kind = np.fromiter(map(_SPELLED.__getitem__, block.kinds), np.int8, size)
+def columns_of(parts: Sequence[Block | Sequence[tuple[int, Event]]]) -> Columns:
+    """The columns of events that follow one another, of one log or of several: events that were read many at
+    a time, and others, each with the number of its line.
+    """
+    blocks = [part for part in parts if isinstance(part, Block)]
+    others = [told for part in parts if not isinstance(part, Block) for told in part]
+    if not others or not blocks:
+        return _of_blocks(blocks) if blocks else _of_events(others)
+    sizes = [len(part.kinds) if isinstance(part, Block) else len(part) for part in parts]
+    is_other = np.repeat([not isinstance(part, Block) for part in parts], sizes)
+    # Of each row where it stands, those of blocks first.
+    place = np.argsort(is_other, kind="stable")
+    one, other = _of_blocks(blocks), _of_events(others)
+    places = place[len(one.line) :].tolist()
+
+    def joined(what: Callable[[Columns], Any]) -> Any:
+        whole = np.concatenate([what(one), what(other)], axis=-1)
+        ordered = np.empty_like(whole)
+        ordered[..., place] = whole
+        return ordered
+
+    return Columns(
+        joined(lambda columns: columns.line),
+        joined(lambda columns: columns.i),
+        joined(lambda columns: columns.kind),
+        joined(lambda columns: columns.values),
+        joined(lambda columns: columns.valid),
+        {name: {places[at]: value for at, value in told.items()} for name, told in other.others.items()},
+    )
+
+
+def _of_blocks(blocks: Sequence[Block]) -> Columns:
+    sizes = [len(block.kinds) for block in blocks]
+    size = sum(sizes)
+    kinds, sources, counts, numbers, digests, peers = map(
+        _chained, zip(*(block[2:] for block in blocks), strict=True)
+    )
+    kind = np.fromiter(map(_SPELLED.__getitem__, kinds), np.int8, size)
     values = np.zeros((len(NUMBERS), size), np.int64)
     valid = _VALID[:, kind]
-    values[SOURCE] = list(map(int, block.sources))
-    values[COUNT] = list(map(int, block.counts))
-    for row, texts in ((NUMBER, block.numbers), (PEER, block.peers)):
+    values[SOURCE] = list(map(int, sources))
+    values[COUNT] = list(map(int, counts))
+    for row, texts in ((NUMBER, numbers), (PEER, peers)):
         told = list(map(int, filter(None, texts)))
         if told:
             values[row, valid[row]] = told
-    digests = bytes.fromhex(b"".join(block.digests).decode())
-    values[HIGH : LOW + 1, valid[HIGH]] = np.frombuffer(digests, ">i8").reshape(-1, 2).T
-    line = np.arange(block.line, block.line + size)
-    return Columns(line, np.arange(block.i, block.i + size), kind, values, valid, {})
+    halves = np.frombuffer(bytes.fromhex(b"".join(digests).decode()), ">i8").reshape(-1, 2)
+    values[HIGH : LOW + 1, valid[HIGH]] = halves.T
+    within = np.arange(size) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+    line = within + np.repeat([block.line for block in blocks], sizes)
+    return Columns(line, within + np.repeat([block.i for block in blocks], sizes), kind, values, valid, {})
 
 
-def columns_of_events(events: Sequence[tuple[int, Event]]) -> Columns:
-    """The columns of any events, each with the number of its line."""
+_chained = chain.from_iterable
+
+
+def _of_events(events: Sequence[tuple[int, Event]]) -> Columns:
     others: dict[str, dict[int, Any]] = {}
     told: list[_Numbers] = []
     for at, (_, event) in enumerate(events):
@@ -135,80 +174,72 @@ def columns_of_events(events: Sequence[tuple[int, Event]]) -> Columns:
     )
 
 
-def columns_together(parts: Sequence[Columns]) -> Columns:
-    """The columns of events that follow one another."""
-    if len(parts) == 1:
-        return parts[0]
-    others: dict[str, dict[int, Any]] = {}
-    first = 0
-    for part in parts:
-        for name, told in part.others.items():
-            others.setdefault(name, {}).update({first + at: value for at, value in told.items()})
-        first += len(part.line)
-    line, i, kind, values, valid, _ = zip(*parts, strict=True)
-    return Columns(
-        np.concatenate(line),
-        np.concatenate(i),
-        np.concatenate(kind),
-        np.concatenate(values, axis=1),
-        np.concatenate(valid, axis=1),
-        others,
-    )
-
-
 class Rows:
     """Rows that wait to be a batch."""
 
     def __init__(self) -> None:
         self.size = 0
-        self._parts: list[tuple[int, int | None, Columns, Longs]] = []
+        self._parts: list[_Part] = []
+        self._runs: list[tuple[int, int, int]] = []
 
-    def add(self, run: int, process: int, columns: Columns, position: Longs) -> None:
-        """Add events of a log."""
-        self._parts.append((run, process, columns, position))
+    def add(self, columns: Columns, logs: Sequence[tuple[int, int, int]], position: Longs) -> None:
+        """Add events of logs, of each of which its run, its process and how many of the events are its."""
+        self._parts.append((logs, columns, position))
         self.size += len(columns.line)
 
     def add_run(self, run: int, deliveries: int, facts: int) -> None:
         """Add the row of a run: the most deliveries of a log, as its position, and, as its number, what its
         logs say as a whole (`facts`).
         """
-        values = np.zeros((len(NUMBERS), 1), np.int64)
-        values[NUMBER] = facts
-        columns = Columns(_ONCE * 0, _ONCE * -1, _ONCE.astype(np.int8) * 0, values, _RUN, {})
-        self._parts.append((run, None, columns, _ONCE * deliveries))
+        self._runs.append((run, deliveries, facts))
         self.size += 1
 
     def batch(self) -> pa.RecordBatch:
         """Take all rows as one batch."""
-        parts, size = self._parts, self.size
-        self._parts, self.size = [], 0
-        sizes = [len(columns.line) for _, _, columns, _ in parts]
-        values = np.concatenate([columns.values for _, _, columns, _ in parts], axis=1)
-        missing = ~np.concatenate([columns.valid for _, _, columns, _ in parts], axis=1)
-        processes = [-1 if process is None else process for _, process, _, _ in parts]
-        process = np.repeat(np.array(processes, np.int32), sizes)
+        parts, size = [*self._parts, *self._of_runs()], self.size
+        self._parts, self._runs, self.size = [], [], 0
+        run, process, many = (
+            np.array([log for logs, _, _ in parts for log in logs], np.int64).reshape(-1, 3).T
+        )
+        process = np.repeat(process, many)
+        values = np.concatenate([columns.values for _, columns, _ in parts], axis=1)
+        missing = ~np.concatenate([columns.valid for _, columns, _ in parts], axis=1)
         arrays = {
-            "run": pa.array(np.repeat([run for run, _, _, _ in parts], sizes), pa.int64()),
-            "process": pa.array(process, pa.int32(), mask=process < 0),
-            "line": pa.array(np.concatenate([columns.line for _, _, columns, _ in parts])),
-            "i": pa.array(np.concatenate([columns.i for _, _, columns, _ in parts])),
-            "kind": pa.array(np.concatenate([columns.kind for _, _, columns, _ in parts])),
-            "position": pa.array(np.concatenate([position for _, _, _, position in parts])),
+            "run": pa.array(np.repeat(run, many)),
+            "process": pa.array(process.astype(np.int32), mask=process < 0),
+            "line": pa.array(np.concatenate([columns.line for _, columns, _ in parts])),
+            "i": pa.array(np.concatenate([columns.i for _, columns, _ in parts])),
+            "kind": pa.array(np.concatenate([columns.kind for _, columns, _ in parts])),
+            "position": pa.array(np.concatenate([position for _, _, position in parts])),
         }
         for row, name in enumerate(NUMBERS):
             arrays[name] = pa.array(values[row], mask=missing[row])
         others: dict[str, list[Any]] = {}
-        for first, (_, _, columns, _) in zip(np.cumsum([0, *sizes[:-1]]), parts, strict=True):
+        first = 0
+        for _, columns, position in parts:
             for name, told in columns.others.items():
                 column = others.setdefault(name, [None] * size)
                 for at, value in told.items():
                     column[first + at] = value
+            first += len(position)
         for name, _, kind in _SPARSE:
             arrays[name] = pa.array(others[name], kind) if name in others else pa.nulls(size, kind)
         return pa.RecordBatch.from_arrays([arrays[name] for name in ARROW.names], schema=ARROW)
 
+    def _of_runs(self) -> Iterator[_Part]:
+        if not self._runs:
+            return
+        run, deliveries, facts = np.array(self._runs, np.int64).T
+        size = len(run)
+        values = np.zeros((len(NUMBERS), size), np.int64)
+        values[NUMBER] = facts
+        valid = np.repeat(_RUN, size, axis=1)
+        nothing = np.zeros(size, np.int64)
+        columns = Columns(nothing, nothing - 1, nothing.astype(np.int8), values, valid, {})
+        yield [(number, -1, 1) for number in run.tolist()], columns, deliveries
 
-_ONCE: Final = np.ones(1, np.int64)
+
+_Part = tuple[Sequence[tuple[int, int, int]], Columns, Longs]
 _RUN: Final = np.array([[name == "number"] for name in NUMBERS])
 
 _Told = Callable[[str, Any], None]

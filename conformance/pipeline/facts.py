@@ -7,13 +7,12 @@ again. A fact that is not so never breaks a run: it only makes it a suspect wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from antiphon.conformance.pipeline.columns import (
     CODES,
@@ -63,7 +62,9 @@ def _table(*codes: int) -> Bools:
 
 _OF_MESSAGES: Final = _table(_BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER)
 _NAMED: Final = _OF_MESSAGES | _table(_SEND, _RECEIVE)
-_KNOWN: Final = _NAMED | _table(_CRASH, _END)
+_CORE: Final = {_CORE_BROADCAST, _CORE_DELIVER}
+_DATAGRAMS: Final = {_SEND, _RECEIVE}
+_KNOWN: Final = {_BROADCAST, _DELIVER, _CRASH, _END} | _CORE | _DATAGRAMS
 _CAUSES: Final = {_BROADCAST: 1, _DELIVER: 2, _SEND: 3, _RECEIVE: 4}
 _CAUSALITY: Final = np.array([_CAUSES.get(code, 0) for code in range(len(CODES))], np.int64)
 """Of an effect one more than of its cause; 0 of what is neither."""
@@ -80,9 +81,9 @@ class _Handover:
     taken: int = 0
     waiting: Longs = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
-    def note(self, columns: Columns, handed: Bools, taken: Bools) -> None:
+    def note(self, values: Longs, handed: Bools, taken: Bools) -> None:
         """Note events: which of them hand over, and which take."""
-        waiting = columns.values[list(self.words)][:, handed]
+        waiting = values[list(self.words)][:, handed]
         if self.waiting.size:
             waiting = np.concatenate([self.waiting, waiting], axis=1)
         if taken.any():
@@ -91,7 +92,7 @@ class _Handover:
             many = len(before)
             self.taken += many
             self.sound &= bool((before >= np.arange(1, many + 1)).all()) and np.array_equal(
-                waiting[:, :many], columns.values[list(self.words)][:, taken]
+                waiting[:, :many], values[list(self.words)][:, taken]
             )
             waiting = waiting[:, many:]
         self.waiting = waiting
@@ -107,9 +108,10 @@ class LogFacts:
 
     def __init__(self, process: int) -> None:
         self.process = process
+        self.kinds: set[int] = set()
+        """The kinds of the events so far."""
         self.deliveries = 0
-        self.crashed = self.datagrams = False
-        self.known = self.named = self.rising = self.senders_order = True
+        self.named = self.rising = self.senders_order = True
         self.order: list[Longs] = []
         """A row of numbers for each event that is a cause or an effect, as `_is_causal` reads them."""
         self.ordered = 0
@@ -117,70 +119,107 @@ class LogFacts:
         self.last_counts: dict[tuple[int, int], int] = {}
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
-        self.has_core = False
         self.alone = False
         """Whether the application's side is shown without the protocol's."""
 
-    def note(self, columns: Columns) -> Longs:
-        """Note events; of each how many deliveries there are with it."""
-        kind, values = columns.kind, columns.values
-        delivered = kind == _DELIVER
-        position = self.deliveries + np.cumsum(delivered)
-        self.deliveries = int(position[-1])
-        named = _NAMED[kind]
-        self.known &= bool(_KNOWN[kind].all())
-        self.crashed |= bool((kind == _CRASH).any())
-        self.named &= (
-            bool(columns.valid[SOURCE][named].all())
-            and bool(columns.valid[HIGH][_OF_MESSAGES[kind]].all())
-            and int(values[SOURCE].max()) < _SOURCES
-        )
-        numbers = values[NUMBER][delivered]
+    @property
+    def crashed(self) -> bool:
+        """Whether the process has crashed."""
+        return _CRASH in self.kinds
+
+    def _note(self, events: _Events, begin: int, end: int) -> None:
+        """Note these of the events."""
+        kinds = events.kinds[begin:end]
+        self.kinds.update(kinds)
+        self.deliveries = int(events.position[end - 1])
+        self.named &= not events.misnamed[begin:end].any()
+        numbers = events.numbers[events.delivered_before[begin] : events.delivered_before[end]]
         if len(numbers):
-            self.rising &= int(numbers[0]) > self.last_number and bool((np.diff(numbers) > 0).all())
+            self.rising &= int(numbers[0]) > self.last_number and bool((numbers[1:] > numbers[:-1]).all())
             self.last_number = int(numbers[-1])
-        self._note_order(kind, values)
-        self._note_counts(_DELIVER, values[:, delivered])
-        self._note_counts(_BROADCAST, values[:, (kind == _BROADCAST) & (values[SOURCE] == self.process)])
-        self._note_handover(columns, delivered)
-        return position
-
-    def _note_order(self, kind: npt.NDArray[np.int8], values: Longs) -> None:
-        causality = _CAUSALITY[kind]
-        among = causality > 0
-        self.datagrams |= bool((causality > 2).any())
         if self.ordered <= _ORDER_MAX:
-            order = values[[SOURCE, COUNT]].T
-            order[:, 0] += causality * _SOURCES
-            self.order.append(order[among])
-            self.ordered += len(self.order[-1])
+            order = events.order[events.ordered_before[begin] : events.ordered_before[end]]
+            self.order.append(order)
+            self.ordered += len(order)
+        self._note_counts(kinds, events.sources[begin:end], events.counts[begin:end])
+        self._note_handover(events.columns, kinds, slice(begin, end))
 
-    def _note_counts(self, kind: int, values: Longs) -> None:
+    def _note_counts(self, kinds: bytes, sources: list[int], counts: list[int]) -> None:
         """Of each source the identifiers grow."""
-        last = self.last_counts
-        for source, count in values[[SOURCE, COUNT]].T.tolist():
-            self.senders_order &= count > last.get((kind, source), -1)
-            last[kind, source] = count
+        last, process = self.last_counts, self.process
+        for kind, source, count in zip(kinds, sources, counts, strict=True):
+            if kind == _DELIVER or (kind == _BROADCAST and source == process):
+                if count <= last.get((kind, source), -1):
+                    self.senders_order = False
+                last[kind, source] = count
 
-    def _note_handover(self, columns: Columns, delivered: Bools) -> None:
-        kind = columns.kind
-        core_broadcast, core_delivered = kind == _CORE_BROADCAST, kind == _CORE_DELIVER
-        core = bool(core_broadcast.any() or core_delivered.any())
-        if self.alone and not core:
-            return
-        if self.alone:
+    def _note_handover(self, columns: Columns, kinds: bytes, events: slice) -> None:
+        if not _CORE & self.kinds:
+            # Where the protocol comes so late, something has been altered on the way.
+            self.alone |= _DELIVER in kinds
+            if self.alone:
+                return
+        elif self.alone:
             self.down.sound = False
-        self.has_core |= core
-        self.down.note(columns, kind == _BROADCAST, core_broadcast)
-        if self.has_core:
-            self.up.note(columns, core_delivered, delivered)
-        elif delivered.any() or self.down.waiting.shape[1] > _TAKEN_MAX:
-            self.alone = True
+        kind, values = columns.kind[events], columns.values[:, events]
+        self.down.note(values, kind == _BROADCAST, kind == _CORE_BROADCAST)
+        if _CORE & self.kinds:
+            self.up.note(values, kind == _CORE_DELIVER, kind == _DELIVER)
+        else:
+            self.alone = self.down.waiting.shape[1] > _TAKEN_MAX
 
     @property
     def handed_over(self) -> bool:
         """Whether nothing was altered, and nothing is under way at the end."""
-        return not self.has_core or (self.down.over and self.up.over)
+        return not _CORE & self.kinds or (self.down.over and self.up.over)
+
+
+class _Events(NamedTuple):
+    """Events of several logs, with what is asked of each log's: computed for all at once, since most logs are
+    short. What stands before an event is counted from the first of all.
+    """
+
+    columns: Columns
+    kinds: bytes
+    sources: list[int]
+    counts: list[int]
+    position: Longs
+    misnamed: Bools
+    numbers: Longs
+    delivered_before: list[int]
+    order: Longs
+    ordered_before: list[int]
+
+
+def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
+    """Note events of logs, of each of which how many of them are its; of each event how many deliveries its
+    log has with it.
+    """
+    kind, values = columns.kind, columns.values
+    delivered, causality = kind == _DELIVER, _CAUSALITY[kind]
+    order = values[[SOURCE, COUNT]].T
+    order[:, 0] += causality * _SOURCES
+    delivered_before = [0, *np.cumsum(delivered).tolist()]
+    sizes = [size for _, size in logs]
+    begins = np.cumsum([0, *sizes[:-1]]).tolist()
+    earlier = [log.deliveries - delivered_before[begin] for (log, _), begin in zip(logs, begins, strict=True)]
+    events = _Events(
+        columns,
+        kind.tobytes(),
+        values[SOURCE].tolist(),
+        values[COUNT].tolist(),
+        np.array(delivered_before[1:]) + np.repeat(earlier, sizes),
+        (_NAMED[kind] & ~columns.valid[SOURCE])
+        | (_OF_MESSAGES[kind] & ~columns.valid[HIGH])
+        | (values[SOURCE] >= _SOURCES),
+        values[NUMBER][delivered],
+        delivered_before,
+        order[causality > 0],
+        [0, *np.cumsum(causality > 0).tolist()],
+    )
+    for (log, size), begin in zip(logs, begins, strict=True):
+        log._note(events, begin, begin + size)
+    return events.position
 
 
 class Facts:
@@ -214,8 +253,9 @@ class Facts:
         return (
             any(not log.crashed for log in self.logs)
             and all(log.crashed or log.deliveries == self.deliveries for log in self.logs)
-            and all(log.rising and log.handed_over and log.named and log.known for log in self.logs)
-            and (not any(log.datagrams for log in self.logs) or self._is_causal())
+            and all(log.rising and log.handed_over and log.named for log in self.logs)
+            and not any(log.kinds - _KNOWN for log in self.logs)
+            and (not any(log.kinds & _DATAGRAMS for log in self.logs) or self._is_causal())
         )
 
     def _is_causal(self) -> bool:
