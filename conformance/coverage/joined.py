@@ -35,6 +35,7 @@ from antiphon.conformance.coverage.model import MODEL, Model, key
 from antiphon.conformance.coverage.steps import Reader
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.lake import Batch, batches_of
+from antiphon.conformance.pipeline.runs import lake_at
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
 from antiphon.conformance.swarm import Settings, command_of, deeds_of
@@ -113,7 +114,7 @@ def coverage(
             this is no master.
         PipelineError: no Java, Spark failed, or a run went otherwise than the lake says.
     """
-    place = Path(lake).absolute()
+    place = lake_at(lake)
     binding = binding_of(protocol, **constants)
     if not isinstance(binding, CoreBinding):
         raise InputError(f"the binding of {protocol} does not say which packet a message stands for")

@@ -45,7 +45,7 @@ from antiphon.conformance.pipeline.chunks import OpenRuns, PlannedRun, open_plan
 from antiphon.conformance.pipeline.columns import EVENTS
 from antiphon.conformance.pipeline.errors import InputError, cause_of
 from antiphon.conformance.pipeline.remote import copy_logs, runs_of_spark
-from antiphon.conformance.pipeline.runs import FoundRun, is_uri, local_path, runs_at
+from antiphon.conformance.pipeline.runs import FoundRun, is_uri, lake_at, local_path, runs_at
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
 
@@ -121,10 +121,10 @@ def ingest(
 
     Raises:
         InputError: there are no logs at a path, a run has changed since it was read in, the lake is of
-            another version or cannot be written, or this is no master.
+            another version or cannot be where it should be, or this is no master.
         PipelineError: no Java, or Spark failed.
     """
-    return ingest_runs(find_runs(paths), Path(lake), master, batch_bytes, tell)
+    return ingest_runs(find_runs(paths), lake_at(lake), master, batch_bytes, tell)
 
 
 def find_runs(paths: Sequence[str | Path]) -> Found:
@@ -141,10 +141,9 @@ def find_runs(paths: Sequence[str | Path]) -> Found:
 
 
 def ingest_runs(
-    found: Found, lake: Path, master: str | None, batch_bytes: int, tell: Callable[[str], None] | None
+    found: Found, place: Path, master: str | None, batch_bytes: int, tell: Callable[[str], None] | None
 ) -> Ingested:
-    """Read the runs that were found into a lake; raises as `ingest` does."""
-    place = lake.absolute()
+    """Read the runs that were found into the lake there; raises as `ingest` does."""
     known = _marks(place) if place.exists() else {}
     new = _new(found.runs, known, place)
     if not new and not found.uris:

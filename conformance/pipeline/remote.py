@@ -44,7 +44,10 @@ def runs_of_spark(session: SparkSession, paths: Sequence[str]) -> list[FoundRun]
                 .collect()
             )
         except (Py4JJavaError, PySparkException) as error:
-            raise InputError(f"{path}: Spark cannot read this: {cause_of(error)}") from error
+            told = cause_of(error)
+            if "No FileSystem" in told or "ClassNotFound" in told:
+                told += "; more file systems come as jars, which spark-defaults.conf names (spark.jars)"
+            raise InputError(f"{path}: Spark cannot read this: {told}") from error
         if not found:
             raise InputError(f"{path}: {NO_RUN}")
         for row in found:

@@ -64,6 +64,21 @@ def local_path(path: str) -> str:
     return unquote(parts.path)
 
 
+def lake_at(place: str | Path) -> Path:
+    """Where a lake stands: a path of a file system that all machines have as their own.
+
+    Raises:
+        InputError: an address that only Spark could read.
+    """
+    told = local_path(str(place))
+    if is_uri(told):
+        raise InputError(
+            f"{told}: a lake is a directory that all machines see, where files are renamed; logs may be at "
+            "such an address, a lake may not"
+        )
+    return Path(told).absolute()
+
+
 def runs_at(paths: Iterable[str]) -> list[FoundRun]:
     """The runs of all paths of this machine's file systems, each once, in the order of their directories.
 

@@ -86,7 +86,7 @@ _LONG_BYTES: Final = 32 << 20
 _POLL_S: Final = 0.5
 WORKERS_S: Final = 3.0
 """So long a standalone master may be without a worker."""
-CONNECT_S: Final = 8.0
+CONNECT_S: Final = 5.0
 """So long a Spark Connect server has to take a connection; the client alone would try for minutes."""
 
 

@@ -43,6 +43,7 @@ from pyspark.sql.types import (
 from antiphon.conformance.pipeline.chunks import OpenedRun, OpenRuns
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.lake import Batch, batches_of, found_lake, put_batch, write_tables
+from antiphon.conformance.pipeline.runs import lake_at
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
 from antiphon.conformance.swarm import (
@@ -124,7 +125,7 @@ def swarm(
     core_of(core, settings.planted)
     if not -_SEED_MAX <= seed <= _SEED_MAX - runs:
         raise InputError(f"the seeds from {seed} on: on Spark a seed has 63 bits and a sign")
-    place = None if lake is None else Path(lake).absolute()
+    place = None if lake is None else lake_at(lake)
     if place is not None and place.exists() and any(place.iterdir()):
         batches_of(place)
     work, began = _Swarm(core, range(seed, seed + runs), settings), time.monotonic()

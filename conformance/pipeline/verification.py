@@ -11,6 +11,7 @@ from antiphon.conformance.pipeline.errors import InputError
 from antiphon.conformance.pipeline.judging import judge_lake
 from antiphon.conformance.pipeline.lake import BATCH_BYTES, find_runs, ingest_runs, is_lake
 from antiphon.conformance.pipeline.report import VerifyReport
+from antiphon.conformance.pipeline.runs import local_path
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import spark_session
 
@@ -35,8 +36,9 @@ def verify(
         properties_of(promise)
     except PromiseError as error:
         raise InputError(str(error)) from error
-    if is_lake(Path(path)):
-        return judge_lake(Path(path), master, promise, tell)
+    place = Path(local_path(str(path)))
+    if is_lake(place):
+        return judge_lake(place, master, promise, tell)
     found = find_runs([path])
     with spark_session(master, found.size), own_directory("verify") as scratch:
         ingest_runs(found, scratch / "lake", master, BATCH_BYTES, tell)

@@ -48,6 +48,7 @@ from antiphon.conformance.history.promises import FIFO_ORDER, VIEWS
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.growing import TICK, GrowingLogs
 from antiphon.conformance.pipeline.lake import found_lake, is_lake
+from antiphon.conformance.pipeline.runs import lake_at
 from antiphon.conformance.pipeline.session import confs, cores, settings, spark_session
 from antiphon.conformance.trace import (
     CUT_OFF,
@@ -309,7 +310,7 @@ def watch(
     except PromiseError as error:
         raise InputError(str(error)) from error
     promised = tuple(sorted(set(promise)))
-    place = _place_of(source, promised, Path(lake).absolute())
+    place = _place_of(source, promised, lake_at(lake))
     failed: list[Exception] = []
     try:
         with _alone(place), spark_session(master) as session:

@@ -15,12 +15,12 @@ import pyarrow.parquet as parquet
 import pytest
 import zstandard
 from pyspark.sql import SparkSession
+from tests.pipeline.webhdfs import served
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.pipeline import Damage, InputError, PipelineError, VerifyReport, ingest, verify
-from antiphon.conformance.pipeline import lake as lake_module
 from antiphon.conformance.pipeline.buckets import KEY, buckets_of
 from antiphon.conformance.pipeline.columns import EVENTS, KINDS, events_of
 from antiphon.conformance.pipeline.judging import SHOWN_MAX
@@ -443,32 +443,47 @@ def test_a_lake_is_judged_by_another_promise_too(lake: Path, logs: Path, master:
 
 
 def test_what_only_spark_can_read_is_copied_and_read(
-    write_run: WriteRun, master: str, tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+    write_run: WriteRun, master: str, tmp_path: Path, told: Told
 ) -> None:
-    """Here by addresses of this machine that are not taken for its paths."""
-    monkeypatch.setattr(lake_module, "local_path", str)
-    root = tmp_path / "lo gs{1}[x]"
-    for name in ("sound", "broken"):
-        write_run(root / name, {"sound": HEALTHY[2], "broken": "0: +a a a | 1: a"}[name])
-    (root / "broken" / "notes").write_text("not a log")
-    address = f"file:{tmp_path}/lo gs*/*"
-    done = ingest([address], tmp_path / "lake", master)
-    assert (done.total("runs"), done.total("faults")) == (2, 0)
-    assert verify(tmp_path / "lake", master).violated == 1
-    assert told(tmp_path / "lake").keys() == {"broken"}
-    (batch,) = batches_of(tmp_path / "lake")
-    assert {path.name for path in batch.directory.iterdir()} == {
-        "batch.json", "events", "quarantine", "runs", "verdicts",
-    }  # fmt: skip
-    (places,) = parquet.read_table(batch.directory / "runs", columns=["path"])
-    assert places.to_pylist() == [f"file:{root}/broken", f"file:{root}/sound"]
-    assert ingest([address], tmp_path / "lake", master).known == 2
-    for wrong, why in {
-        "nosuch://host/logs": 'No FileSystem for scheme "nosuch"',
-        f"file:{tmp_path}/none": "none",
-    }.items():
-        with pytest.raises(InputError, match=why):
-            ingest([wrong], tmp_path / "lake", master)
+    """A folder that is served on the loopback interface, by the names that it has there."""
+    root = tmp_path / "runs"
+    for name, text in {"sound": HEALTHY[2], "bro ken+%41": "0: +a a a | 1: a", "other": HEALTHY[0]}.items():
+        write_run(root / name, text)
+    log = root / "sound" / log_name(1)
+    log.with_name(f"{log.name}.gz").write_bytes(gzip.compress(log.read_bytes()))
+    log.unlink()
+    (root / "sound" / "notes").write_text("not a log")
+    lake = tmp_path / "lake"
+    with served(tmp_path) as (address, calls):
+        done = ingest([f"{address}/runs/[sb]*"], lake, master)
+        assert (done.total("runs"), done.total("faults")) == (2, 0)
+        assert "OPEN" in calls
+        assert verify(lake, master).violated == 1
+        assert told(lake).keys() == {"bro ken+%41"}
+        (batch,) = batches_of(lake)
+        assert {path.name for path in batch.directory.iterdir()} == {
+            "batch.json", "events", "quarantine", "runs", "verdicts",
+        }  # fmt: skip
+        (places,) = parquet.read_table(batch.directory / "runs", columns=["path"])
+        assert places.to_pylist() == [f"{address}/runs/bro ken+%41", f"{address}/runs/sound"]
+        again = ingest([f"{address}/runs", root / "other"], lake, master)
+        assert (again.total("runs"), again.known) == (2, 2)
+        for wrong, why in {
+            "nosuch://host/logs": r'No FileSystem for scheme "nosuch"; .*spark.jars',
+            f"{address}/none": "none",
+            f"{address}/lake": "no run",
+        }.items():
+            with pytest.raises(InputError, match=why):
+                ingest([wrong], lake, master)
+        with pytest.raises(InputError, match=f"{address}/lake: a lake is a directory"):
+            ingest([root], f"{address}/lake", master)
+
+
+def test_an_address_of_this_machine_is_a_path(write_run: WriteRun, master: str, tmp_path: Path) -> None:
+    write_run(tmp_path / "lo gs%" / "run", HEALTHY[0])
+    logs = (tmp_path / "lo gs%").as_uri()
+    assert ingest([logs, f"{logs}/*"], (tmp_path / "la ke").as_uri(), master).total("runs") == 1
+    assert verify((tmp_path / "la ke").as_uri(), master).lake == str(tmp_path / "la ke")
 
 
 def test_rows_are_in_the_buckets_into_which_spark_would_put_them(spark: SparkSession) -> None:
