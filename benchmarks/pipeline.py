@@ -1,22 +1,31 @@
 """The pipeline on Spark beside plain Python, pandas, Polars and DuckDB, on generated logs of healthy runs.
 
-    python benchmarks/pipeline.py --runs 50 --processes 3 --messages 2000
+    python benchmarks/pipeline.py --case 50x3x2000
+    python benchmarks/pipeline.py --direct --case 50x3x5000 --case 1x3x250000 --case 100000x2x3
 
-prints seconds, of the clock and of processors (Java and Spark's workers included); a measurement, not a test.
+takes cases of RUNS x PROCESSES x MESSAGES and prints a row of a table for each: seconds of the clock, and in
+brackets of processors, Java and Spark's workers included. A measurement, not a test.
 
 1. Logs into verdicts: plain Python, `antiphon verify` of logs, `antiphon ingest`. With `--direct` no log is
-   written: the rows of the same runs are made and put into buckets as tasks put them.
+   written: the rows of the same runs are made and put into buckets as tasks put them, and in each the last
+   process crashes half-way.
 2. The question of `scan` put to the rows of the lake: Spark in one pass, the bare read of the same columns by
    Spark, and the same question in pandas, Polars and DuckDB, each if it is there: pip install polars duckdb.
+   Each of these has a process of its own, of bounded memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
+import resource
 import shutil
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -31,10 +40,17 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's functions have th
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.pipeline import ingest, verify
 from antiphon.conformance.pipeline.buckets import Spill, writes_buckets
-from antiphon.conformance.pipeline.chunks import RUNS
+from antiphon.conformance.pipeline.chunks import ROWS_MAX, RUNS
 from antiphon.conformance.pipeline.columns import CODES, NUMBER, Columns, Longs, Rows
 from antiphon.conformance.pipeline.facts import Fact
-from antiphon.conformance.pipeline.lake import BUCKET_BYTES, batches_of, events_of, found_lake, put_batch
+from antiphon.conformance.pipeline.lake import (
+    BUCKET_BYTES,
+    Batch,
+    batches_of,
+    events_of,
+    found_lake,
+    put_batch,
+)
 from antiphon.conformance.pipeline.scan import health_of, in_one_pass
 from antiphon.conformance.pipeline.session import settings, spark_session
 from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name, message_id
@@ -72,57 +88,83 @@ def write_logs(root: Path, runs: int, processes: int, messages: int) -> int:
     return lines
 
 
-def write_lake(lake: Path, runs: int, processes: int, messages: int) -> int:
-    """Write a lake of the same runs without their logs, and count the lines that these would have."""
+def write_lake(lake: Path, runs: int, processes: int, messages: int) -> None:
+    """Write a lake of such runs without their logs; the last process of each crashes half-way."""
     staging = lake / "batches" / "direct"
     found_lake(lake)
     for table in ("spills", "events", "runs", "quarantine"):
         (staging / table).mkdir(parents=True)
     logs = [_columns_of_log(process, processes, messages) for process in range(processes)]
-    lines = sum(len(columns.line) + 1 for columns, _ in logs)
-    buckets = max(1, -(-lines * runs * 100 // BUCKET_BYTES))
+    events = sum(len(columns.line) for columns, _ in logs)
+    buckets = max(1, -(-(events + processes) * runs * 100 // BUCKET_BYTES))
     rows = Rows()
     with Spill(staging / "spills" / "0.arrow", buckets) as spill:
         for run in range(runs):
-            for process, (columns, position) in enumerate(logs):
-                rows.add(columns, [(run, process, len(columns.line))], position)
-            rows.add_run(run, messages, Fact.SOUND | Fact.SENDERS_ORDER | Fact.NO_CRASH)
-            if rows.size > 50_000 or run == runs - 1:
-                spill.add(rows.batch())
+            for process, log in enumerate(logs):
+                for columns, position in _pieces(*log):
+                    rows.add(columns, [(run, process, len(position))], position)
+                    if rows.size > ROWS_MAX:
+                        spill.add(rows.batch())
+            rows.add_run(run, messages, Fact.SOUND | Fact.SENDERS_ORDER)
+        spill.add(rows.batch())
     work = writes_buckets(str(staging / "spills"), str(staging / "events"), buckets)
     for _ in work([pa.RecordBatch.from_pydict({"id": list(range(buckets))})]):
         pass
     shutil.rmtree(staging / "spills")
-    empty = {name: pa.array([0] * runs, pa.int64()) for name in ("lines", "events", "faults")}
-    told = [empty.get(field.name, pa.nulls(runs, field.type)) for field in RUNS]
+    counts = {"lines": events + processes, "events": events, "faults": 0}
+    told = [
+        pa.array([counts[field.name]] * runs, pa.int64())
+        if field.name in counts
+        else pa.array(np.arange(runs), pa.int64()).cast(field.type)
+        for field in RUNS
+    ]
     parquet.write_table(pa.Table.from_arrays(told, schema=RUNS), staging / "runs" / "0.parquet")
     put_batch(staging, lake, buckets, {})
-    return lines * runs
 
 
 def _columns_of_log(process: int, processes: int, messages: int) -> tuple[Columns, Longs]:
-    """What `write_logs` writes into one log."""
+    """A log of a run in which the processes broadcast in turn, until the last one crashes."""
     order = np.arange(messages)
-    own = order % processes == process
+    half = messages // 2
+    source = np.where(order < half, order % processes, order % (processes - 1))
+    count = np.zeros(messages, np.int64)
+    for one in range(processes):
+        count[source == one] = np.arange(1, (source == one).sum() + 1)
+    is_last = process == processes - 1
+    if is_last:
+        order = order[:half]
+    own = source[order] == process
     at = order + np.cumsum(own)
-    size = messages + int(own.sum()) + 1
+    size = len(order) + int(own.sum()) + 1
     kind, message = np.full(size, CODES["deliver"], np.int8), np.zeros(size, np.int64)
-    kind[at[own] - 1], kind[-1] = CODES["broadcast"], CODES["end"]
+    kind[at[own] - 1], kind[-1] = CODES["broadcast"], CODES["crash" if is_last else "end"]
     message[at], message[at[own] - 1] = order, order[own]
     delivered = kind == CODES["deliver"]
     content = message.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     columns = {
-        "source": message % processes,
-        "count": message // processes + 1,
+        "source": source[message],
+        "count": count[message],
         "number": message + 1,
         "high": content.view(np.int64),
         "low": (~content).view(np.int64),
         "peer": np.zeros(size, np.int64),
     }
-    valid = np.array([(kind != CODES["end"]) & (name not in ("number", "peer")) for name in columns])
+    is_message = kind != kind[-1]
+    valid = np.array([is_message & (name not in ("number", "peer")) for name in columns])
     valid[NUMBER] = delivered
     line = np.arange(size)
     return Columns(line + 2, line, kind, np.array(list(columns.values())), valid, {}), np.cumsum(delivered)
+
+
+def _pieces(columns: Columns, position: Longs) -> Iterator[tuple[Columns, Longs]]:
+    """A log as parts that are as long as what a task notes at once."""
+    for begin in range(0, len(position), ROWS_MAX):
+        piece = slice(begin, begin + ROWS_MAX)
+        line, i, kind, values, valid, others = columns
+        yield (
+            Columns(line[piece], i[piece], kind[piece], values[:, piece], valid[:, piece], others),
+            position[piece],
+        )
 
 
 def judge_in_python(root: Path) -> bool:
@@ -207,13 +249,15 @@ def healthy_in_polars(events: Path) -> int:
     healthy = (
         (pl.col("bad") == 0) & (pl.col("delivered") == pl.col("deliveries")) & (pl.col("facts") % 2 == 1)
     )
-    return int(by_run.filter(healthy).select(pl.len()).collect().item())
+    return int(by_run.filter(healthy).select(pl.len()).collect(engine="streaming").item())
 
 
 def healthy_in_duckdb(events: Path) -> int:
     """The same in DuckDB's SQL."""
     import duckdb  # type: ignore[import-not-found]
 
+    duckdb.sql(f"SET memory_limit = '{resource.getrlimit(resource.RLIMIT_AS)[0] * 3 // 4 >> 20}MiB'")
+    duckdb.sql(f"SET temp_directory = '{events.parent / 'duckdb'}'")
     sent, got, run = (f"kind = {CODES[kind]}" for kind in ("broadcast", "deliver", "run"))
     ranges = ", ".join(
         f"min({column}) FILTER ({where}) AS {name}_min, max({column}) FILTER ({where}) AS {name}_max"
@@ -270,72 +314,114 @@ def _processor_seconds() -> float:
     return total
 
 
+TWINS: dict[str, Callable[[Path], int]] = {
+    "pandas": healthy_in_pandas,
+    "polars": healthy_in_polars,
+    "duckdb": healthy_in_duckdb,
+}
+
+
+def timed_twin(name: str, place: Path, expected: int, best_of: int, memory: int) -> Times:
+    """The time of an answer in a process of its own, with so many bytes of memory; for ever if it needs
+    more.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, _bounded, (memory, name)) as process:
+        try:
+            return process.submit(_ask_twin, name, place, expected, best_of).result()
+        except Exception as error:  # noqa: BLE001 - each library has its own for a lack of memory
+            print(f"{name}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+            return float("inf"), float("inf")
+
+
+def _bounded(memory: int, name: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    __import__(name)
+
+
+def _ask_twin(name: str, place: Path, expected: int, best_of: int) -> Times:
+    return timed(lambda: TWINS[name](place), expected, best_of)
+
+
 def main() -> None:
     """Generate, judge in all ways, print the tables."""
     parser = argparse.ArgumentParser(description="Compare the Spark pipeline with plain Python and others.")
-    parser.add_argument("--runs", type=int, default=50)
-    parser.add_argument("--processes", type=int, default=3)
-    parser.add_argument("--messages", type=int, default=2000, help="broadcasts a run")
-    parser.add_argument("--master", default="local[*]")
-    parser.add_argument("--best-of", type=int, default=2, help="of so many answers to the scan's question")
+    parser.add_argument("--case", action="append", metavar="RUNSxPROCESSESxMESSAGES", required=True)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--heap", default="2g", help="of Java")
+    parser.add_argument("--memory", type=int, default=12, help="GiB for each of pandas, Polars and DuckDB")
+    parser.add_argument("--best-of", type=int, default=2, help="of so many answers; 0: make the lakes alone")
     parser.add_argument("--direct", action="store_true", help="make rows without logs")
-    parser.add_argument("--scan-only", action="store_true", help="leave out plain Python and verify of logs")
+    parser.add_argument("--at", type=Path, help="where lakes are made and kept, else in the temporary folder")
+    parser.add_argument("--without", action="append", default=[], choices=TWINS)
     options = parser.parse_args()
-    took: dict[str, Times] = {}
+    os.environ["SPARK_DRIVER_MEMORY"] = options.heap
     with tempfile.TemporaryDirectory() as scratch, spark_session(options.master, 1 << 30) as session:
-        logs, lake = Path(scratch) / "logs", Path(scratch) / "lake"
+        write_lake(Path(scratch) / "warm", 100, 2, 3)
+        verify(Path(scratch) / "warm", options.master)  # Java compiles what it will need
+        print(_ROW.format("runs", "events", *_COLUMNS) + "\n|" + "---|" * (len(_COLUMNS) + 2), flush=True)
+        for case in options.case:
+            _measure(session, case, options, options.at or Path(scratch))
+
+
+_COLUMNS = ("bare read", "the pass", "ratio", "processors' ratio", *TWINS, "verify")
+_ROW = "| " + " | ".join(["{}"] * (len(_COLUMNS) + 2)) + " |"
+
+
+def _measure(session: Any, case: str, options: argparse.Namespace, place: Path) -> None:
+    size = tuple(map(int, case.split("x")))
+    lake, logs = place / f"lake-{case}", place / f"logs-{case}"
+    runs = size[0]
+    if options.direct and not lake.exists():
+        took = timed(lambda: write_lake(lake, *size), None)
+        print(f"{case}: made in {took[0]:.1f} s, {took[1]:.1f} s of processors", file=sys.stderr)
+    elif not options.direct:
         logs.mkdir()
-        size = (options.runs, options.processes, options.messages)
-        lines = write_lake(lake, *size) if options.direct else write_logs(logs, *size)
-        shape = f"{options.runs:,} runs x {options.processes} processes x {options.messages:,} messages"
-        print(f"{shape}: {lines:,} lines", flush=True)
-        if not options.scan_only and not options.direct:
-            took["plain Python: read and judge"] = timed(lambda: judge_in_python(logs), expected=True)
-            took["Spark: verify of logs"] = timed(lambda: verify(logs, options.master).outcome, "holds")
-        if not options.direct:
-            took["Spark: ingest"] = timed(
-                lambda: ingest([logs], lake, options.master).total("runs"), options.runs
-            )
-        took["Spark: verify of the lake, first"] = timed(
-            lambda: verify(lake, options.master).outcome, "holds"
-        )
-        _show(took, lines)
-        asked = _ask_the_rows(session, lake, lines, options.runs, options.best_of)
-        _show(asked, lines)
-        bare = asked["Spark: bare read of the columns"][0]
-        print(f"the scan takes {asked['Spark: scan'][0] / bare:.1f} times the bare read")
-
-
-def _ask_the_rows(session: Any, lake: Path, lines: int, runs: int, best_of: int) -> dict[str, Times]:
-    took: dict[str, Times] = {}
+        lines = write_logs(logs, *size)
+        ways: dict[str, Callable[[], object]] = {
+            "plain Python, read and judge": lambda: judge_in_python(logs),
+            "verify of logs": lambda: verify(logs, options.master).outcome == "holds",
+            "ingest": lambda: ingest([logs], lake, options.master).total("runs") == runs,
+        }
+        for way, ask in ways.items():
+            clock, processors = timed(ask, expected=True)
+            rate = f"{lines / processors:,.0f} lines a second of a processor"
+            print(f"{case}: {way}: {clock:.1f} s, {processors:.1f} s of processors, {rate}", file=sys.stderr)
+    if not options.best_of:
+        return
     (batch,) = batches_of(lake)
-    place = batch.directory / "events"
-    with settings(session, lines * 100, runs), events_of(session, batch) as rows, in_one_pass(session):
+    shutil.rmtree(batch.directory / "verdicts", ignore_errors=True)
+    judged = timed(lambda: verify(lake, options.master).suspects, 0)
+    read, scan = _ask_spark(session, batch, options.best_of)
+    events = batch.directory / "events"
+    others = []
+    for name in TWINS:
+        if name in options.without or find_spec(name) is None:
+            others.append("not run")
+        else:
+            took = timed_twin(name, events, runs, options.best_of, options.memory << 30)
+            others.append(_seconds(took) if took[0] < float("inf") else f"more than {options.memory} GiB")
+    ratios = (f"{scan[0] / read[0]:.1f}", f"{scan[1] / read[1]:.1f}")
+    told = (f"{runs:,}", f"{batch.events:,}", _seconds(read), _seconds(scan), *ratios, *others)
+    print(_ROW.format(*told, _seconds(judged)), flush=True)
+
+
+def _ask_spark(session: Any, batch: Batch, best_of: int) -> tuple[Times, Times]:
+    """The times of the bare read of the columns, and of the pass."""
+    with (
+        settings(session, batch.lines * 100, batch.runs),
+        events_of(session, batch) as rows,
+        in_one_pass(session),
+    ):
         # A plan is made anew each time: Spark keeps what a plan has exchanged, and would not read again.
         columns = [F.max(column) for column in ASKED]
-        took["Spark: bare read of the columns"] = timed(
-            lambda: len(rows.agg(*columns).collect()), 1, best_of + 1
-        )
-        took["Spark: scan"] = timed(lambda: health_of(rows).filter("healthy").count(), runs, best_of + 1)
-    twins: dict[str, Callable[[Path], int]] = {
-        "pandas": healthy_in_pandas,
-        "polars": healthy_in_polars,
-        "duckdb": healthy_in_duckdb,
-    }
-    for name, healthy_in in twins.items():
-        if find_spec(name) is None:
-            print(f"{name} is not installed: pip install {name}")
-            continue
-        took[name] = timed(lambda ask=healthy_in: ask(place), runs, best_of)  # type: ignore[misc]
-    return took
+        read = timed(lambda: len(rows.agg(*columns).collect()), 1, best_of + 1)
+        scan = timed(lambda: health_of(rows).filter("healthy").count(), batch.runs, best_of + 1)
+    return read, scan
 
 
-def _show(took: dict[str, Times], lines: int) -> None:
-    for name, (clock, processors) in took.items():
-        print(
-            f"{name:<34} {clock:8.2f} s {processors:8.2f} s of processors "
-            f"{lines / max(processors, 1e-9):12,.0f} lines a second and core"
-        )
+def _seconds(times: Times) -> str:
+    return "{:.1f} ({:.1f})".format(*times)
 
 
 if __name__ == "__main__":
