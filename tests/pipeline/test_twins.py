@@ -28,6 +28,9 @@ def histories(draw: st.DrawFn) -> str:
     processes = draw(st.integers(1, 4))
     theirs = [message for message in MESSAGES if int(message[0]) < processes]
     order = draw(st.permutations(theirs))[: draw(st.integers(2, 6))]
+    if draw(st.booleans()):
+        counted = {source: iter(sorted(m for m in order if m[0] == source)) for source in "012"}
+        order = [next(counted[m[0]]) for m in order]
     logs = [[f"+{m}" for m in order if m[0] == str(p)] + list(order) for p in range(processes)]
     for _ in range(draw(st.integers(0, 3))):
         log = logs[draw(st.integers(0, len(logs) - 1))]
@@ -207,7 +210,7 @@ def test_a_lake_says_of_every_run_what_plain_python_says_of_it(
         suspects = {name: compare(lake, root, master, told, promise) for name, promise in PROMISED.items()}
     assert suspects["total order"] == suspects["one view"]
     assert suspects["total order"] <= suspects["senders' order"] & suspects["no crash"]
-    assert len(plain + views) - len(suspects["senders' order"] | suspects["no crash"]) > 5
+    assert len(plain + views) - len(suspects["senders' order"] | suspects["no crash"]) > 2
     assert len(suspects["indications"]) == len(plain + views)
 
 
