@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 import numpy as np
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -36,7 +37,7 @@ from antiphon.conformance.states.tasks import (
 )
 from antiphon.model.engines.native.batcher import Words
 
-NARROW: Final = 200_000
+NARROW: Final = 500_000
 """A level of fewer states is expanded here: a job of Spark takes about as long as they do."""
 TASKS_A_CORE: Final = 2
 _SETTINGS: Final = {
@@ -124,13 +125,17 @@ class Runner:
         try:
             with telling(session, self._tell):
                 return [bytes(row.told) for row in frame.collect()]
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
             told = re.findall(r"^\S*(?:LakeError|InputError): (.*)$", str(error), re.MULTILINE)
             if told:
                 raise LakeError(told[-1]) from error
             if "No space left on device" in str(error):
                 raise LakeError(
                     "a disk is full: the same command goes on at the last whole level when there is room"
+                ) from error
+            if "Python worker exited unexpectedly" in str(error):
+                raise PipelineError(
+                    "a worker of Spark was killed: the same command goes on at the last whole level"
                 ) from error
             raise PipelineError(f"Spark cannot expand a level: {_last_line(error)}") from error
 

@@ -4,6 +4,7 @@ before: here in this process; on Spark in `tests/pipeline/test_states_on_spark.p
 import signal
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 import antiphon
 from antiphon.conformance.pipeline.errors import InputError
 from antiphon.conformance.states.checking import check_on_spark
-from antiphon.conformance.states.lake import LakeError, held
+from antiphon.conformance.states.lake import Lake, LakeError, held
 from antiphon.model.bounds import Bounds, StopReason
+from antiphon.model.engines.native.batcher import Words
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program
@@ -20,6 +22,7 @@ from antiphon.spec.lang import Program
 TWO_PHASE = antiphon.program("two-phase", managers=5)
 HERE = 1 << 40
 """No level is so wide: none goes to Spark."""
+HEX = "0" * 32
 
 FAULTY = '''
 from typing import Annotated
@@ -160,6 +163,32 @@ def test_a_run_that_is_killed_in_a_level_goes_on_at_the_last_whole_one(tmp_path:
     (lake / "levels" / "0009" / "part-00002.parquet.0.aside").write_bytes(b"half")
     same(explored(TWO_PHASE, lake), check(TWO_PHASE, engine="native"))
     assert not list(lake.rglob("*.aside"))
+
+
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written of a level goes to a device that is always full."""
+    lake = tmp_path / "lake"
+    write_part = Lake.write_part
+
+    def write(kept: Lake, level: int, partition: int, rows: Words) -> None:
+        if (level, partition) == (9, 1):
+            aside = kept.level(level) / f"part-00001.parquet.{HEX}.aside"
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            aside.symlink_to("/dev/full")
+        write_part(kept, level, partition, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Lake, "write_part", write)
+        patched.setattr(uuid, "uuid4", lambda: uuid.UUID(HEX))
+        with pytest.raises(LakeError, match="0009 is full: the same command goes on at the last whole level"):
+            explored(TWO_PHASE, lake)
+    with held(lake) as kept:
+        content = kept.read()
+    assert content is not None
+    assert len(content.levels) == 9
+    same(explored(TWO_PHASE, lake), check(TWO_PHASE, engine="native"))
 
 
 def test_a_bound_leaves_a_lake_that_goes_on_and_answers_other_questions(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ CAPACITY = 1 << 27
 """So many bytes of successors, with their slots, are kept once before they are handed on."""
 LEAST = 1 << 12
 SLOTS_A_ROW = 2
-BEHIND = 1 << 14
+BEHIND = (1 << 14) + batches.AHEAD
 """So many slots are free behind the last: hashes would have to be far from even to need them all."""
 
 

@@ -48,6 +48,8 @@ QUIET = 1
 `WRONG`, and from `BROKEN_SHIFT` on a bit for each broken property.
 """
 SIFTED_TOGETHER = 128
+AHEAD = 16
+"""So many slots before a row of the set is copied its memory is asked for."""
 
 W: int
 word: Any
@@ -110,10 +112,17 @@ def has(context: int, row: int) -> int:
     while word(slot, 1) != 0 and word(slot, 0) < hashed:
         slot += 16
     while word(slot, 1) != 0 and word(slot, 0) == hashed:
-        if same(word(context, BUFFER) + (word(slot, 1) - 1) * 8 * W, row):
+        if stands(context, slot, row):
             return 1
         slot += 16
     return 0
+
+
+def stands(context: int, slot: int, row: int) -> int:
+    """Whether a slot with the hash of a row has this row; the hash of a single word is one to one."""
+    if W == 1:
+        return 1
+    return same(word(context, BUFFER) + (word(slot, 1) - 1) * 8 * W, row)
 
 
 def enter(context: int, hashed: int, row: int, place: int) -> int:
@@ -124,7 +133,7 @@ def enter(context: int, hashed: int, row: int, place: int) -> int:
     while word(slot, 1) != 0 and word(slot, 0) < hashed:
         slot += 16
     while word(slot, 1) != 0 and word(slot, 0) == hashed:
-        if same(word(context, BUFFER) + (word(slot, 1) - 1) * 8 * W, row):
+        if stands(context, slot, row):
             return 0
         slot += 16
     value = place + 1
@@ -153,11 +162,12 @@ def sift(context: int) -> int:
         set_word(hashes, place - first, hashed)
         prefetch(slot_of(context, hashed))
         place += 1
-    place = first
-    while place < used:
-        slot = slot_of(context, word(hashes, place - first))
-        prefetch(buffer + word(slot, 1) * 8 * W - 8 * W)
-        place += 1
+    if W != 1:
+        place = first
+        while place < used:
+            slot = slot_of(context, word(hashes, place - first))
+            prefetch(buffer + word(slot, 1) * 8 * W - 8 * W)
+            place += 1
     kept = first
     place = first
     while place < used:
@@ -227,6 +237,7 @@ def in_order(context: int, out: int, partitions: int) -> int:
     left = word(context, USED)
     counts = word(context, SPREAD)
     while left != 0:
+        prefetch(buffer + word(slot + 16 * AHEAD, 1) * 8 * W - 8 * W)
         if word(slot, 1) != 0:
             copy_words(out, buffer + (word(slot, 1) - 1) * 8 * W, W)
             out += 8 * W
@@ -336,7 +347,7 @@ def join(left: int, left_count: int, right: int, right_count: int, out: int) -> 
 
 
 FUNCTIONS = (
-    hash_row, same, slot_of, note, take, has, enter, sift, expand_rows, lead_to, collect, in_order, in_run,
-    new_rows, join,
+    hash_row, same, slot_of, note, take, stands, has, enter, sift, expand_rows, lead_to, collect, in_order,
+    in_run, new_rows, join,
 )  # fmt: skip
 EXPORTED = ("expand_rows", "lead_to", "collect", "in_order", "new_rows", "join")
