@@ -56,7 +56,7 @@ def main() -> int:
         parser.exit(USAGE, f"--master: {error}\n")
     for sentence in SENTENCES.values():
         agrees, found = sentence.judge(runs, scale)
-        print(f"{sentence.claim} {'agrees' if agrees else 'differs'}: {found}")
+        print(f"{sentence.claim} {sentence.answer(agrees)}: {found}")
     if options.write is not None:
         changed = {
             "--messages": (scale.messages, whole.messages),

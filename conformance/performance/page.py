@@ -149,7 +149,7 @@ def _prose(runs: Runs, scale: Scale) -> str:
                 f"{sentence.claim}, {sentence.where}",
                 f"*{sentence.quotation}*",
                 sentence.asked,
-                "agrees" if agrees else "**differs**",
+                sentence.answer(agrees).replace("differs", "**differs**"),
                 found,
             ]
         )

@@ -21,6 +21,7 @@ from antiphon.conformance.performance.questions import (
     extended,
     extended_points,
     figure_points,
+    lifted,
     load_points,
     more_even,
     nearly_all,
@@ -28,7 +29,6 @@ from antiphon.conformance.performance.questions import (
     small_buffer,
     superior,
     two_thirds,
-    undistorted,
 )
 from antiphon.conformance.performance.setting import Setting
 from antiphon.conformance.performance.sweep import Runs
@@ -37,7 +37,10 @@ __all__ = ["SENTENCES", "Sentence"]
 
 
 class Sentence(NamedTuple):
-    """A sentence of the paper and its question: `asked` says what has to come out for it to be true."""
+    """A sentence of the paper and its question: `asked` says what has to come out for it to be true.
+
+    `is_ours`: the sentence says nothing of what is asked, and cannot be refuted by it.
+    """
 
     claim: str
     where: str
@@ -45,6 +48,13 @@ class Sentence(NamedTuple):
     asked: str
     points: Callable[[Scale], list[Setting]]
     judge: Callable[[Runs, Scale], tuple[bool, str]]
+    is_ours: bool = False
+
+    def answer(self, agrees: bool) -> str:
+        """What the runs say, in a word."""
+        if self.is_ours:
+            return "our question: yes" if agrees else "our question: no"
+        return "agrees" if agrees else "differs"
 
 
 SENTENCES: dict[str, Sentence] = {
@@ -129,6 +139,7 @@ SENTENCES: dict[str, Sentence] = {
         "section 6",
         "In the DTP protocol the processing load for ordering messages is more effectively distributed "
         "among LTMs than in the other protocols",
+        "what *effectively* means is not said, and the ledger leaves it open; if evenly, as in the abstract: "
         "the share of the control messages varies less between the members of DTP than of any other",
         load_points(False),
         more_even,
@@ -146,9 +157,11 @@ SENTENCES: dict[str, Sentence] = {
         "section 5",
         "So, we have simulated in the absence of failures the behaviour of these protocols on an Ethernet by "
         "sending ten thousand 500 byte long messages.",
-        "a run that ends with the last message has the same means, to 2 %, as one in which members go on",
+        "whether the end of a run, where nobody sends any more, was left out is not said; does it matter? "
+        "The means of a run that ends with the last message are more than 2 % above those where members go on",
         end_points,
-        undistorted,
+        lifted,
+        is_ours=True,
     ),
 }
 """Every sentence by the name of its measurement in the ledger."""
