@@ -158,7 +158,7 @@ SENTENCES: dict[str, Sentence] = {
         "So, we have simulated in the absence of failures the behaviour of these protocols on an Ethernet by "
         "sending ten thousand 500 byte long messages.",
         "whether the end of a run, where nobody sends any more, was left out is not said; does it matter? "
-        "The means of a run that ends with the last message are more than 2 % above those where members go on",
+        "The means of a run that ends with the last message are more than 2 % above those where it goes on",
         end_points,
         lifted,
         is_ours=True,
