@@ -79,7 +79,10 @@ def claims(
     sample: Annotated[
         int | None,
         typer.Option(
-            "--sample", min=1, metavar="N", help="With --mutants: so many of each program, not all.",
+            "--sample",
+            min=1,
+            metavar="N",
+            help="With --mutants: so many of each program, not all.",
             show_default=False,
         ),
     ] = None,
@@ -90,7 +93,10 @@ def claims(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", min=1, metavar="N", help="With --mutants: so many processes ask.",
+            "--jobs",
+            min=1,
+            metavar="N",
+            help="With --mutants: so many processes ask.",
             show_default="all processors",
         ),
     ] = None,
@@ -101,8 +107,10 @@ def claims(
     check: Annotated[
         Path | None,
         typer.Option(
-            "--check", metavar="FILE", help="With --mutants: say whether that table is up to date, without "
-            "running.", show_default=False,
+            "--check",
+            metavar="FILE",
+            help="With --mutants: say whether that table is up to date, without running.",
+            show_default=False,
         ),
     ] = None,
     json: options.Json = False,

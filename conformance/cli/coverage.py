@@ -87,6 +87,7 @@ def _document(protocol: str, found: Coverage, saved: str | None) -> documents.Co
         constants=found.model.program.constants,
         states=found.model.states,
         transitions=found.total("transitions"),
+        prompt=found.total("prompt"),
         complete=found.model.complete,
         exercised=found.total("exercised"),
         times=found.total("times"),
@@ -95,9 +96,12 @@ def _document(protocol: str, found: Coverage, saved: str | None) -> documents.Co
         left=dict(found.left),
         outside=found.outside,
         beyond=found.beyond,
+        ingested=found.ingested,
+        others=found.others,
         actions=[
             documents.ExercisedAction(
-                action=each.action, transitions=each.transitions, exercised=each.exercised, times=each.times,
+                action=each.action, transitions=each.transitions, prompt=each.prompt,
+                exercised=each.exercised, times=each.times,
                 never=None if each.never is None else trace_document(each.never),
             )
             for each in found.actions
@@ -112,21 +116,25 @@ def _print(protocol: str, found: Coverage) -> None:
     numbers = {name: value for name, value in found.model.program.constants.items() if type(value) is int}
     console.print(f"{protocol}: {', '.join(settings(numbers))}", style="bold")
     right = {"justify": "right", "no_wrap": True}
-    counts = [(name, right) for name in ("transitions", "exercised", "", "times")]
+    counts = [(name, right) for name in ("transitions", "prompt", "exercised", "", "times")]
     table = output.table("action", *counts, "never, nearest")
     for each in found.actions:
         table.add_row(
-            each.action, f"{each.transitions:,}", f"{each.exercised:,}",
-            _share(each.exercised, each.transitions), f"{each.times:,}",
+            each.action, f"{each.transitions:,}", f"{each.prompt:,}", f"{each.exercised:,}",
+            _share(each.exercised, each.prompt), f"{each.times:,}",
             "-" if each.never is None else f"{compact_step(each.never.steps[-1])}, step {len(each.never)}",
         )  # fmt: skip
     console.print(table)
-    done, all_ = found.total("exercised"), found.total("transitions")
+    done, all_, prompt = (found.total(what) for what in ("exercised", "transitions", "prompt"))
     part = "" if found.model.complete else ", the part that was walked"
     console.print(
         f"{done:,} of {all_:,} transitions exercised ({_share(done, all_)}) of {found.model.states:,} "
         f"states{part}", style="bold",
     )  # fmt: skip
+    console.print(
+        f"of the {prompt:,} that members take who do at once what they can, as cores do: "
+        f"{_share(done, prompt)}"
+    )
     ended = found.left.get("", 0)
     console.print(
         f"{counted(found.runs, 'run')} of {counted(found.batches, 'swarm')}, {ended:,} within the model to "
@@ -139,6 +147,13 @@ def _print(protocol: str, found: Coverage) -> None:
         console.print(f"  {n:>9,}  runs left the model at {why}", highlight=False)
     if len(left) > _LEFT_TOLD:
         console.print(f"  {sum(n for n, _ in left[_LEFT_TOLD:]):>9,}  at others")
+    if found.ingested:
+        console.print(
+            f"not read: {counted(found.ingested, 'run')} of no swarm, whose logs do not tell what was in "
+            "their datagrams"
+        )
+    if found.others:
+        console.print(f"not read: {counted(found.others, 'run')} of other swarms")
     console.print(f"tables: {found.tables}", soft_wrap=True)
 
 

@@ -375,18 +375,22 @@ class ExercisedAction(msgspec.Struct, kw_only=True):
 
     action: str
     transitions: int
+    prompt: int
     exercised: int
     times: int
     never: TraceDocument | None
 
 
 class Coverage(Document, tag="coverage", kw_only=True):
-    """`antiphon coverage`: `left` counts runs by where they left the model; `tables` has all transitions."""
+    """`antiphon coverage`: `left` counts runs by where they left the model; `tables` has all transitions.
+    `ingested` and `others` count the runs of the lake that were not read.
+    """
 
     protocol: str
     constants: dict[str, int | bool | str]
     states: int
     transitions: int
+    prompt: int
     complete: bool
     exercised: int
     times: int
@@ -395,6 +399,8 @@ class Coverage(Document, tag="coverage", kw_only=True):
     left: dict[str, int]
     outside: int
     beyond: int
+    ingested: int
+    others: int
     actions: list[ExercisedAction]
     tables: str
     saved: str | None = None

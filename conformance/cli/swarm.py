@@ -34,6 +34,7 @@ from antiphon.conformance.swarm import (
     run_swarm,
     shortened,
     told,
+    within_model,
 )
 from antiphon.model.verdict import Outcome
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.pipeline import Swarmed
 
 _SEEDS_TOLD = 10
+_USUAL = Settings()
+_DRAWN = (_USUAL.members, _USUAL.messages, (), _USUAL.layers, _USUAL.deliver)
 
 
 def swarm(
@@ -50,10 +53,10 @@ def swarm(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="In how many processes. Without: one a processor.")
     ] = None,
-    members: Annotated[int, typer.Option("--members", help="How many members.")] = 3,
+    members: Annotated[int, typer.Option("--members", help="How many members.")] = _USUAL.members,
     messages: Annotated[
         int, typer.Option("--messages", help="How many messages are broadcast, in all.")
-    ] = 50,
+    ] = _USUAL.messages,
     only: Annotated[
         list[FaultKind] | None,
         typer.Option("--only", help="Draw only faults of this kind; may be repeated.", show_default=False),
@@ -68,6 +71,13 @@ def swarm(
             help="How many members have what is delivered: drawn, as each message asks, or as usual.",
         ),
     ] = "drawn",
+    within: Annotated[
+        bool,
+        typer.Option(
+            "--within-model",
+            help="Draw runs that the model of lockstep could have: its members, messages and losses.",
+        ),
+    ] = False,
     sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
     multicast: Annotated[
         bool, typer.Option("--multicast", help="What goes to all others is one datagram.")
@@ -106,12 +116,23 @@ def swarm(
     json: options.Json = False,
 ) -> int:
     """Run whole groups in virtual time under faults that a seed draws, and shrink what fails."""
+    if within and (members, messages, only or (), layers, deliver) != _DRAWN:
+        raise output.UsageProblem(
+            "--within-model has the members, messages and faults of the model: leave out --members, "
+            "--messages, --only, --layers and --deliver"
+        )
     try:
         settings = Settings(
             members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers,
             deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip
+        if within:
+            of_model = within_model(protocol)
+            settings = msgspec.structs.replace(
+                settings, members=of_model.members, messages=of_model.messages, faults=of_model.faults,
+                within=of_model.within,
+            )  # fmt: skip
     except ValueError as error:
         raise output.UsageProblem(str(error)) from error
     if schedule is not None:

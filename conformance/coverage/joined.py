@@ -11,6 +11,7 @@ This module knows no protocol.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections import Counter
@@ -57,12 +58,13 @@ _BYTES_A_RUN: Final = 2_000
 
 @dataclass(frozen=True)
 class Exercised:
-    """The transitions of one action: all, those that runs took, how often; and the way to a nearest one that
-    no run took.
+    """The transitions of one action: all, the prompt ones, those that runs took, how often; and the way to a
+    nearest one that no run took, a prompt one if there is one.
     """
 
     action: str
     transitions: int
+    prompt: int
     exercised: int
     times: int
     never: Trace | None
@@ -80,6 +82,8 @@ class Coverage:
         outside: so many broadcasts, receptions, timers and steps of cores came after that, and count for
             nothing.
         beyond: transitions that runs took where the model was not walked, because of a bound.
+        ingested: so many runs of the lake are logs that were read in, of no swarm: they were not read.
+        others: so many are of other swarms: of another protocol, with other members, with a planted fault.
         tables: where all transitions stand.
     """
 
@@ -90,6 +94,8 @@ class Coverage:
     left: Mapping[str, int]
     outside: int
     beyond: int
+    ingested: int
+    others: int
     tables: str
 
     def total(self, what: str) -> int:
@@ -119,16 +125,21 @@ def coverage(
     if not isinstance(binding, CoreBinding):
         raise InputError(f"the binding of {protocol} does not say which packet a message stands for")
     members = binding.members
-    swarms = [(batch, _settings(batch, protocol, members)) for batch in batches_of(place)]
-    asked = [(batch, settings) for batch, settings in swarms if settings is not None]
+    batches = batches_of(place)
+    swarms = [batch for batch in batches if (batch.directory / "swarm").exists()]
+    told = [(batch, _settings(batch, protocol, members)) for batch in swarms]
+    asked = [(batch, settings) for batch, settings in told if settings is not None]
     if not asked:
         make = command_of(protocol, Settings(members=members, messages=1))
         raise InputError(
-            f"{lake}: no batch is a swarm of {protocol} with {members} members and without a planted fault; "
+            f"{lake}: no batch is a swarm of {protocol} with {members} members and without a planted fault, "
+            "and runs that were ingested cannot be read, since no log tells what was in its datagrams; "
             f"make one: {make} --runs 10000 --lake {lake}"
         )
-    model = Model(binding.program, bounds)
+    model = Model(binding, bounds)
+    every = sum(_rows(batch.directory / "swarm") for batch in swarms)
     runs = sum(_rows(batch.directory / "swarm") for batch, _ in asked)
+    ingested = sum(batch.runs for batch in batches if batch not in swarms)
     try:
         with (
             spark_session(master) as session,
@@ -140,7 +151,8 @@ def coverage(
                     _read(session, batch, protocol, constants, wanted, model)
             tables = [_table(session, _paths(batch, model), PATHS) for batch, _ in asked]
             paths = reduce(DataFrame.union, tables)
-            return _joined(session, place, model, paths, runs, len(asked))
+            found = _joined(session, place, model, paths, runs, len(asked))
+            return dataclasses.replace(found, ingested=ingested, others=every - runs)
     except (Py4JJavaError, PySparkException) as error:
         raise PipelineError(f"Spark failed: {cause_of(error)}") from error
     except OSError as error:
@@ -246,24 +258,25 @@ def _joined(
     ended = paths.filter("before IS NULL").groupBy("step").agg(F.sum("times"), F.sum("outside")).collect()
     return Coverage(
         model, actions, runs, batches, {why: n for why, n, _ in ended}, sum(row[2] for row in ended), beyond,
-        str(home / "exercised"),
+        0, 0, str(home / "exercised"),
     )  # fmt: skip
 
 
 def _actions(model: Model, whole: DataFrame) -> Iterator[Exercised]:
     """Each action of the model."""
-    first = Window.partitionBy("action").orderBy("depth", "state", "step")
+    first = Window.partitionBy("action").orderBy(~F.col("prompt"), "depth", "state", "step")
     never = whole.filter("times = 0").withColumn("place", F.row_number().over(first)).filter("place = 1")
     nearest = {row["action"]: row for row in never.collect()}
     counted = whole.groupBy("action").agg(
         F.count("*").alias("all"),
+        F.count_if("prompt").alias("prompt"),
         F.count_if(F.col("times") > 0).alias("taken"),
         F.sum("times").alias("times"),
     )
     for row in counted.orderBy("action").collect():
         near = nearest.get(row["action"])
         trace = None if near is None else model.trace(near["state"], near["step"])
-        yield Exercised(row["action"], row["all"], row["taken"], row["times"], trace)
+        yield Exercised(row["action"], row["all"], row["prompt"], row["taken"], row["times"], trace)
 
 
 def _put(staging: Path, place: Path) -> None:

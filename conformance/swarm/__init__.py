@@ -19,6 +19,7 @@ from antiphon.conformance.swarm.swarm import (
     run_seed,
     shortened,
 )
+from antiphon.conformance.swarm.within import within_model
 from antiphon.conformance.swarm.words import command_of, told
 
 __all__ = [
@@ -48,5 +49,6 @@ __all__ = [
     "run_swarm",
     "shortened",
     "told",
+    "within_model",
     "without_run",
 ]

@@ -5,6 +5,9 @@
 2. Fates of datagrams are drawn when they are sent, since nobody knows before how many there will be: the k-th
    datagram of a link meets the k-th decision of a generator of its own. What it met is kept, as entries.
 3. All faults end by `calm_ms`.
+4. A run that shall stay within a bounded model has what a model has: datagrams on their way for as long as
+   each likes, as many losses as it allows, and clocks that go so fast or slowly that timers ring at any time,
+   or, where the model counts them, late and in few runs; and nothing else.
 
 This module knows no protocol and runs nothing.
 """
@@ -12,7 +15,7 @@ This module knows no protocol and runs nothing.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -28,12 +31,15 @@ from antiphon.conformance.swarm.schedule import (
     Skew,
     Start,
 )
-from antiphon.conformance.swarm.settings import FaultKind, Settings
+from antiphon.conformance.swarm.settings import Budget, FaultKind, Settings
 from antiphon.impl.protocols.core import Implementation, Network
 
-__all__ = ["Drawn", "Script", "Weather", "draw"]
+__all__ = ["Drawn", "Script", "Wandering", "Weather", "draw"]
 
 Link = tuple[int, int]
+
+_USUAL_MS = 1.0
+"""What a datagram takes where nothing is drawn."""
 
 
 class Rates(NamedTuple):
@@ -75,6 +81,29 @@ class Weather:
         return delays
 
 
+class Wandering:
+    """Every datagram takes a time of its own; of all that are sent those with these numbers are lost."""
+
+    def __init__(self, seed: int, longest_ms: float, lost: Collection[int], calm_ms: float) -> None:
+        self.met: list[Fate] = []
+        self._random = random.Random(f"{seed}:wandering").random
+        self._longest_ms, self._calm_ms = longest_ms, calm_ms
+        self._lost = lost
+        self._sent = 0
+        self._on_link: dict[Link, int] = {}
+
+    def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
+        """The delays of the copies that arrive."""
+        if now >= self._calm_ms:
+            return (_USUAL_MS,)
+        self._sent += 1
+        nth = self._on_link[sender, to] = self._on_link.get((sender, to), 0) + 1
+        delay = round(0.1 * (10.0 * self._longest_ms) ** self._random(), 2)
+        delays = () if self._sent in self._lost else (delay,)
+        self.met.append(Fate(sender, to, nth, delays))
+        return delays
+
+
 class Script:
     """The fates of datagrams as a schedule says them."""
 
@@ -98,11 +127,13 @@ class Drawn(NamedTuple):
 
     faults: tuple[FaultKind, ...]
     schedule: Schedule
-    weather: Weather
+    weather: Weather | Wandering
 
 
 def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:
     """The run of a seed."""
+    if settings.within is not None:
+        return _drawn_within(settings.within, seed, settings, implementation.network)
     draws = _Draws(seed, settings)
     layers = draws.layers(implementation.network)
     calm_ms, delay_ms = draws.calm_ms, draws.delay_ms()
@@ -132,6 +163,33 @@ def _asking(
             yield structs.replace(entry, holders=chance.randint(1, members))
         else:
             yield entry
+
+
+def _drawn_within(budget: Budget, seed: int, settings: Settings, network: Network) -> Drawn:
+    """A run that a bounded model could have."""
+    draws = random.Random(f"{seed}:within")
+    longest_ms = round(1.0 * 60.0 ** draws.random(), 1)
+    calm_ms = round(longest_ms * 200.0 ** draws.random(), 1)
+    sent = 2 * settings.members * settings.messages
+    lost = {draws.randint(1, sent) for _ in range(draws.randint(0, budget.losses))}
+    burst = draws.random() < 0.5
+    moments = sorted(0.0 if burst else round(draws.random() * calm_ms, 1) for _ in budget.sources)
+    broadcasts = [
+        Broadcast(at, draws.choice(sources)) for at, sources in zip(moments, budget.sources, strict=True)
+    ]
+    span = 3_000.0 if budget.timers else 150.0
+    rates = [round(0.01 * span ** draws.random(), 3) for _ in range(settings.members)]
+    around = {"ahead": draws.choice((1, 2, 4)), "datagram_bytes": _SIZES[0]}
+    clocks = [Skew(process, 0.0, rate) for process, rate in enumerate(rates)]
+    schedule = Schedule(
+        members=settings.members,
+        entries=(*broadcasts, *clocks),
+        delay_ms=_USUAL_MS,
+        calm_ms=calm_ms,
+        layers=around if network is Network.FIFO or draws.random() < 0.5 else None,
+    )
+    faults = tuple(kind for kind in settings.faults if lost or kind is not FaultKind.LOSS)
+    return Drawn(faults, schedule, Wandering(seed, longest_ms, lost, calm_ms))
 
 
 class _Draws:
@@ -172,7 +230,7 @@ class _Draws:
 
     def delay_ms(self) -> float:
         """How long the usual datagram takes."""
-        return self._span(5.0, 100.0) if FaultKind.DELAY in self.faults else 1.0
+        return self._span(5.0, 100.0) if FaultKind.DELAY in self.faults else _USUAL_MS
 
     def rates(self) -> dict[Link, Rates]:
         """What each link does: all alike, or each strong, weak or none."""

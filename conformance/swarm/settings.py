@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["Around", "Deliver", "FaultKind", "Settings"]
+__all__ = ["Around", "Budget", "Deliver", "FaultKind", "Settings"]
 
 Around: TypeAlias = Literal["drawn", "always", "never"]
 """Whether the layers stand around the core: a core that needs queues has them always."""
@@ -40,6 +40,16 @@ class FaultKind(StrEnum):
     IDLE = "idle"
 
 
+class Budget(Struct, frozen=True):
+    """What a bounded model allows in a run: so many datagrams are lost at most, each message is broadcast by
+    one of its `sources`, and `timers` ring at any time, or late, since the model counts how often.
+    """
+
+    losses: int
+    sources: tuple[tuple[int, ...], ...]
+    timers: bool
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """One setting of a swarm.
 
@@ -47,7 +57,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     one datagram, which each link may lose. `planted` names the fault that the core
     shall have. After the last fault something has to be delivered
     in each `bound_ms` until everything is; a run that takes more than `steps_max` is given up. `logs`: keep
-    them of every run.
+    them of every run. `within`: runs stay within this, as far as drawing can see to it (`chance`), and no
+    other faults are drawn.
     """
 
     members: int = 3
@@ -61,6 +72,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     bound_ms: float = 20_000.0
     steps_max: int = 20_000
     logs: bool = False
+    within: Budget | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError, which names the setting, its value and what is allowed."""

@@ -110,9 +110,7 @@ def run_swarm(
     return report
 
 
-def _chunks(
-    core: str, seeds: range, settings: Settings, jobs: int
-) -> Iterator[tuple[list[RunResult], int]]:
+def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[tuple[list[RunResult], int]]:
     """The results of these seeds, in their order, and what some of them together took of a processor."""
     chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
     take = partial(_chunk, core, settings)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from antiphon.conformance.swarm.schedule import (
     Broadcast,
     Cut,
@@ -27,6 +29,11 @@ __all__ = ["command_of", "told"]
 def command_of(core: str, settings: Settings) -> str:
     """The command that has these settings; what is missing is which run."""
     usual, words = Settings(), ["antiphon", "swarm", core]
+    if settings.within is not None:  # which says how many there are of each, and what is drawn
+        words.append("--within-model")
+        usual = msgspec.structs.replace(
+            usual, members=settings.members, messages=settings.messages, faults=settings.faults
+        )
     for option, mine, its in (
         ("--members", settings.members, usual.members),
         ("--messages", settings.messages, usual.messages),

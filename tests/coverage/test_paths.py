@@ -6,8 +6,10 @@ import pytest
 
 from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.bindings.core_binding import CoreBinding
-from antiphon.conformance.coverage import Reader
-from antiphon.conformance.swarm import Settings, deeds_of, run_seed
+from antiphon.conformance.coverage import Model, Reader
+from antiphon.conformance.coverage.model import key
+from antiphon.conformance.swarm import Settings, deeds_of, run_seed, within_model
+from antiphon.model.notation import compact_step
 
 SEEDS = range(1, 25)
 
@@ -66,6 +68,41 @@ def test_a_run_that_stays_within_the_model_delivers_there_what_the_group_deliver
         assert delivered == settings.members * sum(type(deed).__name__ == "Broadcasts" for deed in deeds)
         assert min(map(len, ending.network.deliveries)) == settings.messages
     assert stayed > 2
+
+
+def test_a_run_takes_no_transition_that_is_not_prompt() -> None:
+    """Most of this model are those where a process waits that could acknowledge or deliver."""
+    reader, _ = reader_of("chang-maxemchuk")
+    rows = [row for batch in Model(reader.binding).rows() for row in batch.to_pylist()]
+    prompt = {(row["before"], row["step"]) for row in rows if row["prompt"]}
+    taken = set()
+    for seed in SEEDS:
+        for before, number, _ in reader.path(
+            deeds_of("chang-maxemchuk", seed, within_model("chang-maxemchuk"))[1]
+        ).transitions:
+            taken.add((key(before), compact_step(reader.edges.step(number))))
+    assert taken <= prompt
+    assert len(taken) > len(prompt) / 4
+    assert len(prompt) < len(rows) / 4
+
+
+@pytest.mark.parametrize("protocol", ["chang-maxemchuk", "rbp", "dtp"])
+def test_runs_that_are_drawn_within_the_model_stay_there_longer_and_take_more_of_it(protocol: str) -> None:
+    """Who broadcasts is who does in the model, no more is lost than there, and timers ring seldom."""
+    reader, usual = reader_of(protocol)
+    within = within_model(protocol)
+    assert (within.members, within.messages) == (usual.members, usual.messages)
+    assert within.within is not None
+    taken: dict[bool, int] = {}
+    left: dict[bool, int] = {}
+    for is_within, settings in ((False, usual), (True, within)):
+        runs = [deeds_of(protocol, seed, settings) for seed in SEEDS]
+        paths = [reader.path(deeds) for _, deeds in runs]
+        taken[is_within] = len({move for path in paths for move in path.transitions})
+        left[is_within] = sum(path.left != "" for path in paths)
+    assert taken[True] > taken[False]
+    assert left[True] < left[False]
+    assert all(ending.network.lost <= within.within.losses for ending, _ in runs)
 
 
 @pytest.mark.parametrize(

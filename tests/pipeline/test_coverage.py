@@ -13,15 +13,18 @@ import pyarrow.parquet as parquet
 import pytest
 
 from antiphon.conformance.bindings import bound_protocol
+from antiphon.conformance.bindings.core_binding import CoreBinding
 from antiphon.conformance.cli import main
 from antiphon.conformance.coverage import Model, coverage, rows_of
-from antiphon.conformance.pipeline import PipelineError, swarm
+from antiphon.conformance.pipeline import PipelineError, ingest, swarm
 from antiphon.conformance.pipeline.lake import batches_of
-from antiphon.conformance.swarm import FaultKind, Settings
+from antiphon.conformance.swarm import FaultKind, Settings, keep, run_seed
 from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 
 SMALL = bound_protocol("total").small
+BINDING = bound_protocol("total").bind(**SMALL)
+assert isinstance(BINDING, CoreBinding)
 SETTINGS = Settings(members=2, messages=2, faults=(FaultKind.LOSS, FaultKind.REORDERING))
 RUNS = 12
 
@@ -31,6 +34,8 @@ def lake(master: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("covered") / "la ke"
     for seed in (1, 1 + RUNS):
         swarm("total", runs=RUNS, seed=seed, settings=SETTINGS, master=master, lake=place, sample=0)
+    swarm("total", runs=5, seed=1, settings=Settings(messages=1), master=master, lake=place, sample=0)
+    ingest([keep(run_seed("total", 1, Settings(messages=1, logs=True)), place.parent)], place, master)
     return place
 
 
@@ -40,8 +45,8 @@ def test_the_join_on_spark_says_what_plain_python_says(lake: Path, master: str) 
     results = [
         row
         for batch in batches_of(lake)
-        for row in parquet.read_table(batch.directory / "swarm").to_pylist()
         if batch.directory.joinpath("coverage").exists()
+        for row in parquet.read_table(batch.directory / "swarm").to_pylist()
     ]
     assert len(results) == found.runs == 2 * RUNS
     assert found.batches == 2
@@ -54,9 +59,7 @@ def test_the_join_on_spark_says_what_plain_python_says(lake: Path, master: str) 
         else:
             taken[row["before"], row["step"]] += row["times"]
     everything = {
-        (row["before"], row["step"]): row
-        for rows in Model(bound_protocol("total").bind(**SMALL).program).rows()
-        for row in rows.to_pylist()
+        (row["before"], row["step"]): row for rows in Model(BINDING).rows() for row in rows.to_pylist()
     }
     assert taken.keys() <= everything.keys()
     assert found.left == left
@@ -71,6 +74,8 @@ def test_the_join_on_spark_says_what_plain_python_says(lake: Path, master: str) 
         for action in {row["action"] for row in everything.values()}
     )
     assert 0 < found.total("exercised") < found.total("transitions") == len(everything)
+    assert all(everything[key]["prompt"] for key in taken)
+    assert found.total("prompt") == sum(row["prompt"] for row in everything.values())
     table = parquet.read_table(found.tables).to_pylist()
     assert {(row["before"], row["step"]): row["times"] for row in table} == {
         key: taken[key] for key in everything
@@ -108,12 +113,15 @@ def test_the_command_shows_the_way_to_what_was_never_taken(
     assert main([*asked, "--save", str(file)]) == 0
     text = capsys.readouterr().out
     assert "24 runs of 2 swarms" in text
+    assert "not read: 1 run of no swarm, whose logs do not tell what was in their datagrams" in text
+    assert "not read: 5 runs of other swarms" in text
     assert "no run has taken lose(" in text
     assert main(["replay", str(file), "--on", "implementation"]) == 0
     assert "agree in all" in capsys.readouterr().out
     assert main([*asked, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["exercised"] == sum(each["exercised"] for each in document["actions"]) > 0
+    assert (document["ingested"], document["others"]) == (1, 5)
     assert main([*asked[:-1], "nothing"]) == 64
     assert "the model takes no step 'nothing'" in capsys.readouterr().err
 
@@ -124,6 +132,7 @@ def test_a_lake_without_such_runs_is_wrong_usage_and_other_runs_are_told(
     assert main(["coverage", "rbp", "--lake", str(lake), "--master", master]) == 64
     told = capsys.readouterr().err
     assert "no batch is a swarm of rbp with 3 members" in told
+    assert "runs that were ingested cannot be read" in told
     assert "make one: antiphon swarm rbp --messages 1 --runs 10000 --lake" in told
     with pytest.raises(PipelineError, match="was it made by another release"):
         rows_of("total", SMALL, SETTINGS, [(1, 0, 0)])

@@ -20,6 +20,7 @@ from antiphon.conformance.swarm import (
     Schedule,
     ScheduleError,
     Settings,
+    command_of,
     core_of,
     keep,
     pictured,
@@ -29,6 +30,7 @@ from antiphon.conformance.swarm import (
     run_swarm,
     shortened,
     told,
+    within_model,
 )
 from antiphon.conformance.swarm.chance import draw
 from antiphon.conformance.swarm.judging import PROMISE
@@ -220,6 +222,20 @@ def test_results_travel_between_processes_and_do_not_depend_on_how_many_there_ar
     assert (alone.outcomes, alone.met, alone.sent, alone.lost) == (
         together.outcomes, together.met, together.sent, together.lost,
     )  # fmt: skip
+
+
+def test_a_run_within_a_model_is_again_the_run_of_its_schedule_and_command() -> None:
+    settings = within_model("total")
+    assert command_of("total", settings) == "antiphon swarm total --within-model"
+    wrong = msgspec.structs.replace(settings, planted="passes-one")
+    assert command_of("total", wrong) == "antiphon swarm total --within-model --fault passes-one"
+    for seed in range(1, 9):
+        quick = run_seed("total", seed, settings)
+        logged = run_seed("total", seed, msgspec.structs.replace(settings, logs=True))
+        assert logged.schedule is not None
+        assert (quick.outcome, quick.steps, quick.sent, quick.lost) == (
+            Outcome.HOLDS, logged.steps, logged.sent, logged.lost,
+        )  # fmt: skip
 
 
 def test_every_kind_of_fault_is_drawn_in_half_of_the_runs() -> None:
