@@ -6,9 +6,9 @@
 takes cases of RUNS x PROCESSES x MESSAGES and prints a row of a table for each: seconds of the clock, and in
 brackets of processors, Java and Spark's workers included. A measurement, not a test.
 
-1. Logs into verdicts: plain Python, `antiphon verify` of logs, `antiphon ingest`. With `--direct` no log is
-   written: the rows of the same runs are made and put into buckets as tasks put them, and in each the last
-   process crashes half-way.
+1. Logs into verdicts: reading as tasks read, plain Python, `antiphon verify` of logs, `antiphon ingest`. With
+   `--direct` no log is written: the rows of the same runs are made and put into buckets as tasks put them,
+   and in each the last process crashes half-way.
 2. The question of `scan` put to the rows of the lake: Spark in one pass, the bare read of the same columns by
    Spark, and the same question in pandas, Polars and DuckDB, each if it is there: pip install polars duckdb.
    Each of these has a process of its own, of bounded memory.
@@ -30,6 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pandas as pd
 import psutil
@@ -40,7 +41,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's functions have th
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.pipeline import ingest, verify
 from antiphon.conformance.pipeline.buckets import Spill, writes_buckets
-from antiphon.conformance.pipeline.chunks import ROWS_MAX, RUNS
+from antiphon.conformance.pipeline.chunks import ROWS_MAX, RUNS, PlannedRun, reads_chunks
 from antiphon.conformance.pipeline.columns import CODES, NUMBER, Columns, Longs, Rows
 from antiphon.conformance.pipeline.facts import Fact
 from antiphon.conformance.pipeline.lake import (
@@ -51,6 +52,7 @@ from antiphon.conformance.pipeline.lake import (
     found_lake,
     put_batch,
 )
+from antiphon.conformance.pipeline.runs import runs_at
 from antiphon.conformance.pipeline.scan import health_of, in_one_pass
 from antiphon.conformance.pipeline.session import settings, spark_session
 from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name, message_id
@@ -165,6 +167,22 @@ def _pieces(columns: Columns, position: Longs) -> Iterator[tuple[Columns, Longs]
             Columns(line[piece], i[piece], kind[piece], values[:, piece], valid[:, piece], others),
             position[piece],
         )
+
+
+def read_in_one_process(logs: Path, staging: Path) -> bool:
+    """Read logs and put their rows into buckets as tasks do, without Spark."""
+    for table in ("plan", "runs", "quarantine", "spills", "events"):
+        (staging / table).mkdir(parents=True)
+    found = runs_at([str(logs)])
+    plan = [PlannedRun(n, run.name, run.path, run.path, run.logs) for n, run in enumerate(found)]
+    (staging / "plan" / "0.json").write_bytes(msgspec.json.encode(plan))
+    buckets = max(1, -(-sum(run.size for run in found) // BUCKET_BYTES))
+    read = reads_chunks(str(staging), buckets)
+    write = writes_buckets(str(staging / "spills"), str(staging / "events"), buckets)
+    for work, many in ((read, 1), (write, buckets)):
+        for _ in work([pa.RecordBatch.from_pydict({"id": list(range(many))})]):
+            pass
+    return True
 
 
 def judge_in_python(root: Path) -> bool:
@@ -350,7 +368,7 @@ def main() -> None:
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--heap", default="2g", help="of Java")
     parser.add_argument("--memory", type=int, default=12, help="GiB for each of pandas, Polars and DuckDB")
-    parser.add_argument("--best-of", type=int, default=2, help="of so many answers; 0: make the lakes alone")
+    parser.add_argument("--best-of", type=int, default=2, help="of so many answers; 0: read or make alone")
     parser.add_argument("--direct", action="store_true", help="make rows without logs")
     parser.add_argument("--at", type=Path, help="where lakes are made and kept, else in the temporary folder")
     parser.add_argument("--without", action="append", default=[], choices=TWINS)
@@ -379,11 +397,12 @@ def _measure(session: Any, case: str, options: argparse.Namespace, place: Path) 
         logs.mkdir()
         lines = write_logs(logs, *size)
         ways: dict[str, Callable[[], object]] = {
+            "read, in one process": lambda: read_in_one_process(logs, place / f"read-{case}"),
             "plain Python, read and judge": lambda: judge_in_python(logs),
             "verify of logs": lambda: verify(logs, options.master).outcome == "holds",
             "ingest": lambda: ingest([logs], lake, options.master).total("runs") == runs,
         }
-        for way, ask in ways.items():
+        for way, ask in list(ways.items())[: None if options.best_of else 1]:
             clock, processors = timed(ask, expected=True)
             rate = f"{lines / processors:,.0f} lines a second of a processor"
             print(f"{case}: {way}: {clock:.1f} s, {processors:.1f} s of processors, {rate}", file=sys.stderr)

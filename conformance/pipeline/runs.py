@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -26,6 +27,8 @@ from antiphon.conformance.trace import logs_among
 
 NO_RUN: Final = "no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ..."
 _THREADS: Final = 16
+_SHARE: Final = 64
+"""So many directories are looked at by a thread before it turns to others."""
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -111,7 +114,9 @@ def _runs_in(source: Path) -> list[FoundRun]:
         raise InputError(f"{error.filename or source} cannot be read: {error.strerror}") from error
     names = sorted(name for name, is_directory in told if is_directory)
     with ThreadPoolExecutor(_THREADS) as threads:
-        inner = list(threads.map(_run, (str(source / name) for name in names)))
+        shares = (names[at : at + _SHARE] for at in range(0, len(names), _SHARE))
+        look = partial(_runs_of, str(source).rstrip("/"))
+        inner = [run for share in threads.map(look, shares) for run in share]
     own = logs_among(name for name, is_directory in told if not is_directory)
     if own and any(run.logs for run in inner):
         raise InputError(f"{source} holds logs of one run and directories of runs; name them one by one")
@@ -123,6 +128,10 @@ def _runs_in(source: Path) -> list[FoundRun]:
     return runs
 
 
+def _runs_of(source: str, names: Sequence[str]) -> list[FoundRun]:
+    return [_run(f"{source}/{name}") for name in names]
+
+
 def _is_kept(path: str) -> bool:
     """Whether a lake stands here, which may be among the logs that it has."""
     return (Path(path) / "lake.json").is_file()
@@ -130,16 +139,16 @@ def _is_kept(path: str) -> bool:
 
 def _run(path: str) -> FoundRun:
     """A directory as a run; one that cannot be listed has no logs, as its faults will say."""
-    directory = Path(path)
     try:
-        logs = logs_among(os.listdir(directory))  # noqa: PTH208 - names are enough
-        told = [(directory / name).stat() for _, name in logs]
+        with os.scandir(path) as entries:
+            there = {entry.name: entry for entry in entries}
+        told = []
+        for process, name in logs_among(there):
+            known = there[name].stat()
+            told.append((process, name, known.st_size, known.st_mtime_ns))
     except OSError as error:
         return found_run(path, [], str(error.errno))
-    return found_run(
-        path,
-        [(process, name, at.st_size, at.st_mtime_ns) for (process, name), at in zip(logs, told, strict=True)],
-    )
+    return found_run(path, told)
 
 
 def found_run(path: str, logs: Sequence[tuple[int, str, int, int]], also: str = "") -> FoundRun:
