@@ -52,7 +52,7 @@ def check_on_spark(
     the graph of all states, and are unknown.
 
     Raises:
-        LakeError: the lake is of another program, damaged, in use, or full.
+        LakeError: the lake is of another program, damaged, in use, or full; or a worker was killed.
         InputError: there is no such master, or executors cannot be told the program.
         PipelineError: Spark fails.
         SpecError: the specification cannot be read, or a property does not exist.

@@ -44,7 +44,7 @@ GROUP = 1 << 17
 
 
 class LakeError(InputError):
-    """A directory is no lake of this search, is damaged, is in use, or is full."""
+    """A directory is no lake of this search, is damaged, in use or full, or what worked on it was killed."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):

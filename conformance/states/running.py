@@ -118,7 +118,7 @@ class Runner:
         """What the tasks tell, of which one alone may be empty.
 
         Raises:
-            LakeError: a task says so.
+            LakeError: a task says so, a disk is full, or a worker was killed.
             PipelineError: Spark cannot do it.
         """
         self.jobs += 1
@@ -134,8 +134,9 @@ class Runner:
                     "a disk is full: the same command goes on at the last whole level when there is room"
                 ) from error
             if "Python worker exited unexpectedly" in str(error):
-                raise PipelineError(
-                    "a worker of Spark was killed: the same command goes on at the last whole level"
+                raise LakeError(
+                    "a worker of Spark was killed, perhaps for its memory: "
+                    "the same command goes on at the last whole level"
                 ) from error
             raise PipelineError(f"Spark cannot expand a level: {_last_line(error)}") from error
 

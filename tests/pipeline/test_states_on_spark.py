@@ -17,7 +17,6 @@ import msgspec
 import pytest
 
 import antiphon
-from antiphon.conformance.pipeline.errors import PipelineError
 from antiphon.conformance.states import checking
 from antiphon.conformance.states.checking import check_on_spark
 from antiphon.conformance.states.lake import Content, Lake, LakeError, held
@@ -78,7 +77,7 @@ def test_a_worker_that_is_killed_ends_the_command_and_the_lake_goes_on(
 
     with monkeypatch.context() as patched:
         patched.setattr(checking, "held", dying)
-        with pytest.raises(PipelineError, match="a worker of Spark was killed: the same command goes"):
+        with pytest.raises(LakeError, match="a worker of Spark was killed, perhaps for its memory: the same"):
             check_on_spark(PROGRAM, directory, master=master, narrow=1_200, partitions=2)
     content = Lake(directory).read()
     assert content is not None
