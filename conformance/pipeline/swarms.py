@@ -154,9 +154,10 @@ class _Swarm:
     def __init__(self, core: str, seeds: range, settings: Settings) -> None:
         self.core, self.seeds, self.settings = core, seeds, settings
 
-    def results(self, session: SparkSession) -> DataFrame:
-        """Take all runs. Gives `RESULTS`."""
-        most = min(_SEEDS_A_TASK, -(-len(self.seeds) // (4 * cores(session))))
+    def results(self, session: SparkSession, tasks: int | None = None) -> DataFrame:
+        """Take all runs, in so many tasks, or as many as suit the session. Gives `RESULTS`."""
+        wanted = max(4 * cores(session), len(self.seeds) // _SEEDS_A_TASK) if tasks is None else tasks
+        most = min(_SEEDS_A_TASK, -(-len(self.seeds) // wanted))
         tasks = -(-len(self.seeds) // most)
         takes = _takes(self.core, self.seeds, self.settings, most)
         return session.range(0, tasks, 1, tasks).mapInArrow(takes, RESULTS)

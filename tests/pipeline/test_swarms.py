@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
+from pyspark.sql import SparkSession
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.pipeline import InputError, PipelineError, swarm, swarms, verify
@@ -17,6 +18,7 @@ from antiphon.conformance.pipeline.columns import events_of
 from antiphon.conformance.pipeline.lake import batches_of
 from antiphon.conformance.swarm import Settings, SwarmReport, keep, run_seed, run_swarm, shortened
 from antiphon.conformance.trace import load_run
+from antiphon.model.verdict import Outcome
 
 FAULTY = Settings(planted="passes-one", messages=8)
 RUNS, SEED = 22, 1
@@ -41,6 +43,20 @@ def test_seeds_show_the_same_in_one_process_and_on_spark(alone: SwarmReport, mas
     first = there.report.failed[0]
     assert shortened(first, FAULTY) == shortened(alone.failed[0], FAULTY)
     assert min(sum(alone.messages.values()), sum(alone.actions.values()), sum(alone.met.values())) > 0
+
+
+def test_no_row_depends_on_how_many_tasks_there_are(alone: SwarmReport, spark: SparkSession) -> None:
+    work = swarms._Swarm("total", range(SEED, SEED + RUNS), FAULTY)
+    in_tasks = []
+    for tasks in (1, 2, 3):
+        results = work.results(spark, tasks)
+        assert results.rdd.getNumPartitions() == tasks
+        rows = [row.asDict() | {"processor_ns": 0} for row in results.orderBy("seed").collect()]
+        in_tasks.append(rows)
+    assert in_tasks[0] == in_tasks[1] == in_tasks[2]
+    assert len(in_tasks[0]) == RUNS
+    failing = [row["seed"] for row in in_tasks[0] if row["outcome"] != Outcome.HOLDS.value]
+    assert failing == [result.seed for result in alone.failed]
 
 
 def test_a_lake_keeps_what_fails_and_a_sample_once_however_seeds_are_cut(
