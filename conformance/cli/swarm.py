@@ -31,6 +31,7 @@ from antiphon.conformance.swarm import (
     pictured,
     read_schedule,
     run_schedule,
+    run_seed,
     run_swarm,
     shortened,
     told,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.pipeline import Swarmed
 
 _SEEDS_TOLD = 10
+_KINDS_SHOWN = 4
 _USUAL = Settings()
 _DRAWN = (_USUAL.members, _USUAL.messages, (), _USUAL.layers, _USUAL.deliver)
 
@@ -155,9 +157,11 @@ def swarm(
     first = report.failed[0] if report.failed else None
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _kept(first, short, directory)
+    others = [(seed, other, _kept(other, other, directory)[0]) for seed, other in _of_other_kinds(report)]
     again = command_of(protocol, settings)
     if json:
-        return output.finish(_document(report, short, homes, there))
+        places = [*homes, *(home for _, _, home in others)]
+        return output.finish(_document(report, short, places, there))
     _print(report)
     if there is not None and there.batch is not None:
         kept = f"{counted(there.batch.runs, 'run')} with logs in batch {there.batch.id} of {lake}"
@@ -170,6 +174,9 @@ def swarm(
             f"logs:   {', '.join(map(str, homes))}",
         ):
             output.out().print(line, soft_wrap=True)
+    for seed_of, other, home in others:
+        output.out().print(f"another kind, seed {seed_of}: {other.reasons[0]}", soft_wrap=True)
+        output.out().print(f"short:  {again} --schedule {home / SCHEDULE}", soft_wrap=True)
     failing = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
@@ -205,6 +212,17 @@ def _on_spark(
             )  # fmt: skip
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
+
+
+def _of_other_kinds(report: SwarmReport) -> list[tuple[int, RunResult]]:
+    """Of each other way to fail the first seed, and its run made short; of so many at most."""
+    kinds = {result.symptoms: result.seed for result in reversed(report.failed) if result.symptoms}
+    first = report.failed[0].symptoms if report.failed else ()
+    seeds = sorted(seed for kind, seed in kinds.items() if kind != first and seed is not None)
+    return [
+        (seed, shortened(run_seed(report.core, seed, report.settings), report.settings))
+        for seed in seeds[:_KINDS_SHOWN]
+    ]
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:

@@ -129,6 +129,26 @@ def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: R
     assert (document.outcome, document.failed) == ("holds", [])
 
 
+def test_a_swarm_shows_each_way_to_fail_by_a_short_run(antiphon: Run, tmp_path: Path) -> None:
+    words = ("--fault", "numbers-again", "--messages", 6, "--jobs", 1, "--directory", tmp_path)
+    answer = antiphon("swarm", "total", *words, "--seed", 1, "--runs", 10)
+    assert answer.out.count("another kind, seed ") == 3
+    schedules = {line.split()[-1] for line in answer.out.splitlines() if line.startswith("short:  ")}
+    assert len(schedules) == 4
+    for schedule in schedules:
+        assert antiphon("swarm", "total", *words[:4], "--schedule", schedule).code == 1
+
+
+def test_runs_within_a_model_are_drawn_as_the_model_says(antiphon: Run) -> None:
+    few = ("--within-model", "--runs", 5, "--seed", 3, "--jobs", 1)
+    document = antiphon("swarm", "total", *few, "--json").document
+    assert (document.outcome, set(document.met)) == ("holds", {"loss", "reordering", "clock-skew"})
+    assert document.delivered == 5 * 2 * 2
+    answer = antiphon("swarm", "total", *few, "--members", 4)
+    assert answer.code == 64
+    assert "leave out --members" in answer.err
+
+
 def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
     few = ("--runs", 5, "--seed", 3, "--jobs", 1, "--only", "loss")
     document = antiphon("swarm", "rbp", *few, "--json").document
