@@ -59,6 +59,7 @@ WIDE = f"{2**63 - 1}:1"
 LARGE = f"0:{'9' * 20}"
 SUSPECT = {
     "a circle": "0: a b ! | 1: b c ! | 2: c a !",
+    "two messages at one place": "0: +a a | 1: +b b",
     "a number of twenty digits": f"0: +{LARGE} {LARGE} | 1: {LARGE}",
     "a source of sixty-three bits": f"0: +{WIDE} {WIDE} {WIDE}>1 | 1: <{WIDE} {WIDE}",
     "views": "0: +a a [2=01] | 1: a [2=01]",
