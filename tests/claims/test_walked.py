@@ -103,3 +103,11 @@ def test_walks_that_find_nothing_say_nothing(property: str) -> None:
     answer = asked(property, NEVER_RESTS, walked=True)
     assert answer == asked(property, NEVER_RESTS, walked=False)
     assert (answer.fate, answer.open) == (Fate.UNDECIDED, (property,))
+
+
+@pytest.mark.parametrize("property", ["everybody_is_up", "comes_up"])
+def test_a_mutant_that_is_no_specification_further_on_is_left_open(property: str) -> None:
+    """Who climbs beyond the top leaves the domain, after more states than the search sees."""
+    beyond = "Stairs.climb: guard dropped: `self.height[c] + 1 <= self.top`"
+    answer = asked(property, beyond, walked=True)
+    assert (answer.broken, answer.open) == ((), (property,))

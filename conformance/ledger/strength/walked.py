@@ -19,7 +19,7 @@ from antiphon.model.explore import liveness
 from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
 from antiphon.model.simulate import simulate
 from antiphon.model.verdict import Outcome, PropertyKind
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, SpecError
 
 SEED = 7
 
@@ -55,21 +55,27 @@ class WalkedTrial(Trial):
     ) -> Answer:
         """See `Trial.ask`; liveness is asked further where the question is not brief."""
         answer = super().ask(mutant, properties, briefly=briefly)
-        left = {name: self.kinds[name] for name in answer.open}
-        owed = {name for name, kind in left.items() if kind is PropertyKind.OBLIGATION}
-        lively = {name for name, kind in left.items() if kind is PropertyKind.LIVENESS}
-        if answer.fate is Fate.INVALID or not (owed or (lively and not briefly)):
+        owed = self._open(answer, PropertyKind.OBLIGATION)
+        lively = set[str]() if briefly else self._open(answer, PropertyKind.LIVENESS)
+        if answer.fate is Fate.INVALID or not (owed or lively):
             return answer
         changed = mutant.of(self.program)
-        broken = self._broken_on_walks(changed, owed) if owed else set[str]()
-        if lively and not briefly:
-            broken |= self._broken_on_fair_runs(changed, lively)
+        try:
+            broken = self._broken_on_walks(changed, owed) | self._broken_on_fair_runs(changed, lively)
+        except SpecError:  # further on, the mutant is no specification
+            return answer
         if not broken:
             return answer
         left_open = tuple(name for name in answer.open if name not in broken)
         return replace(answer, fate=Fate.KILLED, broken=(*answer.broken, *sorted(broken)), open=left_open)
 
+    def _open(self, answer: Answer, kind: PropertyKind) -> set[str]:
+        """The properties of this kind that the answer leaves open."""
+        return {name for name in answer.open if self.kinds.get(name) is kind}
+
     def _broken_on_walks(self, changed: Program, owed: set[str]) -> set[str]:
+        if not owed:
+            return set()
         report = simulate(
             changed,
             seed=SEED,
@@ -82,6 +88,8 @@ class WalkedTrial(Trial):
         return {name for name in owed if report[name].outcome is Outcome.VIOLATED}
 
     def _broken_on_fair_runs(self, changed: Program, lively: set[str]) -> set[str]:
+        if not lively:
+            return set()
         questions = [item for name, item in liveness.declared(changed).items() if name in lively]
         verdicts = liveness.judge(changed, questions, bounds=self.walks.live).verdicts
         return {verdict.property for verdict in verdicts if verdict.outcome is Outcome.VIOLATED}
