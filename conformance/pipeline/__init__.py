@@ -12,8 +12,9 @@ A module is loaded when a name of it is used: workers of Spark need few of them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from antiphon.conformance.on_demand import on_demand
 
 if TYPE_CHECKING:
     from antiphon.conformance.pipeline.errors import InputError, PipelineError
@@ -48,12 +49,5 @@ _MODULES = {
     "verification": ("verify",),
     "watching": ("GOES_ON", "Standing", "Watched", "watch"),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    """Load a name when it is first used."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    return found
+__getattr__ = on_demand(__name__, _MODULES)

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -257,6 +258,24 @@ def test_a_core_or_the_package_alone_loads_no_other_room() -> None:
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert {room_of(module) for module in done.stdout.split()} <= {"impl"}
+
+
+def test_a_member_of_a_cluster_loads_neither_relay_nor_judge() -> None:
+    """Its process is started for each member of each run."""
+    program = "import sys, antiphon.conformance.cluster.node; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "antiphon.conformance.cluster.node" in loaded
+    judging = {"antiphon.conformance.cluster.orchestration", "antiphon.conformance.history", "networkx"}
+    assert loaded.isdisjoint(judging)
+
+
+@pytest.mark.parametrize("package", ["cluster", "pipeline"])
+def test_a_package_that_loads_on_demand_has_all_its_names_and_says_which(package: str) -> None:
+    loaded = import_module(f"antiphon.conformance.{package}")
+    assert all(hasattr(loaded, name) for name in loaded.__all__)
+    with pytest.raises(AttributeError, match=rf"{package} has no 'nothing'; it has "):
+        loaded.nothing  # noqa: B018 - the look is what is refused
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,25 @@
+"""The names of a package are loaded from its modules when they are first used: a process that is started many
+times needs few of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def on_demand(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package whose modules give these names."""
+    module_of = {name: module for module, names in modules.items() for name in names}
+
+    def load(name: str) -> Any:
+        """Load a name when it is first used."""
+        if name not in module_of:
+            raise AttributeError(f"{package} has no {name!r}; it has {', '.join(sorted(module_of))}")
+        found = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load
