@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,10 +157,12 @@ def swarm(
     first = report.failed[0] if report.failed else None
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _kept(first, short, directory)
-    others = [(seed, other, _kept(other, other, directory)[0]) for seed, other in _of_other_kinds(report)]
+    others = [
+        (other, _kept(other, other, directory)[0]) for other in _of_other_kinds(report, (first, short))
+    ]
     again = command_of(protocol, settings)
     if json:
-        places = [*homes, *(home for _, _, home in others)]
+        places = [*homes, *(home for _, home in others)]
         return output.finish(_document(report, short, places, there))
     _print(report)
     if there is not None and there.batch is not None:
@@ -174,8 +176,8 @@ def swarm(
             f"logs:   {', '.join(map(str, homes))}",
         ):
             output.out().print(line, soft_wrap=True)
-    for seed_of, other, home in others:
-        output.out().print(f"another kind, seed {seed_of}: {other.reasons[0]}", soft_wrap=True)
+    for other, home in others:
+        output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
         output.out().print(f"short:  {again} --schedule {home / SCHEDULE}", soft_wrap=True)
     failing = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
@@ -214,15 +216,21 @@ def _on_spark(
         raise output.UsageProblem(str(error)) from error
 
 
-def _of_other_kinds(report: SwarmReport) -> list[tuple[int, RunResult]]:
-    """Of each other way to fail the first seed, and its run made short; of so many at most."""
-    kinds = {result.symptoms: result.seed for result in reversed(report.failed) if result.symptoms}
-    first = report.failed[0].symptoms if report.failed else ()
-    seeds = sorted(seed for kind, seed in kinds.items() if kind != first and seed is not None)
-    return [
-        (seed, shortened(run_seed(report.core, seed, report.settings), report.settings))
-        for seed in seeds[:_KINDS_SHOWN]
-    ]
+def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> list[RunResult]:
+    """Of each way to fail that is not told the first run, made short; of so many at most."""
+    kinds = {result.symptoms[0] for result in told if result is not None and result.symptoms}
+    shown: list[RunResult] = []
+    for result in report.failed:
+        if len(shown) == _KINDS_SHOWN:
+            break
+        if result.seed is None or not result.symptoms or result.symptoms[0] in kinds:
+            continue
+        again = run_seed(report.core, result.seed, report.settings)
+        short = shortened(again, report.settings)
+        if short.symptoms[0] not in kinds:
+            shown.append(short)
+        kinds |= {again.symptoms[0], short.symptoms[0]}
+    return shown
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:

@@ -29,20 +29,20 @@ _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
 
 PROMISE = (TOTAL_ORDER, FIFO_ORDER)
-"""What every group promises, whatever its protocol."""
+"""What a run is judged by. Every group promises causal order too, which its deliveries alone do not show."""
 
 Wanted = dict[tuple[int, int], bytes]
 
 
 def symptoms(ending: Ending) -> tuple[str, ...]:
-    """What is wrong at the end of a run, in single words, the worst first; nothing is, if all promises of a
-    total order are kept.
+    """What is wrong at the end of a run, in a few words each, the worst first; nothing is, if all promises of
+    a total order are kept.
 
-    The words are rough: they tell whether two runs fail alike.
+    The words are rough: two runs fail alike if the worst is the same. Of what is raised they say what, where.
     """
     logs, wanted = ending.network.deliveries, ending.schedule.payloads()
     shown = {
-        "raises": bool(ending.failed),
+        f"raises {ending.failed.partition(': ')[0]}": bool(ending.failed),
         "violation": any(endpoint.violations for endpoint in ending.network.endpoints),
         "refusal": bool(_refusals(ending)),
         "integrity": not _whole(logs[0], wanted),
