@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
+from antiphon.conformance.pipeline.runs import lake_at
 from antiphon.conformance.states.lake import held
 from antiphon.conformance.states.running import NARROW, Runner
 from antiphon.conformance.states.space import LakeSpace
@@ -53,10 +54,11 @@ def check_on_spark(
 
     Raises:
         LakeError: the lake is of another program, damaged, in use, or full; or a worker was killed.
-        InputError: there is no such master, or executors cannot be told the program.
+        InputError: there is no such master, a lake cannot be there, or executors cannot be told the program.
         PipelineError: Spark fails.
         SpecError: the specification cannot be read, or a property does not exist.
     """
+    lake = lake_at(lake)
     asked = kinds_asked(program, None if properties is None else list(properties))
     spaces: list[LakeSpace] = []
     with ExitStack() as stack:

@@ -240,6 +240,15 @@ def test_a_lake_of_another_program_and_one_that_is_damaged_or_in_use_are_refused
         explored(TWO_PHASE, lake)
 
 
+def test_an_address_that_only_spark_could_read_is_no_place_for_a_lake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="s3a:/bucket/lake: a lake is a directory that all machines see"):
+        explored(TWO_PHASE, Path("s3a://bucket/lake"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_program_that_executors_cannot_make_is_refused(tmp_path: Path) -> None:
     from antiphon.spec.examples.die_hard import DieHard
 
