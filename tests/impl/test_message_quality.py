@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from antiphon.impl.errors import GroupFailed, UnknownDelivery
 from antiphon.impl.group import Group
 from antiphon.impl.layers import Layers
-from antiphon.impl.layers.batches import Batches
+from antiphon.impl.layers.batches import Batches, _Kept
 from antiphon.impl.named import delivering, implementation, known_protocols
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.sync import SyncGroup
@@ -69,14 +70,30 @@ def test_what_is_delivered_so_many_members_have_as_it_asked_for(core: str) -> No
         talked(CORES[core], seed)
 
 
-def test_who_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layers that count one holder too many, and layers that believe everybody at once."""
+def at_once(batches: Batches) -> list[Delivery]:
+    """Everybody has it."""
+    kept = [message for _, messages in batches._kept for message in messages]
+    batches._kept.clear()
+    return kept
 
-    def impatient(batches: Batches) -> list[Delivery]:
-        kept = [message for _, messages in batches._kept for message in messages]
-        batches._kept.clear()
-        return kept
 
+def one_too_early(batches: Batches) -> list[Delivery]:
+    """One holder fewer is enough."""
+    for at, (holders, messages) in enumerate(batches._kept):
+        batches._kept[at] = _Kept(holders - 1, messages)
+    released = RELEASED(batches)
+    for at, (holders, messages) in enumerate(batches._kept):
+        batches._kept[at] = _Kept(holders + 1, messages)
+    return released
+
+
+RELEASED = Batches._released
+
+
+@pytest.mark.parametrize("impatient", [at_once, one_too_early])
+def test_layers_that_do_not_wait_long_enough_are_found(
+    impatient: Callable[[Batches], list[Delivery]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Batches, "_released", impatient)
     with pytest.raises(AssertionError, match=r"at process \d"):
         talked(CORES["rbp"], 0)
