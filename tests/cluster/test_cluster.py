@@ -97,38 +97,37 @@ def test_the_run_is_recorded_beside_its_logs(small: ClusterResult) -> None:
     ]  # fmt: skip
 
 
-def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResult, tmp_path: Path) -> None:
-    """Two deliveries of one process exchanged: the order verdicts fall, and the lines are named."""
+def exchanged(run: Path, to: Path, kind: type[Broadcast | Deliver], nth: int) -> tuple[int, str]:
+    """Copy the logs of a run, in that of process 1 with two events exchanged, the nth of this kind and the
+    next; the first line and the message that stands there now.
+    """
     for process in range(3):
-        content = (small.directory / log_name(process)).read_bytes()
-        (tmp_path / log_name(process)).write_bytes(content)
-    path = tmp_path / log_name(1)
+        (to / log_name(process)).write_bytes((run / log_name(process)).read_bytes())
+    path = to / log_name(1)
     lines = path.read_bytes().splitlines(keepends=True)
-    first, second = [k for k, line in enumerate(lines) if b'"deliver"' in line][30:32]
-    one, other = (msgspec.json.decode(lines[k], type=Deliver) for k in (first, second))
+    tag = f'"kind":"{kind.__struct_config__.tag}"'.encode()
+    first, second = [k for k, line in enumerate(lines) if tag in line][nth : nth + 2]
+    one, other = (msgspec.json.decode(lines[k], type=kind) for k in (first, second))
     lines[first] = msgspec.json.encode(msgspec.structs.replace(other, i=one.i)) + b"\n"
     lines[second] = msgspec.json.encode(msgspec.structs.replace(one, i=other.i)) + b"\n"
     path.write_bytes(b"".join(lines))
+    return first + 1, other.m
+
+
+def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResult, tmp_path: Path) -> None:
+    """Two deliveries of one process exchanged: the order verdicts fall, and the lines are named."""
+    line, message = exchanged(small.directory, tmp_path, Deliver, 30)
     judged = judge_run(load_run(tmp_path))
     violated = {finding.property: str(finding) for finding in judged.findings if finding.offending}
     order = {"UniformTotalOrder", "UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}
     assert set(violated) == order | {"Handover"}
-    assert f"process-1.ndjson:{first + 1} ({other.m})" in violated["UniformPrefixOrder"]
+    assert f"process-1.ndjson:{line} ({message})" in violated["UniformPrefixOrder"]
 
 
 def test_the_order_of_a_members_own_messages_is_judged(small: ClusterResult, tmp_path: Path) -> None:
     """Two broadcasts of one process exchanged in its record: everybody delivers them the wrong way round."""
     assert {"Fifo", "Causal"} <= set(small.judged.outcomes)
-    for process in range(3):
-        content = (small.directory / log_name(process)).read_bytes()
-        (tmp_path / log_name(process)).write_bytes(content)
-    path = tmp_path / log_name(1)
-    lines = path.read_bytes().splitlines(keepends=True)
-    first, second = [k for k, line in enumerate(lines) if b'"kind":"broadcast"' in line][3:5]
-    one, other = (msgspec.json.decode(lines[k], type=Broadcast) for k in (first, second))
-    lines[first] = msgspec.json.encode(msgspec.structs.replace(other, i=one.i)) + b"\n"
-    lines[second] = msgspec.json.encode(msgspec.structs.replace(one, i=other.i)) + b"\n"
-    path.write_bytes(b"".join(lines))
+    exchanged(small.directory, tmp_path, Broadcast, 3)
     judged = judge_run(load_run(tmp_path), PROMISE)
     violated = {finding.property for finding in judged.findings if finding.offending}
     assert {"Fifo", "Causal"} <= violated
