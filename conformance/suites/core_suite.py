@@ -4,8 +4,8 @@
         core = "mine:mine"
         times = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
 
-pytest collects the subclass; unittest, or a loop over its methods, will do as well. This module knows no
-protocol and no test framework.
+pytest collects the subclass; unittest does if it is a `unittest.TestCase` too. This module knows no protocol
+and no test framework.
 """
 
 from __future__ import annotations
