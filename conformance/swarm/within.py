@@ -13,6 +13,7 @@ from typing import Any
 from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.bindings.core_binding import SENDING
 from antiphon.conformance.swarm.settings import Budget, FaultKind, Settings
+from antiphon.conformance.swarm.swarm import core_of
 from antiphon.model.engines import transitions_of
 from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.spec.lang import SpecError
@@ -26,11 +27,17 @@ def within_model(protocol: str) -> Settings:
     see to it: its members, its messages, its losses.
 
     Raises:
-        SpecError: no such protocol, or an error on the explored part.
+        SpecError: no such protocol, one without an implementation, a model that does not say how many
+            processes and messages it has, or an error on the explored part.
     """
+    core_of(protocol)
     bound = bound_protocol(protocol)
     program = bound.bind(**bound.small).program
     constants = program.constants
+    for name in ("processes", "messages"):
+        if name not in constants:
+            told = f"how many {name} a run has says a constant {name!r}, and its model has none"
+            raise SpecError(f"{protocol}: {told}")
     edges, seen = transitions_of(program), _Steps()
     space, _ = walk(edges, seen)
     if space.failure is not None:

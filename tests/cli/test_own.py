@@ -110,7 +110,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = list(sys.path)
     yield tmp_path
     sys.path[:] = before
-    for name in ("own_register", "own_flood", "own_deaf", "own_member"):
+    for name in ("own_register", "own_flood", "own_deaf", "own_rumour", "own_member"):
         sys.modules.pop(name, None)
 
 
@@ -174,6 +174,23 @@ def test_a_binding_of_ones_own_is_walked_and_run_at_random(antiphon: Run, here: 
     assert antiphon("replay", here / "deaf.itf.json", "--binding", "own_flood.py").code == 0
     unbound = antiphon("replay", here / "deaf.itf.json")
     assert (unbound.code, "--binding file.py:Name names another" in unbound.err) == (64, True)
+
+
+def test_a_swarm_says_what_a_binding_of_ones_own_lacks(antiphon: Run, here: Path) -> None:
+    for words in ((), ("--within-model",)):
+        answer = antiphon("swarm", "own_flood.py", "--runs", "1", *words)
+        assert (answer.code, "names no implementation that a group could run" in answer.err) == (64, True)
+    (here / "own_rumour.py").write_text(
+        "from own_flood import FloodBinding\n"
+        "from antiphon.conformance.bindings import Bound\n"
+        "from antiphon.impl.protocols.rbp import rbp\n\n"
+        "RUMOUR = Bound(lambda fault=None, **constants: FloodBinding(**constants),\n"
+        "               implementation=lambda fault: rbp())\n",
+        encoding="utf-8",
+    )
+    answer = antiphon("swarm", "own_rumour.py:RUMOUR", "--runs", "1", "--within-model")
+    told = "how many processes a run has says a constant 'processes', and its model has none"
+    assert (answer.code, told in answer.err) == (64, True)
 
 
 @pytest.mark.usefixtures("here")
