@@ -25,6 +25,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -168,12 +169,14 @@ def of_ledger() -> Iterator[tuple[str, Program]]:
                 yield f"{claim.id} {check.spec.__name__}:{bound}", program
 
 
-def measured(name: str, program: Program, given: argparse.Namespace, console: Console) -> Figures | None:
+def measured(
+    name: str, program: Program, given: argparse.Namespace, console: Console, used: Processors
+) -> Figures | None:
     """The figures of a program; None when it is too small, or too large for the native engine."""
     kernel = kernel_of(program)
     storage = StorageOptions(threads=THREADS)
     explore.check(program, properties=[], engine="native", storage=storage, bounds=Bounds(states=1))
-    began, before = time.perf_counter(), processors()
+    began, before = time.perf_counter(), used.seconds()
     native = explore.check(
         program,
         properties=[],
@@ -181,14 +184,14 @@ def measured(name: str, program: Program, given: argparse.Namespace, console: Co
         storage=storage,
         bounds=Bounds(states=given.most, seconds=given.seconds, memory_mb=given.memory),
     ).exploration
-    native_s, native_cpu = time.perf_counter() - began, processors() - before
+    native_s, native_cpu = time.perf_counter() - began, used.seconds() - before
     if not native.complete or native.states < given.at_least:
         told = "" if native.complete else ", not all"
         console.print(f"{name}: {native.states:,} states{told}", style="bright_black")
         return None
     with tempfile.TemporaryDirectory(dir=given.directory) as directory:
         lake = Path(directory)
-        began, before = time.perf_counter(), processors()
+        began, before = time.perf_counter(), used.seconds()
         report = check_on_spark(
             program,
             lake,
@@ -197,7 +200,7 @@ def measured(name: str, program: Program, given: argparse.Namespace, console: Co
             narrow=given.narrow,
             properties=[],
         )
-        spark_s, spark_cpu = time.perf_counter() - began, processors() - before
+        spark_s, spark_cpu = time.perf_counter() - began, used.seconds() - before
         levels, known = (
             sum(file.stat().st_size for file in (lake / part).rglob("*.*")) for part in ("levels", "known")
         )
@@ -210,14 +213,32 @@ def measured(name: str, program: Program, given: argparse.Namespace, console: Co
     )  # fmt: skip
 
 
-def processors() -> float:
-    """Processor seconds of this process and all that it started."""
-    total = 0.0
-    here = psutil.Process()
-    for process in (here, *here.children(recursive=True)):
-        with suppress(psutil.Error):
-            total += sum(process.cpu_times()[:4])
-    return total
+class Processors:
+    """Processor seconds of this process and all that it started, those that have ended too, but for their
+    last `EVERY_S`: workers of Spark end when they like, and nobody waits for them.
+    """
+
+    EVERY_S = 0.1
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, float], float] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._look_on, daemon=True).start()
+
+    def seconds(self) -> float:
+        """What was used so far."""
+        here = psutil.Process()
+        with self._lock:
+            for process in (here, *here.children(recursive=True)):
+                with suppress(psutil.Error):
+                    used = process.cpu_times()
+                    self._seen[process.pid, process.create_time()] = used.user + used.system
+            return sum(self._seen.values())
+
+    def _look_on(self) -> None:
+        while True:
+            time.sleep(self.EVERY_S)
+            self.seconds()
 
 
 @contextmanager
@@ -324,6 +345,7 @@ def main() -> None:
     if bool(names) == given.ledger:
         parser.error("name programs, or say --registered or --ledger")
     console, figures, end = Console(width=200), list[Figures](), time.monotonic() + given.within
+    used = Processors()
     with ExitStack() as stack:
         if given.workers:
             given.master = stack.enter_context(cluster(given.workers))
@@ -334,7 +356,7 @@ def main() -> None:
             if time.monotonic() > end:
                 console.print("the time is over: not all programs were looked at", style="yellow")
                 break
-            found = measured(name, program, given, console)
+            found = measured(name, program, given, console, used)
             if found is not None:
                 figures.append(found)
                 console.print(shown([found]))
