@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 
 import antiphon.model.mutation
+from antiphon.conformance.ledger.strength import walked
 from antiphon.conformance.ledger.strength.programs import digest_of
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import Answer
 
-__all__ = ["FORM", "Answers", "mutating_code"]
+__all__ = ["FORM", "Answers", "mutating_code", "walking_code"]
 
 FORM = 2
 """The form of what is kept; a higher one asks everything anew."""
@@ -51,3 +52,9 @@ def mutating_code() -> str:
     """
     files = sorted(Path(antiphon.model.mutation.__path__[0]).glob("*.py"))
     return digest_of(*(file.read_text(encoding="utf-8") for file in files))
+
+
+@cache
+def walking_code() -> str:
+    """A digest of the code that asks further where a program takes long."""
+    return digest_of(Path(walked.__file__).read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from antiphon.conformance.ledger.strength.answers import FORM, Answers, mutating_code
+from antiphon.conformance.ledger.strength.answers import FORM, Answers, mutating_code, walking_code
 from antiphon.conformance.ledger.strength.programs import (
     Group,
     digest_of,
@@ -124,7 +124,7 @@ class Asking:
         self._plan, self._saved = plan, time.monotonic()
         program = plan.program
         limits = plan.limits
-        further = "" if limits.walks is None else repr(limits.walks)
+        further = "" if limits.walks is None else f"{limits.walks} {walking_code()}"
         question = (repr(limits.bounds) + further, f"{compares} {briefly}", *properties)
         asked = meaning_of(program, plan.properties), repr(sorted(program.constants.items()))
         self._key = digest_of(f"{FORM} {mutating_code()}", program.name, *asked, *question)
