@@ -432,6 +432,7 @@ def test_what_is_no_log_and_no_lake_is_wrong_usage(tmp_path: Path, write_run: Wr
         verify(tmp_path / "run")
 
 
+@pytest.mark.deep
 def test_a_lake_is_judged_by_another_promise_too(lake: Path, logs: Path, master: str, told: Told) -> None:
     promise = ["virtual-synchrony", "safe-delivery"]
     judged = verify(lake, master, promise=promise)

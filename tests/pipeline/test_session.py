@@ -177,6 +177,7 @@ session.stop()
 """
 
 
+@pytest.mark.deep
 def test_spark_connect_serves_by_its_address_and_by_an_active_session(
     spark: SparkSession, tmp_path: Path, write_run: Callable[[Path, str], None]
 ) -> None:

@@ -256,6 +256,7 @@ def test_offsets_are_sizes_of_logs_and_grow_by_so_many_bytes_at_most(grow: Grow,
     assert json.loads(json.dumps(every)) == every
 
 
+@pytest.mark.deep
 def test_a_watch_that_is_killed_goes_on_and_loses_and_repeats_nothing(
     grow: Grow, master: str, tmp_path: Path
 ) -> None:
