@@ -178,7 +178,7 @@ GOT_OTHER: Final = "got by the application other than the protocol delivered it 
 GOT_NOTHING: Final = "delivered by the protocol, never got by the application"
 ACCUSED: Final = "reports what no correct process says"
 
-ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT)
+ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT, RECEIVED_BY_ANOTHER)
 """What a log that stops early may only seem to show: the missing event may stand in what is missing."""
 
 
@@ -248,6 +248,9 @@ def finding(name: str, offences: Sequence[Offence]) -> Finding:
 
 
 def joined(found: Finding, offences: Sequence[Offence]) -> Finding:
-    """The same finding with more offences; those that it had are shown first."""
+    """The same finding with more offences; those that it had are shown first, but for one that may only
+    seem to be one.
+    """
     more = finding(found.property, offences)
-    return replace(found if found.offending else more, offending=found.offending + more.offending)
+    shown = more if more.offending and (not found.offending or found.reason in ABSENT) else found
+    return replace(shown, offending=found.offending + more.offending)

@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any, Final
 
 from antiphon.conformance import trace
-from antiphon.conformance.history.finding import Finding, History, Place
+from antiphon.conformance.history.finding import ABSENT, Finding, History, Place
 from antiphon.conformance.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
 from antiphon.conformance.trace import causal_order
 from antiphon.conformance.trace.causal import CRASH, PROPOSAL, Merge, Step
@@ -156,8 +156,12 @@ class Judgement:
                     self._note(step, refusal)
 
     def _note(self, step: Step, refusal: Refusal) -> None:
-        """An event breaks a property at most once."""
+        """An event breaks a property at most once; what may only seem to break it is shown after all else."""
         broken = self.broken.setdefault(refusal.property, _Broken(refusal, step, step))
+        if broken.refusal.clash is None and refusal.clash is not None:
+            told = _named(self.service, refusal.property)
+            if reason_of(told, broken.refusal) in ABSENT:
+                broken.refusal, broken.step = refusal, step
         if broken.last is not step:
             broken.last = step
             broken.events += 1

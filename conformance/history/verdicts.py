@@ -37,7 +37,15 @@ from antiphon.conformance.history.finding import (
 from antiphon.conformance.history.machines import judge_by_machines
 from antiphon.conformance.history.members import handover, no_violation
 from antiphon.conformance.history.promises import TOTAL_ORDER, properties_of
-from antiphon.conformance.trace import CUT_OFF, NO_DELIVERIES, TRUNCATED, Problem, Run, causal_order
+from antiphon.conformance.trace import (
+    CUT_OFF,
+    NO_DELIVERIES,
+    TRUNCATED,
+    Problem,
+    Run,
+    causal_order,
+)
+from antiphon.conformance.trace.causal import Merge
 from antiphon.model.verdict import Outcome
 
 INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
@@ -63,10 +71,16 @@ class RunFindings:
 
 def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
     """Tell the outcome of a property from what was found of it, and the reasons of the faults of the logs."""
-    final = finding.property not in LIVENESS and finding.reason not in ABSENT
-    if finding.offending and (not faults or (final and INCOMPLETE.issuperset(faults))):
+    if is_final(finding) and INCOMPLETE.issuperset(faults):
         return Outcome.VIOLATED
-    return Outcome.UNKNOWN if faults else Outcome.HOLDS
+    if faults:
+        return Outcome.UNKNOWN
+    return Outcome.VIOLATED if finding.offending else Outcome.HOLDS
+
+
+def is_final(finding: Finding) -> bool:
+    """Whether something is broken, and no event that is missing can mend it."""
+    return bool(finding.offending and finding.property not in LIVENESS and finding.reason not in ABSENT)
 
 
 _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
@@ -79,6 +93,9 @@ _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
 need the whole past for; of the network, of members, of who writes logs; and
 `Causality`, which follows from the merge that machines read.
 """
+
+ALONE: Final = {DATAGRAM_INTEGRITY, HANDOVER, NO_VIOLATION, CAUSALITY}
+"""What is judged of datagrams and of single logs: `judge_properties` is not asked for it."""
 
 _CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
     BROADCAST_ONCE: foreign_broadcasts,
@@ -96,7 +113,17 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
     names = properties_of(promise)
     merge = causal_order(history)
     findings = {CAUSALITY: causality(history, merge)}
-    findings |= {name: check(history) for name, check in _CHECKS.items()}
+    findings |= {name: _CHECKS[name](history) for name in ALONE & set(names) & _CHECKS.keys()}
+    asked = [name for name in names if name not in ALONE]
+    findings |= {found.property: found for found in judge_properties(history, asked, merge)}
+    return tuple(findings[name] for name in names)
+
+
+def judge_properties(
+    history: History, names: Collection[str], merge: Merge | None = None
+) -> tuple[Finding, ...]:
+    """Check these properties, none of them of `ALONE`; `merge` is the causal order, if it is known."""
+    findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
     for found in judge_by_machines(history, [name for name in names if name not in findings], merge):
         beside = _CONTENT[found.property](history) if found.property in _CONTENT else []
         findings[found.property] = joined(found, beside)

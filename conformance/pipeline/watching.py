@@ -1,14 +1,15 @@
 """A folder of logs that grow is watched by a query of Structured Streaming, which keeps the verdicts current.
 
 1. `growing` says which logs grew; all ranges of a run go to one task, which holds what is known of the run
-   (`_Watched`): how far each log was read, and what `history.early` holds. It reads on from there.
-2. The one judge of logs (`history`) judges the logs as far as they were read: in every step while they have
-   at most `JUDGED_ALWAYS` bytes, and when the run is over. Of a larger run it does so when `early` raises an
-   alarm, and, of what `early` does not notice, whenever they have grown by an eighth, so that all judgements
-   together cost nine times the last.
+   (`Watching`): how far each log was read, and what `history.window` holds. It reads on from there, and asks
+   the window, so that a step costs what there is to read and what the window holds.
+2. The one judge of logs (`history`) judges whole logs when the run is over, and where the window cannot tell:
+   if something speaks of what it has forgotten, and, if it has given up, whenever the logs have grown by an
+   eighth, so that all judgements together cost nine times the last.
 3. A run is over when every log has its end. Then, or when it has been silent for too long (the watermark,
    which goes on by a tick of `growing` when all are silent), the run is judged, told and forgotten; if it
-   grows again, it is read from its beginning.
+   grows again, it is read from its beginning. So it is if one process, silent for that long while others went
+   on, and which the window does not wait for any more, goes on.
 4. Exactly once: Spark keeps offsets and states in the checkpoint, and repeats the last step if it does not
    know that it was done. A step says the same when it is repeated, since it depends on the state and on
    ranges of bytes alone; what it says is a file with the step's number, written beside its place and renamed.
@@ -19,14 +20,14 @@ property; what was told last counts. This module knows no property.
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +42,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_run, properties_of
-from antiphon.conformance.history.early import Early
-from antiphon.conformance.history.finding import FIFO
-from antiphon.conformance.history.promises import FIFO_ORDER, VIEWS
+from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_history, judge_run, properties_of
+from antiphon.conformance.history.window import Window
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.growing import TICK, GrowingLogs
 from antiphon.conformance.pipeline.lake import found_lake, is_lake
@@ -54,9 +53,13 @@ from antiphon.conformance.trace import (
     CUT_OFF,
     MISSING,
     NO_DELIVERIES,
+    NO_LOG,
+    RESULTS,
     TRUNCATED,
+    Header,
     Problem,
     Tail,
+    faults_between,
     load_run,
     log_name,
 )
@@ -99,10 +102,8 @@ _TOO_SLOW: Final = "Python worker failed to connect back"
 else to do. The checkpoint has what was done.
 """
 _ATTEMPTS: Final = 4
-JUDGED_ALWAYS: Final = 4 << 20
-"""Logs of so many bytes are judged in every step that reads more of them: about 55,000 events, a second."""
-_NOTICED: Final = frozenset({TOTAL_ORDER, FIFO_ORDER})
-"""What `early` notices of these is all of what they promise beside datagrams and causality along them."""
+PIECE_BYTES: Final = 1 << 20
+"""So much of each log is read before the window is asked, if there is so much."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """The faults of a run that goes on, which are none."""
 
@@ -110,106 +111,141 @@ _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]
 
 
-class _Watched(msgspec.Struct):
-    """What is held of a run between two steps: how far each log was read, what may break early, and how many
-    bytes the logs had when they were judged last. `told` is a digest of what was told last, but for how many
-    events there were and how many offend. Of a run that is forgotten it is known how far it was read.
+class _Fault(msgspec.Struct, frozen=True, order=True):
+    """A line of a log that is none."""
+
+    process: int
+    line: int
+    reason: str
+
+
+class Watching(msgspec.Struct):
+    """What is held of a run between two steps.
+
+    How far each log was read, its header, and when it was seen to grow; how many events there were, and how
+    many results; the faults; the window, and how many bytes the logs had when the judge was asked last.
+    `gone` are the processes that the window does not wait for. `told` is a digest of what was told last, but
+    for how many events there were and how many offend. Of a run that is forgotten it is known how far it was
+    read.
     """
 
     promise: tuple[str, ...] = (TOTAL_ORDER,)
     tails: dict[int, Tail] = msgspec.field(default_factory=dict)
-    early: Early | None = None
+    headers: dict[int, Header] = msgspec.field(default_factory=dict)
+    seen_ms: dict[int, int] = msgspec.field(default_factory=dict)
+    gone: set[int] = msgspec.field(default_factory=set)
+    window: Window | None = None
     events: int = 0
-    faulty: bool = False
+    results: int = 0
+    faults: list[_Fault] = msgspec.field(default_factory=list)
     is_forgotten: bool = False
     judged: int = 0
     told: str = ""
 
-    def read_on(self, directory: Path, ends: Mapping[int, int]) -> Standing | None:
+    def read_on(
+        self, directory: Path, ends: Mapping[int, int], now_ms: int = 0, silence_ms: float = inf
+    ) -> Standing | None:
         """Read logs on to these sizes; what is to be told."""
-        if self.is_forgotten:
+        if self.is_forgotten or not self.gone.isdisjoint(ends):
             ends = {process: tail.at for process, tail in self.tails.items()} | dict(ends)
-            self.tails, self.events, self.is_forgotten, self.told = {}, 0, False, ""
-        calm = self.early is None or not self.early.alarm
-        for process, end in sorted(ends.items()):
-            self._read_log(process, directory / log_name(process), end)
-        if self.early is not None and self._is_over(self.early):
+            told = "" if self.is_forgotten else self.told
+            self._forget()
+            self.tails, self.told, self.is_forgotten = {}, told, False
+        self.seen_ms |= dict.fromkeys(ends, now_ms)
+        self._read(directory, ends)
+        if self.window is None:
+            return self._say(self._standing(directory))
+        if self._is_over(self.window):
             return self._end(directory, OVER)
-        if self._is_due(calm=calm):
+        begun_ms = min(self.seen_ms.values())
+        for process in range(len(self.window.logs)):
+            if now_ms - self.seen_ms.get(process, begun_ms) > silence_ms:
+                self.gone.add(process)
+        if (self.window.unsure or self.window.gave_up) and 8 * self._size >= 9 * self.judged:
             self.judged = self._size
-            return self._say(self._judged(directory, GOES_ON))
-        if self.told:
-            return None
-        return self._say(Standing(str(directory), GOES_ON, Outcome.UNKNOWN, self.events))
-
-    def _is_due(self, *, calm: bool) -> bool:
-        """Whether the judge is asked now; `calm`: before this step there was no alarm."""
-        if self._size <= JUDGED_ALWAYS:
-            return self._size > 0
-        early = self.early
-        alarm = early is not None and early.alarm
-        blind = early is None or early.gave_up or not _NOTICED.issuperset(self.promise)
-        return (alarm and calm) or ((alarm or blind or self.faulty) and 8 * self._size >= 9 * self.judged)
+            run = load_run(directory, {process: tail.at for process, tail in self.tails.items()})
+            self.window.tell(judge_history(run.events, self.promise))
+        return self._say(self._standing(directory))
 
     def give_up(self, directory: Path) -> Standing | None:
         """Wait no longer for a run that is silent; what is to be told."""
         return self._end(directory, SILENT)
 
+    def _read(self, directory: Path, ends: Mapping[int, int]) -> None:
+        """Read on, a piece of each log after the other, and ask the window after each round."""
+        left = dict(sorted(ends.items()))
+        while left:
+            for process, end in list(left.items()):
+                tail = self.tails.setdefault(process, Tail())
+                before, piece = tail.at, min(end, tail.at + PIECE_BYTES)
+                self._read_log(process, directory / log_name(process), piece)
+                if piece == end or tail.at == before:
+                    del left[process]
+            if self.window is not None:
+                self.window.judge(self.gone)
+
     def _read_log(self, process: int, path: Path, end: int) -> None:
-        for line in self.tails.setdefault(process, Tail()).read(path, end):
-            if line.header is not None and self.early is None:
-                views = not VIEWS.isdisjoint(self.promise)
-                self.early = Early(
-                    line.header.processes,
-                    total=TOTAL_ORDER in self.promise and not views,
-                    fifo=not views and FIFO in properties_of(self.promise),
-                )
+        for line in self.tails[process].read(path, end):
+            if line.header is not None:
+                self.headers.setdefault(process, line.header)
+                self.window = self.window or Window.of(line.header.processes, self.promise)
             if line.event is not None:
                 self.events += 1
-                if self.early is not None:
-                    self.early.feed(process, line.event)
-            self.faulty |= line.fault is not None
+                self.results += isinstance(line.event, RESULTS)
+                if self.window is not None and process < len(self.window.logs):
+                    self.window.feed(process, line.event)
+            if line.fault is not None:
+                faults = {*self.faults, _Fault(process, line.number, line.fault)}
+                self.faults = sorted(faults)[:FAULTS_MAX]
 
     @property
     def _size(self) -> int:
         """How many bytes were read."""
         return sum(tail.at for tail in self.tails.values())
 
-    def _is_over(self, early: Early) -> bool:
+    def _is_over(self, window: Window) -> bool:
         """Whether every log has its end."""
-        return len(self.tails) >= early.processes and all(tail.ended for tail in self.tails.values())
+        return len(self.tails) >= len(window.logs) and all(tail.ended for tail in self.tails.values())
+
+    def _forget(self) -> None:
+        """Forget all but how far logs were read, and what was told."""
+        self.headers, self.seen_ms, self.gone, self.window = {}, {}, set(), None
+        self.events, self.results, self.faults, self.judged, self.is_forgotten = 0, 0, [], 0, True
 
     def _end(self, directory: Path, standing: str) -> Standing | None:
-        """Judge a run, and forget all of it but how far its logs were read."""
+        """Judge a run, and forget it."""
         found = self._judged(directory, standing)
-        self.early, self.faulty, self.judged, self.is_forgotten = None, False, 0, True
+        self._forget()
         return self._say(found)
 
+    def _standing(self, directory: Path) -> Standing:
+        """What is known of a run that goes on."""
+        begun = {process: self.headers.get(process) for process, tail in self.tails.items() if tail.at}
+        faults = [
+            *(fault for fault in faults_between(directory, begun, self.results) if _is_one(fault)),
+            *(Problem(directory / log_name(f.process), f.line, f.reason) for f in self.faults),
+        ]
+        if faults or self.window is None:
+            return Standing(str(directory), GOES_ON, Outcome.UNKNOWN, self.events, _of_faults(faults))
+        found = [
+            (finding.property, Outcome.VIOLATED, finding.offending, finding.reason, str(finding))
+            for finding in self.window.findings()
+        ]
+        worst = Outcome.VIOLATED if found else Outcome.UNKNOWN
+        return Standing(str(directory), GOES_ON, worst, self.events, tuple(found))
+
     def _judged(self, directory: Path, standing: str) -> Standing:
-        """Ask the judge of logs, about as much of them as was read."""
-        goes_on = standing == GOES_ON
-        ends = {process: tail.at for process, tail in self.tails.items() if tail.at or not goes_on}
-        run = load_run(directory, ends)
-        if goes_on:  # what is not there may come
-            faults = (
-                Problem(directory, 0, TRUNCATED),
-                *(p for p in run.faults if p.reason not in _MISSING_YET),
-            )
-            run = dataclasses.replace(run, faults=faults)
+        """Ask the judge about whole logs, as far as they were read."""
+        run = load_run(directory, {process: tail.at for process, tail in self.tails.items()})
         judged = judge_run(run, self.promise)
         outcomes = judged.outcomes
-        found: list[Broken] = [
+        found = [
             (finding.property, outcomes[finding.property], finding.offending, finding.reason, str(finding))
             for finding in judged.findings
             if outcomes[finding.property] is Outcome.VIOLATED
         ]
-        found += [
-            (None, Outcome.UNKNOWN, 0, problem.reason, str(problem))
-            for problem in run.problems[:FAULTS_MAX]
-            if not (goes_on and problem.reason in _MISSING_YET)
-        ]
         worst = Outcome.worst(outcomes.values())
-        return Standing(str(directory), standing, worst, self.events, tuple(found))
+        return Standing(str(directory), standing, worst, self.events, (*found, *_of_faults(run.problems)))
 
     def _say(self, standing: Standing) -> Standing | None:
         """What is to be told, unless it was told."""
@@ -220,6 +256,16 @@ class _Watched(msgspec.Struct):
             return None
         self.told = said
         return standing
+
+
+def _is_one(fault: Problem) -> bool:
+    """Whether it is one of a run that goes on, too: what is not there may come."""
+    return fault.reason not in _MISSING_YET and fault.reason != NO_LOG
+
+
+def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
+    """What is told of them."""
+    return tuple((None, Outcome.UNKNOWN, 0, fault.reason, str(fault)) for fault in faults[:FAULTS_MAX])
 
 
 Broken = tuple[str | None, Outcome, int, str | None, str]
@@ -468,9 +514,9 @@ def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:
     def step(key: tuple[str], grown: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         if key[0] == TICK:
             return
-        watched = _Watched(promise)
+        watched = Watching(promise)
         if state.exists:
-            watched = msgspec.json.decode(bytes(state.get[0]), type=_Watched)
+            watched = msgspec.json.decode(bytes(state.get[0]), type=Watching)
         directory = Path(key[0])
         if state.hasTimedOut:
             said = watched.give_up(directory)
@@ -479,9 +525,9 @@ def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:
             for rows in grown:
                 ends |= dict(zip(rows["process"].tolist(), rows["end"].tolist(), strict=True))
                 seen_ms = max(seen_ms, *(time.value // 10**6 for time in rows["seen"]))
-            said = watched.read_on(directory, ends)
+            said = watched.read_on(directory, ends, seen_ms, 1000 * silence_s)
         state.update((msgspec.json.encode(watched),))
-        if not state.hasTimedOut and watched.early is not None:
+        if not state.hasTimedOut and watched.window is not None:
             state.setTimeoutTimestamp(seen_ms + int(1000 * silence_s))
         if said is not None:
             yield pd.DataFrame({"said": [msgspec.json.encode(said).decode()]})

@@ -160,9 +160,11 @@ _CERTAIN: Final = ("datagram", "message")
 
 
 def causes_of(process: int, event: Event) -> Iterator[Name]:
-    """What an event causes: of a message the broadcast of its source."""
+    """What an event causes: of a message the broadcast of its source, of a datagram that it is sent by the
+    process that it names.
+    """
     match event:
-        case Send():
+        case Send() if event.d.split(":")[0] == str(process):
             yield "datagram", event.d
         case Broadcast() if event.m.split(":")[0] == str(process):
             yield "message", event.m

@@ -1,0 +1,31 @@
+"""A set of counts is a sorted list of ranges: whoever counts makes few of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+Ranges = list[tuple[int, int]]
+"""First and last of each, apart from one another."""
+
+LARGE = 1 << 62
+"""So large a count is in no set."""
+
+
+def holds(ranges: Ranges, count: int) -> bool:
+    """Whether a count is in the set."""
+    k = bisect_right(ranges, (count, LARGE)) - 1
+    return k >= 0 and count <= ranges[k][1]
+
+
+def note(ranges: Ranges, count: int) -> None:
+    """Put a count that is smaller than `LARGE` into the set."""
+    if holds(ranges, count):
+        return
+    k = bisect_right(ranges, (count, LARGE))
+    first, last = count, count
+    if k < len(ranges) and ranges[k][0] == count + 1:
+        last = ranges.pop(k)[1]
+    if k and ranges[k - 1][1] == count - 1:
+        k -= 1
+        first = ranges.pop(k)[0]
+    ranges.insert(k, (first, last))
