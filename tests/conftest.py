@@ -2,15 +2,27 @@
 profile is asked for.
 """
 
+import itertools
+import os
 import signal
+import socket
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("derandomized", derandomize=True, deadline=None, print_blob=True)
-hypothesis.settings.register_profile("deep", deadline=None, print_blob=True, max_examples=2000)
+SLOW = [hypothesis.HealthCheck.too_slow]
+"""What a busy machine is, and no fault of a test."""
+
+hypothesis.settings.register_profile(
+    "derandomized", derandomize=True, deadline=None, print_blob=True, suppress_health_check=SLOW
+)
+hypothesis.settings.register_profile(
+    "deep", deadline=None, print_blob=True, max_examples=2000, suppress_health_check=SLOW
+)
 hypothesis.settings.load_profile("derandomized")
 
 
@@ -65,3 +77,26 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         )
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def free_ports() -> Callable[[int], list[int]]:
+    """So many ports of 127.0.0.1 at which nobody listens, for processes that are to bind them themselves.
+
+    They lie beneath those that the system gives out for port 0, so that no socket of another test takes one
+    meanwhile; where this process begins among them its number says.
+    """
+    given_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    first = int(given_out.read_text(encoding="ascii").split()[0]) if given_out.exists() else 32_768
+    share = range(max(first - 20_000, 1_024), first)
+    begin = os.getpid() * 64 % len(share)
+    order = filter(_is_free, itertools.cycle((*share[begin:], *share[:begin])))
+    return lambda count: list(itertools.islice(order, count))
+
+
+def _is_free(port: int) -> bool:
+    with suppress(OSError), socket.socket(type=socket.SOCK_DGRAM) as one, socket.socket() as other:
+        one.bind(("127.0.0.1", port))
+        other.bind(("127.0.0.1", port))
+        return True
+    return False

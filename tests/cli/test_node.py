@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,10 @@ from antiphon.conformance.trace import load_run
 from antiphon.impl.layers import Layers
 
 
-def free_ports(count: int) -> list[str]:
-    """Addresses at which nobody listens."""
-    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for each in bound:
-        each.bind(("127.0.0.1", 0))
-    found = [f"127.0.0.1:{each.getsockname()[1]}" for each in bound]
-    for each in bound:
-        each.close()
-    return found
+@pytest.fixture
+def at(free_ports: Callable[[int], list[int]]) -> list[str]:
+    """Two addresses at which nobody listens."""
+    return [f"127.0.0.1:{port}" for port in free_ports(2)]
 
 
 def start(me: int, members: list[str], *more: str | Path) -> subprocess.Popen[bytes]:
@@ -39,8 +35,10 @@ def start(me: int, members: list[str], *more: str | Path) -> subprocess.Popen[by
     )  # fmt: skip
 
 
-def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(tmp_path: Path) -> None:
-    at, key = free_ports(2), tmp_path / "key"
+def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(
+    at: list[str], tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
     key.write_text("ab" * 32, encoding="ascii")
     key.chmod(0o600)
     common = ("--log", tmp_path / "log", "--key-file", key, "--deliver", "all")
@@ -59,7 +57,7 @@ def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(tmp
         finally:
             for process, number in ((plain, signal.SIGINT), (told, signal.SIGTERM)):
                 process.send_signal(number)
-        assert [process.wait(10) for process in (plain, told)] == [0, 0]
+        assert [process.wait(60) for process in (plain, told)] == [0, 0]
         assert b"orders" in plain.stderr.read() if plain.stderr is not None else False
     assert sorted(line.split(b" ", 2)[1:] for line in lines) == sorted(
         [*([b"0", b"line %d\n" % k] for k in range(3)), *([b"1", b"byte %c\n" % (128 + k)] for k in range(3))]
@@ -87,9 +85,9 @@ def say(process: subprocess.Popen[bytes], line: bytes) -> None:
     process.stdin.flush()
 
 
-def test_keys_change_at_a_signal_while_lines_go_on(tmp_path: Path) -> None:
+def test_keys_change_at_a_signal_while_lines_go_on(at: list[str], tmp_path: Path) -> None:
     """Three steps lose nothing; who has another key is heard by nobody until the others have it too."""
-    at, old, new, other = free_ports(2), "ab" * 32, "cd" * 32, "ef" * 32
+    old, new, other = "ab" * 32, "cd" * 32, "ef" * 32
     files = [tmp_path / name for name in ("first", "second")]
     for path in files:
         path.write_text(old, encoding="ascii")
@@ -123,7 +121,7 @@ def test_keys_change_at_a_signal_while_lines_go_on(tmp_path: Path) -> None:
         finally:
             for process in (first, second):
                 process.send_signal(signal.SIGTERM)
-        assert [process.wait(10) for process in (first, second)] == [0, 0]
+        assert [process.wait(60) for process in (first, second)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -134,13 +132,13 @@ def test_keys_change_at_a_signal_while_lines_go_on(tmp_path: Path) -> None:
     ],
 )
 def test_a_group_that_cannot_go_on_or_a_line_that_is_too_long_ends_the_member(
-    line: bytes, options: list[str], code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    line: bytes, options: list[str], code: int, said: str, at: list[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     (tmp_path / "input").write_bytes(line + b"\n")
     with (tmp_path / "input").open("rb") as given:
         monkeypatch.setattr(sys, "stdin", given)
-        assert main(["node", "orders", "--members", *free_ports(2), *options]) == code
+        assert main(["node", "orders", "--members", *at, *options]) == code
     out, error = capfd.readouterr()
     assert (out, said in error) == ("", True)
 

@@ -193,7 +193,7 @@ def test_ctrl_c_ends_a_proof_with_130(tmp_path: Path) -> None:
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert running.stdout is not None
     assert running.stdout.readline() == b"loaded\n"
-    time.sleep(4.0)
+    time.sleep(2.0)
     running.send_signal(signal.SIGINT)
     told, complaint = running.communicate(timeout=60)
     assert running.returncode == 130

@@ -21,7 +21,7 @@ def test_members_that_are_stopped_and_go_on_and_a_late_one_deliver_the_same(
     Every other core encrypted.
     """
     result = run_cluster(
-        protocol, messages=messages, loss=0.15, duplication=0.15, reordering=0.2, late_s=0.3, stop_s=0.1,
+        protocol, messages=messages, loss=0.15, duplication=0.15, reordering=0.5, late_s=0.3, stop_s=0.1,
         encrypted=CORES.index(protocol) % 2 == 0, directory=tmp_path,
     )  # fmt: skip
     assert result.reasons == ()

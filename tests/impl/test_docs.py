@@ -6,12 +6,14 @@ import asyncio
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.trace import load_run
@@ -20,6 +22,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="u
 
 BLOCKS = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 """Language, file and text of each block."""
+
+Addresses = Callable[[int], list[tuple[str, int]]]
 
 
 def script(name: str) -> str:
@@ -42,15 +46,10 @@ def session(start: str) -> tuple[list[str], list[str]]:
     return [line[2:] for line in lines if line[:2] == "$ "], [line for line in lines if line[:2] != "$ "]
 
 
-def addresses(count: int) -> list[tuple[str, int]]:
-    """Addresses of the loopback interface at which nobody listens."""
-    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for each in bound:
-        each.bind(("127.0.0.1", 0))
-    found: list[tuple[str, int]] = [each.getsockname() for each in bound]
-    for each in bound:
-        each.close()
-    return found
+@pytest.fixture
+def addresses(free_ports: Callable[[int], list[int]]) -> Addresses:
+    """So many addresses of the loopback interface at which nobody listens."""
+    return lambda count: [("127.0.0.1", port) for port in free_ports(count)]
 
 
 def here(command: str, at: list[tuple[str, int]]) -> list[str]:
@@ -75,11 +74,11 @@ def test_every_block_is_run_by_a_test_here() -> None:
     ]
 
 
-def test_all_members_hear_everybody_in_one_order() -> None:
+def test_all_members_hear_everybody_in_one_order(addresses: Addresses) -> None:
     member, at, key = defined("member.py")["member"], addresses(3), secrets.token_bytes(32)
 
     async def together() -> list[list[str]]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return list(await asyncio.gather(*(member(me, at, key) for me in range(3))))
 
     heard = asyncio.run(together())
@@ -87,14 +86,14 @@ def test_all_members_hear_everybody_in_one_order() -> None:
     assert sorted(heard[0]) == [f"{me}: hello from {me}" for me in range(3)]
 
 
-def test_threads_without_asyncio_hear_the_same() -> None:
+def test_threads_without_asyncio_hear_the_same(addresses: Addresses) -> None:
     count, at, key = defined("blocking.py")["count"], addresses(3), secrets.token_bytes(32)
     totals: list[int] = []
     threads = [threading.Thread(target=lambda me=me: totals.append(count(me, at, key))) for me in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert totals == [6, 6, 6]
 
 
@@ -110,7 +109,7 @@ def test_the_errors_are_those_of_the_page(tmp_path: Path) -> None:
         assert re.fullmatch(".*".join(map(re.escape, pattern.split("..."))), line), line
 
 
-def test_the_shell_prints_what_stands_there() -> None:
+def test_the_shell_prints_what_stands_there(addresses: Addresses) -> None:
     (first, second), expected = session("$ echo hello")
     at = addresses(2)
     one = subprocess.Popen(
@@ -131,11 +130,13 @@ def test_the_shell_prints_what_stands_there() -> None:
     assert (one.returncode, other.returncode) == (0, 0)
 
 
-def test_a_member_that_is_looked_at_leaves_a_log_that_holds_and_counts(tmp_path: Path) -> None:
+def test_a_member_that_is_looked_at_leaves_a_log_that_holds_and_counts(
+    tmp_path: Path, addresses: Addresses
+) -> None:
     look, at, key = defined("observed.py")["observed"], addresses(2), secrets.token_bytes(32)
 
     async def together() -> list[str]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return list(await asyncio.gather(*(look(me, at, key, str(tmp_path)) for me in range(2))))
 
     for me, text in enumerate(asyncio.run(together())):
@@ -145,7 +146,7 @@ def test_a_member_that_is_looked_at_leaves_a_log_that_holds_and_counts(tmp_path:
     assert {outcome.value for outcome in judge_run(run).outcomes.values()} == {"holds"}
 
 
-def test_the_applications_answer_what_stands_there() -> None:
+def test_the_applications_answer_what_stands_there(addresses: Addresses) -> None:
     for start in ("$ python -m antiphon.impl.examples.store", "$ python -m antiphon.impl.examples.locks"):
         (command,), lines = session(start)
         at = addresses(2)
@@ -156,6 +157,6 @@ def test_the_applications_answer_what_stands_there() -> None:
             subprocess.Popen(other, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as beside,
             subprocess.Popen(mine, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asked,
         ):
-            said, _ = asked.communicate("".join(f"{line}\n" for line in lines[::2]).encode(), timeout=20)
-            beside.communicate(timeout=20)
+            said, _ = asked.communicate("".join(f"{line}\n" for line in lines[::2]).encode(), timeout=60)
+            beside.communicate(timeout=60)
         assert said.decode().splitlines() == lines[1::2]

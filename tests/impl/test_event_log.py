@@ -35,7 +35,7 @@ def test_the_logs_of_a_group_are_complete_and_hold(tmp_path: Path) -> None:
                       tracer=tracer, key=None)
                 for me, tracer in ((0, first), (1, second))
             )  # fmt: skip
-            async with asyncio.timeout(10), a, b:
+            async with asyncio.timeout(60), a, b:
                 for k in range(200):
                     await (a, b)[k % 2].broadcast(b"%d" % k)
                 for group in (a, b):
@@ -56,10 +56,10 @@ def test_what_finds_the_queue_full_is_counted_told_and_leaves_a_gap(
     go = threading.Event()
     write = os.write
     kept = log(tmp_path, events_max=4)
-    monkeypatch.setattr(os, "write", lambda descriptor, data: (go.wait(5), write(descriptor, data))[1])
+    monkeypatch.setattr(os, "write", lambda descriptor, data: (go.wait(60), write(descriptor, data))[1])
     for k in range(10):
         kept.record(tracing.Send(0, (0, k + 1), 1, "data", 10))
-    assert 4 <= kept.dropped <= 6
+    assert 2 <= kept.dropped <= 6  # of ten four wait, and up to four are being written
     assert f"{kept.dropped} dropped" in repr(kept)
     go.set()
     while len(kept._queue) > 0:

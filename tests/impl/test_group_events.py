@@ -34,7 +34,7 @@ def pair(layers: Layers = ONE_AT_A_TIME) -> list[Group]:
 def test_who_is_cancelled_while_waiting_takes_no_event_along() -> None:
     async def scenario() -> None:
         first, second = pair()
-        async with asyncio.timeout(5), first, second:
+        async with asyncio.timeout(60), first, second:
             waiting = asyncio.create_task(anext(second))
             await asyncio.sleep(0)
             waiting.cancel()
@@ -48,7 +48,7 @@ def test_who_is_cancelled_while_waiting_takes_no_event_along() -> None:
 def test_an_application_that_takes_nothing_holds_back_who_broadcasts_and_is_named() -> None:
     async def scenario() -> None:
         first, second = pair(Layers(buffer_bytes=1000, untaken_bytes=5000))
-        async with asyncio.timeout(20), first, second:
+        async with asyncio.timeout(60), first, second:
 
             async def broadcasting() -> None:
                 for _ in range(1000):
@@ -78,7 +78,7 @@ def test_an_application_that_takes_nothing_holds_back_who_broadcasts_and_is_name
 def test_what_is_at_hand_is_given_once_and_the_rest_by_iteration() -> None:
     async def scenario() -> None:
         first, second = pair()
-        async with asyncio.timeout(5), first, second:
+        async with asyncio.timeout(60), first, second:
             assert second.at_hand() == []
             for k in range(3):
                 await first.broadcast(b"%d" % k)
@@ -97,7 +97,7 @@ def test_a_group_says_where_it_stands_and_for_what_it_waits() -> None:
     async def scenario() -> None:
         first, second = pair()
         assert repr(second).startswith("<Group 'pair': closed, 0 events to take, 0 broadcasts waiting; <rbp")
-        async with asyncio.timeout(5), first:
+        async with asyncio.timeout(60), first:
             await first.broadcast(b"1")
             behind = asyncio.create_task(first.broadcast(b"2"))
             await asyncio.sleep(0)

@@ -156,7 +156,7 @@ class Neighbour:
             self.socket.sendto(frame, group.address)
             await asyncio.sleep(0)
             self.read()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while handled() < target:
                 await asyncio.sleep(0.001)
                 self.read()

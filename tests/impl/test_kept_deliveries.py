@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import socket
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,8 @@ class Keeper:
                 self.kept = said["kept"]
 
 
-async def keepers(relay: Relay, protocol: str, deliver: str) -> list[Keeper]:
+async def keepers(relay: Relay, ports: list[int], protocol: str, deliver: str) -> list[Keeper]:
     """Three members behind the relay."""
-    bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(MEMBERS)]
-    for each in bound:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in bound]
-    for each in bound:
-        each.close()
     relay.start(dict(enumerate(ports)))
     started = []
     for me in range(MEMBERS):
@@ -72,10 +66,10 @@ async def keepers(relay: Relay, protocol: str, deliver: str) -> list[Keeper]:
     return started
 
 
-async def survived(protocol: str, deliver: str, victims: tuple[int, ...]) -> None:
+async def survived(ports: list[int], protocol: str, deliver: str, victims: tuple[int, ...]) -> None:
     """Kill the victims while all send: what they said that they delivered the others have."""
     relay = Relay(MEMBERS, 5, LOSSES)
-    members = await keepers(relay, protocol, deliver)
+    members = await keepers(relay, ports, protocol, deliver)
     try:
         for me, member in enumerate(members):
             member.tell(*(f"<{me}:{number}>" for number in range(EACH)))
@@ -118,13 +112,13 @@ async def survived(protocol: str, deliver: str, victims: tuple[int, ...]) -> Non
     ],
 )
 def test_killing_one_member_fewer_than_have_a_message_loses_no_delivery(
-    protocol: str, deliver: str, victims: tuple[int, ...]
+    protocol: str, deliver: str, victims: tuple[int, ...], free_ports: Callable[[int], list[int]]
 ) -> None:
     """SIGKILL in the middle of a run: k members have what is delivered at k, so k - 1 may end."""
 
     async def bounded() -> None:
         async with asyncio.timeout(60):
-            await survived(protocol, deliver, victims)
+            await survived(free_ports(MEMBERS), protocol, deliver, victims)
 
     asyncio.run(bounded())
 

@@ -24,7 +24,7 @@ async def ordered() -> str:
               protocol=hasty, key=None)
         for me in range(2)
     )  # fmt: skip
-    async with asyncio.timeout(10), first, second:
+    async with asyncio.timeout(60), first, second:
         for k in range(20):
             await first.broadcast(b"%d" % k)
         assert [(await anext(second)).payload for _ in range(20)] == [b"%d" % k for k in range(20)]

@@ -73,7 +73,7 @@ def test_three_members_deliver_a_hundred_messages_in_one_order() -> None:
                     assert await group.broadcast(f"{me}:{k}".encode()) == (me, k)
 
             talks = asyncio.gather(talk(a, 0, 34), talk(b, 1, 33), talk(c, 2, 33))
-            taken = await asyncio.wait_for(asyncio.gather(*(take(g, 100) for g in (a, b, c))), 5)
+            taken = await asyncio.wait_for(asyncio.gather(*(take(g, 100) for g in (a, b, c))), 60)
             await talks
             assert taken[0] == taken[1] == taken[2]
             assert sorted(d.payload for d in taken[0]) == sorted(
@@ -94,7 +94,7 @@ def test_concurrent_broadcasts_of_one_member_keep_their_order() -> None:
                 asyncio.gather(*(pair[0].broadcast(b"%d" % k) for k in range(20))), 5
             )
             assert [identifier.id for identifier in sent] == list(range(1, 21))
-            taken = await asyncio.wait_for(take(pair[1], 20), 5)
+            taken = await asyncio.wait_for(take(pair[1], 20), 60)
             assert [d.payload for d in taken] == [b"%d" % k for k in range(20)]
 
     asyncio.run(scenario())
@@ -109,7 +109,7 @@ def test_a_member_that_starts_late_catches_up() -> None:
             await first.broadcast(b"early")
             await asyncio.sleep(0.02)
             async with second:
-                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
                 assert taken[0] == taken[1]
                 assert taken[0][0].payload == b"early"
 
@@ -126,11 +126,11 @@ def test_strange_datagrams_are_counted_and_traced() -> None:
             stranger.sendto(b"", first.address)
             stranger.sendto(bytes(9_000), first.address)
             stranger.close()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while first.statistics.dropped.total() < 3:
                     await asyncio.sleep(0.001)
             await first.broadcast(b"still here")
-            await asyncio.wait_for(take(second, 1), 5)
+            await asyncio.wait_for(take(second, 1), 60)
             assert first.statistics.dropped == {Rejection.FOREIGN_ADDRESS: 3}
             assert sum(isinstance(event, Dropped) for event in tracer.events) == 3
 
@@ -177,7 +177,7 @@ def test_what_the_system_refuses_is_counted_and_survived() -> None:
         )
         async with group:
             await group.broadcast(b"m")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while group.statistics.transport_faults.total() < 3:
                     await asyncio.sleep(0.001)
         assert sum(isinstance(event, TransportFault) for event in tracer.events) >= 3
@@ -191,11 +191,11 @@ def test_a_full_buffer_loses_datagrams_and_says_so() -> None:
         async with first, second:
             first._shell.pause_writing()
             await first.broadcast(b"m")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while first.statistics.transport_faults["buffer_full"] < 2:
                     await asyncio.sleep(0.001)
             first._shell.resume_writing()
-            assert (await asyncio.wait_for(take(second, 1), 5))[0].payload == b"m"
+            assert (await asyncio.wait_for(take(second, 1), 60))[0].payload == b"m"
 
     asyncio.run(scenario())
 
@@ -211,8 +211,8 @@ def test_closing_ends_deliveries_and_waiting_broadcasts() -> None:
             reading = asyncio.create_task(take(first, 1))
             await asyncio.sleep(0)
         with pytest.raises(GroupClosed):
-            await asyncio.wait_for(waiting, 5)
-        assert await asyncio.wait_for(reading, 5) == []
+            await asyncio.wait_for(waiting, 60)
+        assert await asyncio.wait_for(reading, 60) == []
         with pytest.raises(GroupClosed):
             await first.broadcast(b"too late")
         with pytest.raises(GroupClosed):
@@ -230,7 +230,7 @@ def test_a_holder_delivers_its_own_message_without_any_datagram_or_timer() -> No
         tracer = RecordingTracer()
         never = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
         a, b = groups(2, protocol=never, tracer=tracer)
-        async with asyncio.timeout(5), b:
+        async with asyncio.timeout(60), b:
             async with a:  # its first ACK makes the other the holder
                 while Step(1, "accept", number=1) not in tracer.events:
                     await asyncio.sleep(0.001)
@@ -262,7 +262,7 @@ def test_who_waits_behind_a_cancelled_broadcast_is_served_with_the_one_before() 
         tracer = RecordingTracer()
         never = rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000)
         a, b = groups(2, protocol=never, tracer=tracer, layers=ONE)
-        async with asyncio.timeout(5), b, a:
+        async with asyncio.timeout(60), b, a:
             while Step(1, "accept", number=1) not in tracer.events:
                 await asyncio.sleep(0.001)
             first, cancelled, last = (asyncio.create_task(a.broadcast(b"%d" % k)) for k in range(3))
@@ -283,8 +283,8 @@ def test_a_cancelled_broadcast_that_waits_is_not_sent() -> None:
             await asyncio.sleep(0)
             waiting.cancel()
             async with second:
-                await asyncio.wait_for(first.broadcast(b"2"), 5)
-                taken = await asyncio.wait_for(take(second, 2), 5)
+                await asyncio.wait_for(first.broadcast(b"2"), 60)
+                taken = await asyncio.wait_for(take(second, 2), 60)
                 assert [d.payload for d in taken] == [b"1", b"2"]
 
     asyncio.run(scenario())
@@ -303,7 +303,7 @@ def test_the_wrong_call_is_refused_by_name() -> None:
             with pytest.raises(OSError, match="in use"):
                 await taken_port.__aenter__()
             await first.broadcast(bytes(10 * PAYLOAD_BYTES_MAX))
-            assert len((await asyncio.wait_for(take(second, 1), 5))[0].payload) == 10 * PAYLOAD_BYTES_MAX
+            assert len((await asyncio.wait_for(take(second, 1), 60))[0].payload) == 10 * PAYLOAD_BYTES_MAX
 
     asyncio.run(scenario())
 
@@ -315,8 +315,8 @@ def test_what_is_not_bytes_is_refused_before_anything_happens(wrong: object) -> 
         async with first, second:
             with pytest.raises(TypeError, match="encode it first"):
                 await first.broadcast(cast(bytes, wrong))
-            assert await asyncio.wait_for(first.broadcast(b"m"), 5) == (0, 1)
-            assert (await asyncio.wait_for(take(second, 1), 5))[0].payload == b"m"
+            assert await asyncio.wait_for(first.broadcast(b"m"), 60) == (0, 1)
+            assert (await asyncio.wait_for(take(second, 1), 60))[0].payload == b"m"
 
     asyncio.run(scenario())
 
@@ -331,7 +331,7 @@ def test_a_payload_is_copied_before_broadcast_waits() -> None:
             await asyncio.sleep(0)
             payload[:] = b"changed later"
             async with second:
-                taken = await asyncio.wait_for(take(second, 2), 5)
+                taken = await asyncio.wait_for(take(second, 2), 60)
                 assert [d.payload for d in taken] == [b"ac", b"as it was"]
                 await waiting
 
@@ -348,7 +348,7 @@ def test_our_own_failure_reaches_the_application(monkeypatch: pytest.MonkeyPatch
         async with first, second:
             monkeypatch.setattr(second._endpoint.core, "settle", broken)
             with pytest.raises(GroupFailed, match="planted") as failure:
-                await asyncio.wait_for(take(second, 1), 5)
+                await asyncio.wait_for(take(second, 1), 60)
             assert isinstance(failure.value.__cause__, RuntimeError)
             with pytest.raises(GroupFailed):
                 await second.broadcast(b"m")
@@ -364,8 +364,8 @@ def test_the_first_messages_need_no_timer() -> None:
         members = groups(3, tracer=tracer, protocol=rbp(resend_ms=60_000, token_ms=60_000, request_ms=60_000))
         async with members[0], members[1], members[2]:
             for me, group in enumerate(members):
-                await asyncio.wait_for(group.broadcast(b"first of %d" % me), 5)
-                await asyncio.wait_for(asyncio.gather(*(take(each, 1) for each in members)), 5)
+                await asyncio.wait_for(group.broadcast(b"first of %d" % me), 60)
+                await asyncio.wait_for(asyncio.gather(*(take(each, 1) for each in members)), 60)
             sent = sum((group.statistics.datagrams for group in members), Counter[str]())
             assert sent == {"data": 3 * 2, "ack": 4 * 2}
             assert {e.action for e in tracer.events if isinstance(e, Step)} == {"accept", "sequence"}
@@ -389,7 +389,7 @@ def test_a_member_that_opens_late_is_greeted_at_once() -> None:
             routes = {0: first.address}
             second = Group("test", me=1, members=2, bind=late, routes=routes, key=KEY, protocol=protocol)
             async with second:
-                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+                taken = await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
                 assert taken[0] == taken[1]
                 assert first.statistics.datagrams == {"ack": 1, "data": 1}
                 assert second.statistics.datagrams == {"ack": 1}
@@ -404,11 +404,11 @@ def test_a_member_that_is_started_again_ends_the_group_at_the_others() -> None:
             async with second:
                 address = second.address
                 await first.broadcast(b"m")
-                await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+                await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
             again = Group("test", me=1, members=2, bind=address, routes={0: first.address}, key=KEY)
             async with again:
                 with pytest.raises(GroupFailed, match="process 1 was started again"):
-                    await asyncio.wait_for(take(first, 1), 5)
+                    await asyncio.wait_for(take(first, 1), 60)
                 assert again.statistics.violations.total() == 0
                 assert again.waits == ()
 
@@ -423,7 +423,7 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
         cast(socket.socket, third._bind).close()
         async with first, second:
             await first.broadcast(b"m")
-            await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 5)
+            await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
             assert first.waits == second.waits == ()
             assert first.waiting_s == 0.0
             await first.broadcast(b"never delivered")
@@ -434,7 +434,7 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
                 with pytest.raises(
                     GroupFailed, match=r"^no progress for 0.2 s: .* for message 0:2 of process 2"
                 ):
-                    await asyncio.wait_for(take(group, 1), 5)
+                    await asyncio.wait_for(take(group, 1), 60)
             with pytest.raises(GroupFailed, match="process 2"):
                 await first.broadcast(b"m")
 
@@ -465,7 +465,7 @@ def test_a_call_that_fails_fails_all_that_wait(monkeypatch: pytest.MonkeyPatch) 
             reading = asyncio.create_task(take(first, 1))
             await asyncio.sleep(0)
             calls = [first.broadcast(b"m"), first.broadcast(b"m"), reading]
-            for outcome in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5):
+            for outcome in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60):
                 assert isinstance(outcome, GroupFailed)
                 assert str(outcome) == "RuntimeError: planted"
             with pytest.raises(GroupClosed):
@@ -542,7 +542,7 @@ def test_members_agree_through_relays_that_lose_and_duplicate() -> None:
                     await group.broadcast(b"%d" % k)
 
             talks = asyncio.gather(*(talk(group) for group in members))
-            taken = await asyncio.wait_for(asyncio.gather(*(take(group, 60) for group in members)), 10)
+            taken = await asyncio.wait_for(asyncio.gather(*(take(group, 60) for group in members)), 60)
             await talks
         for relay in relays.values():
             relay.transport.close()
@@ -569,7 +569,7 @@ def test_what_statistics_hand_out_is_the_callers_own() -> None:
             assert a.statistics.datagrams["data"] == a.statistics.transmissions["data"] == 1
             assert not any("spoiled" in counter for counter in cast(tuple[Counter[str], ...], a.statistics))
 
-    asyncio.run(asyncio.wait_for(scenario(), 10.0))
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_a_group_runs_over_every_version_of_ip_that_the_machine_has() -> None:
@@ -587,7 +587,7 @@ def test_a_group_runs_over_every_version_of_ip_that_the_machine_has() -> None:
         first, second = (
             Group("v", me=me, members=2, bind=at[me], routes={1 - me: at[1 - me]}, key=KEY) for me in range(2)
         )
-        async with asyncio.timeout(5), first, second:
+        async with asyncio.timeout(60), first, second:
             await first.broadcast(b"hello")
             assert (await anext(second)).payload == b"hello"
             assert await anext(first) == (0, 1, 1, b"hello")

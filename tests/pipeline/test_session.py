@@ -19,10 +19,12 @@ from antiphon.conformance.pipeline.session import parts, spark_session
 
 PROGRAM = """
 import os, shutil, sys, time
+from pathlib import Path
 assert shutil.which("java") is None and "JAVA_HOME" not in os.environ
 from antiphon.conformance.pipeline.session import spark_session
 
 def slowly(batches):
+    Path(sys.argv[1]).touch()
     for batch in batches:
         time.sleep(600)
         yield batch
@@ -67,7 +69,7 @@ def test_spark_starts_silently_on_a_machine_without_java_and_ends_so_by_ctrl_c(t
             (tools / tool).symlink_to(found)
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "begun")],
         env=environment | {"PATH": str(tools), "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -76,7 +78,8 @@ def test_spark_starts_silently_on_a_machine_without_java_and_ends_so_by_ctrl_c(t
     ) as process:
         assert process.stdout is not None
         told = process.stdout.readline()
-        time.sleep(1)  # the job begins
+        while process.poll() is None and not (tmp_path / "begun").exists():
+            time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
         _, complaint = process.communicate(timeout=400)
     assert complaint == ""

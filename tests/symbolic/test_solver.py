@@ -31,12 +31,16 @@ def pigeons(solver: Solver, holes: int) -> None:
 
 
 def wait() -> None:
-    """As a main thread waits for what its threads do: five seconds, unless Ctrl-C wakes it."""
+    """As a main thread waits for what its threads do: half a minute, unless Ctrl-C wakes it."""
     ctrl_c()
     gate = threading.Lock()
     gate.acquire()
-    threading.Timer(5, gate.release).start()
-    gate.acquire()
+    end = threading.Timer(30, gate.release)
+    end.start()
+    try:
+        gate.acquire()
+    finally:
+        end.cancel()
 
 
 def test_ctrl_c_ends_a_search() -> None:
@@ -46,7 +50,7 @@ def test_ctrl_c_ends_a_search() -> None:
     ctrl_c()
     with pytest.raises(KeyboardInterrupt):
         solver.check(seconds=60)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 50
 
 
 def test_ctrl_c_wakes_a_thread_that_waits_after_a_search() -> None:
@@ -56,7 +60,7 @@ def test_ctrl_c_wakes_a_thread_that_waits_after_a_search() -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         wait()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 25
 
 
 def test_ctrl_c_wakes_a_thread_that_waits_after_stacks_were_searched() -> None:
@@ -64,4 +68,4 @@ def test_ctrl_c_wakes_a_thread_that_waits_after_stacks_were_searched() -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         wait()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 25

@@ -210,7 +210,7 @@ def test_processes_that_compile_at_once_share_the_cache(tmp_path: Path) -> None:
     command: list[Any] = [sys.executable, "-c", CHILD]
     environment = {**os.environ, "ANTIPHON_CACHE": str(tmp_path)}
     running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(3)]
-    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert [process.wait(timeout=600) for process in running] == [0, 0, 0]
     assert len(list((tmp_path / "kernels").iterdir())) == 2
     for process in running:
         process.communicate()
