@@ -43,6 +43,9 @@ COMPARISONS = "x"
 LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
 """Claims of theirs with a counterexample that Z3 finds only after minutes."""
 
+AT_ONCE = 2
+"""How many groups of rows are answered at a time: an exploration has a thread for every processor itself."""
+
 SAMPLE = "6"
 """How many mutants of each text are asked."""
 
@@ -128,8 +131,9 @@ def _verified(document: dict[str, Any]) -> str:
     return f"{report['runs']} runs, {report['events']:,} events, {verdicts} verdicts"
 
 
-def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """The two columns of work; rows of one column run one after the other. What takes minutes is left to
+def rows(directory: Path) -> tuple[tuple[Row, ...], ...]:
+    """The rows in groups: those of one group run one after the other, and groups side by side. What takes
+    longest begins first, so that all ends at about the same time. What takes minutes is left to
     `make check-deep`.
     """
     runs = directory / "runs"
@@ -139,49 +143,42 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     urgent = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
     figures, views = _named(FIGURES), _named(VIEWS)
     others = _named(name for name in families() if name not in (*FIGURES, *VIEWS, COMPARISONS))
-    return (
-        (
-            Row("do the repaired figures hold, within bounds?", ("check",), _checked),
-            Row(
-                "does two-phase commit hold, in a million states?",
-                ("check", "two-phase", "--set", "managers=8", "--engine", "native"),
-                _checked,
-            ),
-            Row(
-                "are RBP's claims, and comparisons, as true as the ledger records?",
-                ("claims", "--brief", "--fresh", *figures, *_named((COMPARISONS,))),
-                _claimed,
-            ),
-            Row("and those of the other documents?", ("claims", "--brief", "--fresh", *others), _claimed),
-            Row(
-                "and what the RBP report claims about view changes?",
-                ("claims", "--brief", "--fresh", *views),
-                _claimed,
-            ),
+    judged = (
+        Row(
+            "do three processes on UDP with losses agree?", ("cluster", "rbp", *cluster, "--seed", "7"), _ran
         ),
-        (
-            Row(
-                "do three processes on UDP with losses agree?",
-                ("cluster", "rbp", *cluster, "--seed", "7"),
-                _ran,
-            ),
-            Row("and in a second run?", ("cluster", "rbp", *cluster, "--seed", "8"), _ran),
-            Row("does Spark judge their logs the same?", ("verify", str(runs)), _verified),
-            Row(
-                "does the code do what the model does, step by step?",
-                ("lockstep", "rbp", *big, *urgent),
-                _walked,
-            ),
-            Row("and in every order of steps (2 processes)?", ("lockstep", "rbp", *small), _walked),
-            Row("does Hypothesis find a difference?", ("stateful", "rbp"), _tried),
-            Row("does every protocol refine its abstract machine?", ("refine",), _checked),
-            Row(
-                "does Z3 find RBP's counterexamples by itself?",
-                ("claims", "--engine", "z3", *figures),
-                _claimed,
-            ),
+        Row("and in a second run?", ("cluster", "rbp", *cluster, "--seed", "8"), _ran),
+        Row("does Spark judge their logs the same?", ("verify", str(runs)), _verified),
+    )
+    alone = (
+        Row(
+            "are RBP's claims, and comparisons, as true as the ledger records?",
+            ("claims", "--brief", "--fresh", *figures, *_named((COMPARISONS,))),
+            _claimed,
+        ),
+        Row("and those of the other documents?", ("claims", "--brief", "--fresh", *others), _claimed),
+        Row(
+            "and what the RBP report claims about view changes?",
+            ("claims", "--brief", "--fresh", *views),
+            _claimed,
+        ),
+        Row(
+            "does Z3 find RBP's counterexamples by itself?", ("claims", "--engine", "z3", *figures), _claimed
+        ),
+        Row("does every protocol refine its abstract machine?", ("refine",), _checked),
+        Row(
+            "does the code do what the model does, step by step?", ("lockstep", "rbp", *big, *urgent), _walked
+        ),
+        Row("and in every order of steps (2 processes)?", ("lockstep", "rbp", *small), _walked),
+        Row("do the repaired figures hold, within bounds?", ("check",), _checked),
+        Row("does Hypothesis find a difference?", ("stateful", "rbp"), _tried),
+        Row(
+            "does two-phase commit hold, in a million states?",
+            ("check", "two-phase", "--set", "managers=8", "--engine", "native"),
+            _checked,
         ),
     )
+    return judged, *((row,) for row in alone)
 
 
 def _named(chosen: Iterable[str]) -> tuple[str, ...]:
@@ -278,18 +275,18 @@ def gate(
     """
     output.writable_directory("--directory", directory)
     if deep:
-        chosen = deep_rows()
-        columns: list[Iterator[Row]] = [iter(chosen)] * min(os.cpu_count() or 1, len(chosen))
+        groups: tuple[tuple[Row, ...], ...] = tuple((row,) for row in deep_rows())
+        workers = min(os.cpu_count() or 1, len(groups))
     else:
         _clear(directory / "runs")
-        parts = rows(directory)
-        chosen, columns = tuple(itertools.chain(*parts)), list(map(iter, parts))
+        groups, workers = rows(directory), AT_ONCE
+    chosen, left = tuple(itertools.chain(*groups)), iter(groups)
     answers: dict[Row, documents.RowDocument] = {}
     board = _Board(chosen, answers, says_lines=deep)
     stop = threading.Event()
-    with board, ThreadPoolExecutor(len(columns)) as pool:
+    with board, ThreadPoolExecutor(workers) as pool:
         try:
-            working = {pool.submit(_column, column, answers, board, stop) for column in columns}
+            working = {pool.submit(_work, left, answers, board, stop) for _ in range(workers)}
             while working:  # in short waits, since a signal need not end a long one
                 done, working = wait(working, timeout=0.2)
                 for future in done:
@@ -323,11 +320,14 @@ def _clear(runs: Path) -> None:
         raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
 
 
-def _column(
-    column: Iterator[Row], answers: dict[Row, documents.RowDocument], board: _Board, stop: threading.Event
+def _work(
+    groups: Iterator[tuple[Row, ...]],
+    answers: dict[Row, documents.RowDocument],
+    board: _Board,
+    stop: threading.Event,
 ) -> None:
-    """Answer the rows of a column; several threads may take rows from one."""
-    for row in column:
+    """Answer the rows of one group after the other, while there are some that no other thread has taken."""
+    for row in itertools.chain.from_iterable(groups):
         if stop.is_set():
             return
         board.start(row)

@@ -185,7 +185,7 @@ def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> Non
 
 
 def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
-    asked = [row for column in gate.rows(tmp_path) for row in column]
+    asked = [row for group in gate.rows(tmp_path) for row in group]
     assert {row.arguments[0] for row in asked} == {
         "check",
         "claims",
@@ -201,7 +201,7 @@ def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_pa
 
 def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:
     """A family that is added is asked without another word."""
-    asked = [row.arguments for column in gate.rows(tmp_path) for row in column]
+    asked = [row.arguments for group in gate.rows(tmp_path) for row in group]
     named = [
         family
         for words in asked
@@ -212,9 +212,14 @@ def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:
     assert sorted(named) == sorted(families())
 
 
+def test_no_group_waits_for_another_and_what_reads_logs_comes_after_who_writes_them(tmp_path: Path) -> None:
+    told = [[row.arguments[0] for row in group] for group in gate.rows(tmp_path)]
+    assert [words for words in told if len(words) > 1] == [["cluster", "cluster", "verify"]]
+
+
 def test_spark_starts_once(tmp_path: Path) -> None:
     """It takes seconds of every core: all logs are judged by one command."""
-    commands = [row.arguments[0] for column in gate.rows(tmp_path) for row in column]
+    commands = [row.arguments[0] for group in gate.rows(tmp_path) for row in group]
     assert commands.count("verify") == 1
 
 
@@ -223,5 +228,5 @@ def test_the_row_of_spark_counts_what_the_report_counts(tmp_path: Path) -> None:
     mixed = Counter({Outcome.HOLDS: 1, Outcome.UNKNOWN: 1})
     counts = {"Validity": Counter({Outcome.HOLDS: 2}), "Agreement": mixed}
     report = VerifyReport(counts, (), (), 0, 0, runs=2, suspects=1, events=1_234)
-    (row,) = [row for column in gate.rows(tmp_path) for row in column if "Spark" in row.question]
+    (row,) = [row for group in gate.rows(tmp_path) for row in group if "Spark" in row.question]
     assert row.tell({"report": report.to_dict()}) == "2 runs, 1,234 events, 4 verdicts"
