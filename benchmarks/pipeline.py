@@ -6,9 +6,10 @@
 takes cases of RUNS x PROCESSES x MESSAGES and prints a row of a table for each: seconds of the clock, and in
 brackets of processors, Java and Spark's workers included. A measurement, not a test.
 
-1. Logs into verdicts: reading as tasks read, plain Python, `antiphon verify` of logs, `antiphon ingest`. With
-   `--direct` no log is written: the rows of the same runs are made and put into buckets as tasks put them,
-   and in each the last process crashes half-way.
+1. Logs into verdicts: reading as tasks read, in a process of its own, whose start (to load the reader, and to
+   read one run) is told by itself; then plain Python, `antiphon verify` of logs, `antiphon ingest`. With
+   `--best-of 0` the reading alone, and no Spark. With `--direct` no log is written: the rows of the same runs
+   are made and put into buckets as tasks put them, and in each the last process crashes half-way.
 2. The question of `scan` put to the rows of the lake: Spark in one pass, the bare read of the same columns by
    Spark, and the same question in pandas, Polars and DuckDB, each if it is there: pip install polars duckdb.
    Each of these has a process of its own, of bounded memory.
@@ -183,6 +184,21 @@ def read_in_one_process(logs: Path, staging: Path) -> bool:
         for _ in work([pa.RecordBatch.from_pydict({"id": list(range(many))})]):
             pass
     return True
+
+
+def timed_reading(logs: Path, place: Path) -> tuple[float, Times]:
+    """The processor seconds until a process has read one run, and the times of reading these logs then."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(_ask_reading, logs, place).result()
+
+
+def _ask_reading(logs: Path, place: Path) -> tuple[float, Times]:
+    one = place / "one"
+    one.mkdir(parents=True)
+    write_logs(one, 1, 2, 3)
+    read_in_one_process(one, place / "first")
+    start = time.process_time()
+    return start, timed(lambda: read_in_one_process(logs, place / "read"), expected=True)
 
 
 def judge_in_python(root: Path) -> bool:
@@ -374,19 +390,46 @@ def main() -> None:
     parser.add_argument("--without", action="append", default=[], choices=TWINS)
     options = parser.parse_args()
     os.environ["SPARK_DRIVER_MEMORY"] = options.heap
-    with tempfile.TemporaryDirectory() as scratch, spark_session(options.master, 1 << 30) as session:
-        write_lake(Path(scratch) / "warm", 100, 2, 3)
-        verify(Path(scratch) / "warm", options.master)  # Java compiles what it will need
+    with tempfile.TemporaryDirectory() as scratch:
+        place = options.at or Path(scratch)
+        lines = {} if options.direct else {case: _measure_reading(case, place) for case in options.case}
+        if options.best_of:
+            _measure_spark(options, place, Path(scratch), lines)
+
+
+def _measure_spark(options: argparse.Namespace, place: Path, scratch: Path, lines: dict[str, int]) -> None:
+    """Print the table."""
+    with spark_session(options.master, 1 << 30) as session:
+        write_lake(scratch / "warm", 100, 2, 3)
+        verify(scratch / "warm", options.master)  # Java compiles what it will need
         print(_ROW.format("runs", "events", *_COLUMNS) + "\n|" + "---|" * (len(_COLUMNS) + 2), flush=True)
         for case in options.case:
-            _measure(session, case, options, options.at or Path(scratch))
+            _measure(session, case, options, place, lines.get(case, 0))
 
 
 _COLUMNS = ("bare read", "the pass", "ratio", "processors' ratio", *TWINS, "verify")
 _ROW = "| " + " | ".join(["{}"] * (len(_COLUMNS) + 2)) + " |"
 
 
-def _measure(session: Any, case: str, options: argparse.Namespace, place: Path) -> None:
+def _measure_reading(case: str, place: Path) -> int:
+    """Write logs, tell how fast they are read, and count their lines."""
+    logs = place / f"logs-{case}"
+    logs.mkdir()
+    lines = write_logs(logs, *map(int, case.split("x")))
+    start, times = timed_reading(logs, place / f"reading-{case}")
+    _tell(case, "read, in one process", lines, times)
+    told = f"with its start, {start:.1f} s, {lines / (start + times[1]):,.0f}"
+    print(f"{case}: {told}", file=sys.stderr)
+    return lines
+
+
+def _tell(case: str, way: str, lines: int, times: Times) -> None:
+    clock, processors = times
+    rate = f"{lines / processors:,.0f} lines a second of a processor"
+    print(f"{case}: {way}: {clock:.2f} s, {processors:.2f} s of processors, {rate}", file=sys.stderr)
+
+
+def _measure(session: Any, case: str, options: argparse.Namespace, place: Path, lines: int) -> None:
     size = tuple(map(int, case.split("x")))
     lake, logs = place / f"lake-{case}", place / f"logs-{case}"
     runs = size[0]
@@ -394,20 +437,13 @@ def _measure(session: Any, case: str, options: argparse.Namespace, place: Path) 
         took = timed(lambda: write_lake(lake, *size), None)
         print(f"{case}: made in {took[0]:.1f} s, {took[1]:.1f} s of processors", file=sys.stderr)
     elif not options.direct:
-        logs.mkdir()
-        lines = write_logs(logs, *size)
         ways: dict[str, Callable[[], object]] = {
-            "read, in one process": lambda: read_in_one_process(logs, place / f"read-{case}"),
             "plain Python, read and judge": lambda: judge_in_python(logs),
             "verify of logs": lambda: verify(logs, options.master).outcome == "holds",
             "ingest": lambda: ingest([logs], lake, options.master).total("runs") == runs,
         }
-        for way, ask in list(ways.items())[: None if options.best_of else 1]:
-            clock, processors = timed(ask, expected=True)
-            rate = f"{lines / processors:,.0f} lines a second of a processor"
-            print(f"{case}: {way}: {clock:.1f} s, {processors:.1f} s of processors, {rate}", file=sys.stderr)
-    if not options.best_of:
-        return
+        for way, ask in ways.items():
+            _tell(case, way, lines, timed(ask, expected=True))
     (batch,) = batches_of(lake)
     shutil.rmtree(batch.directory / "verdicts", ignore_errors=True)
     judged = timed(lambda: verify(lake, options.master).suspects, 0)

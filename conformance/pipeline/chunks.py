@@ -88,7 +88,7 @@ class OpenedRun(NamedTuple):
     number: int
     name: str
     path: str
-    logs: Sequence[tuple[int, Path | str, Path | bytes]]
+    logs: Sequence[tuple[int, str, str | bytes]]
 
 
 OpenRuns = Callable[[bytes], Iterator[OpenedRun]]
@@ -98,7 +98,7 @@ OpenRuns = Callable[[bytes], Iterator[OpenedRun]]
 def open_planned(plan: bytes) -> Iterator[OpenedRun]:
     """Open runs that are directories, `PlannedRun`s."""
     for run in msgspec.json.decode(plan, type=list[PlannedRun]):
-        logs = [(process, f"{run.path}/{name}", Path(run.place) / name) for process, name in run.logs]
+        logs = [(process, f"{run.path}/{name}", f"{run.place}/{name}") for process, name in run.logs]
         yield OpenedRun(run.number, run.name, run.path, logs)
 
 
@@ -219,7 +219,7 @@ class _Run:
     def read(self) -> None:
         """Read all logs."""
         for process, path, log in self.opened.logs:
-            self.headers[process] = self._read_log(process, str(path), log)
+            self.headers[process] = self._read_log(process, path, log)
 
     def end(self) -> Fact:
         """Note what is wrong between the logs; all facts."""
@@ -237,7 +237,7 @@ class _Run:
         counts = {"processes": len(self.headers), "lines": self.lines, "events": self.events}
         return named | counts | {"faults": self.faults}
 
-    def _read_log(self, process: int, path: str, log: Path | bytes) -> Header | None:
+    def _read_log(self, process: int, path: str, log: str | bytes) -> Header | None:
         """Read one log; its header."""
         header: Header | None = None
         facts = self.facts.log(process)

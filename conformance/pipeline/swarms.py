@@ -247,7 +247,7 @@ class _Swarm:
         def open_runs(plan: bytes) -> Iterator[OpenedRun]:
             for kept in msgspec.json.decode(plan, type=list[KeptSeed]):
                 result = run_seed(core, kept.seed, wanted)
-                logs = [(p, Path(result.name) / log_name(p), log) for p, log in enumerate(result.logs)]
+                logs = [(p, f"{result.name}/{log_name(p)}", log) for p, log in enumerate(result.logs)]
                 yield OpenedRun(kept.number, result.name, f"{command} --runs 1 --seed {kept.seed}", logs)
 
         return open_runs

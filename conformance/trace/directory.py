@@ -16,8 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.reader import Log, Problem, read_log
 from antiphon.conformance.trace.schema import RESULTS, Event, Header
@@ -141,10 +139,10 @@ def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]
         yield f"the header names process {header.process}, the file process {process}"
     if process >= first.processes:
         yield f"process {process} in a run of {first.processes} processes"
-    mine, theirs = (msgspec.structs.asdict(h) for h in (header, first))
-    for field in mine:
-        if field != "process" and mine[field] != theirs[field]:
-            yield f"{field} is {_shown(mine[field])} here and {_shown(theirs[field])} in the run's first log"
+    for field in Header.__struct_fields__:
+        mine, theirs = getattr(header, field), getattr(first, field)
+        if field != "process" and mine != theirs:
+            yield f"{field} is {_shown(mine)} here and {_shown(theirs)} in the run's first log"
 
 
 def _shown(value: object) -> str:

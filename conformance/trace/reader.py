@@ -12,6 +12,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -115,14 +116,14 @@ def read_lines(log: Path | bytes) -> Iterator[LogLine]:
         yield part
 
 
-def read_parts(log: Path | bytes, end: int | None = None) -> Iterator[LogLine | Block]:
+def read_parts(log: Path | str | bytes, end: int | None = None) -> Iterator[LogLine | Block]:
     """Read a log as `read_lines` does, to this byte if one is named; of lines without a fault that stand as
     our writer writes them, many at a time.
     """
     return _read(log, Reading(in_blocks=True), end)
 
 
-def _read(log: Path | bytes, reading: Reading, end: int | None = None) -> Iterator[LogLine | Block]:
+def _read(log: Path | str | bytes, reading: Reading, end: int | None = None) -> Iterator[LogLine | Block]:
     """The last part of a file is a line alone; it is held back, since what is wrong with the end of the file
     is told of it.
     """
@@ -150,10 +151,14 @@ def _read(log: Path | bytes, reading: Reading, end: int | None = None) -> Iterat
         yield last
 
 
-def _opened(log: Path | bytes, end: int | None) -> AbstractContextManager[BinaryIO]:
+def _opened(log: Path | str | bytes, end: int | None) -> AbstractContextManager[BinaryIO]:
     if isinstance(log, bytes):
         return io.BytesIO(log[:end])
-    opened: AbstractContextManager[BinaryIO] = _OPENERS.get(log.suffix, Path.open)(log, "rb")
+    path = os.fspath(log)
+    opener = _OPENERS.get(f".{path.rpartition('.')[2]}")
+    opened: AbstractContextManager[BinaryIO] = (
+        io.FileIO(path) if opener is None else opener(path, "rb")  # a buffer has no use
+    )
     if end is None:
         return opened
     with opened as file:
@@ -177,7 +182,8 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
     line, by itself.
     """
     held, skipping = b"", False
-    while more := file.read1(_PIECE_BYTES):  # type: ignore[attr-defined]
+    read = getattr(file, "read1", file.read)
+    while more := read(_PIECE_BYTES):
         if skipping:
             skipping = b"\n" not in more
             more = more.partition(b"\n")[2]
