@@ -12,6 +12,7 @@ import os
 import re
 import socket
 import struct
+import time
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,8 @@ _ON_THIS_MACHINE: Final = re.compile(r"local(\[(\*|[1-9][0-9]*)(, *[1-9][0-9]*)?
 _CLUSTER_HERE: Final = re.compile(r"local-cluster\[ *[1-9][0-9]* *, *[1-9][0-9]* *, *[1-9][0-9]* *\]")
 _STREAM_REQUEST: Final = 6
 _STREAM_FAILURE: Final = 8
+_SETTINGS: Final = 4
+"""Kinds of frames: of Spark's own protocol, and of HTTP/2."""
 _PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
 """The port of an address that names none."""
 
@@ -71,7 +74,7 @@ def require_master(master: str) -> None:
     for host, port in addresses(master):
         try:
             with socket.create_connection((host, port), WAIT_S) as connection:
-                if not master.startswith("spark:") or _speaks_spark(connection):
+                if _speaks(master, connection):
                     return
                 refused.append(f"{host}:{port} (takes connections, and does not speak as Spark does)")
         except OSError as error:
@@ -79,6 +82,26 @@ def require_master(master: str) -> None:
     raise InputError(
         f"nobody answers at the master {master!r}: {', '.join(refused)}; start it, or name another: {FORMS}"
     )
+
+
+def _speaks(master: str, connection: socket.socket) -> bool:
+    """Whether who listens speaks as such a master does, where that can be asked in plain text."""
+    if master.startswith("spark:"):
+        return _speaks_spark(connection)
+    is_plain = is_connect(master) and not re.search(r";(use_ssl=true|token=)", master, re.IGNORECASE)
+    return not is_plain or _speaks_http_2(connection)
+
+
+def _speaks_http_2(connection: socket.socket) -> bool:
+    """Whether who listens begins as a server of gRPC does, to a client that begins: with its settings.
+
+    A frame is its length (3 bytes), its kind (1), flags (1) and the number of a stream (4). The client of
+    Spark Connect says so too, when it has been loaded, which takes long where much else is done.
+    """
+    connection.settimeout(WAIT_S)
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0)))
+    told = _received(connection, 9)
+    return len(told) == 9 and told[3] == _SETTINGS
 
 
 def _speaks_spark(connection: socket.socket) -> bool:
@@ -92,13 +115,17 @@ def _speaks_spark(connection: socket.socket) -> bool:
     frame = struct.pack(">qbi", 13 + len(asked), _STREAM_REQUEST, len(asked)) + asked
     connection.settimeout(WAIT_S)
     connection.sendall(frame)
-    told = b""
-    while len(told) < 9:
-        more = connection.recv(9 - len(told))
-        if not more:
-            return False
+    told = _received(connection, 9)
+    return len(told) == 9 and told[8] == _STREAM_FAILURE
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """So many bytes, or fewer if no more come."""
+    until, told = time.monotonic() + WAIT_S, b""
+    while len(told) < size and (more := connection.recv(size - len(told))):
         told += more
-    return told[8] == _STREAM_FAILURE
+        connection.settimeout(max(until - time.monotonic(), 0.001))
+    return told
 
 
 def _require_yarn() -> None:

@@ -247,3 +247,33 @@ def test_of_a_log_that_shows_the_protocol_late_the_handover_is_left_to_the_end()
     events: list[Event] = [Broadcast(k, message_id(0, k), "aa") for k in range(PASSING_MAX + 1)]
     found = [finding for event in [*events, CoreBroadcast(0, "0:7", "aa")] for finding in alone.feed(event)]
     assert (found, alone.unknown, alone.taken) == ([], True, [])
+
+
+@pytest.mark.parametrize(
+    ("promise", "text", "first", "told"),
+    [
+        (("total-order",), "0: +a a#5 +0:2 0:2#5 | 1: a#5", (2, 1), {"UniformNumbering"}),
+        (("weak-total-order",), "0: +a +0:2 a 0:2 [2=01] | 1: 0:2 a [2=01]", (4, 2), {"WeakTotalOrder"}),
+        (("virtual-synchrony",), "0: +a a [2=01] | 1: [2=01] !", (2, 2), {"ViewSynchrony"}),
+        (
+            ("extended-virtual-synchrony",),
+            "0: +a a [01] [2=01] | 1: [01] a [2=01]",
+            (2, 2),
+            {"FailureAtomicity"},
+        ),
+        (("causal-order",), "0: +a +a a | 1: a +b b", (2, 1), {"BroadcastOnce"}),
+    ],
+)
+def test_what_is_done_may_still_be_of_weight(
+    promise: tuple[str, ...], text: str, first: tuple[int, ...], told: set[str]
+) -> None:
+    """All who can deliver the messages have, before the event comes that breaks something."""
+    logs, window = history(text), Window.of(2, promise)
+    cut = list(zip(logs, first, strict=True))
+    for steps in ([log[:k] for log, k in cut], [log[k:-1] for log, k in cut]):
+        for p, events in enumerate(steps):
+            for event in events:
+                window.feed(p, event)
+        window.judge()
+    assert not window.unsure
+    assert window.broken.keys() == told

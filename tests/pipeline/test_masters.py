@@ -51,16 +51,15 @@ def test_one_of_several_masters_that_answers_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as dead:
         dead.bind(("127.0.0.1", 0))
         ports = (dead.getsockname()[1], server.getsockname()[1])
-        require_master("sc://" + ",".join(f"127.0.0.1:{port}" for port in ports))
+        require_master("k8s://https://" + ",".join(f"127.0.0.1:{port}" for port in ports))
 
 
 def test_who_listens_and_is_no_master_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masters, "WAIT_S", 0.2)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(InputError, match=r"nobody answers at .*timed out"),
-    ):
-        require_master(f"spark://127.0.0.1:{silent.getsockname()[1]}")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for scheme in ("spark", "sc"):
+            with pytest.raises(InputError, match=r"nobody answers at .*timed out"):
+                require_master(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}")
 
     class Other(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -68,8 +67,9 @@ def test_who_listens_and_is_no_master_is_told(monkeypatch: pytest.MonkeyPatch) -
 
     with socketserver.TCPServer(("127.0.0.1", 0), Other) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
-        with pytest.raises(InputError, match="takes connections, and does not speak as Spark does"):
-            require_master(f"spark://127.0.0.1:{other.server_address[1]}")
+        for scheme in ("spark", "sc"):
+            with pytest.raises(InputError, match="takes connections, and does not speak as Spark does"):
+                require_master(f"{scheme}://127.0.0.1:{other.server_address[1]}")
         other.shutdown()
 
 
@@ -123,7 +123,7 @@ def test_a_port_that_does_not_speak_spark_connect_is_told(
     monkeypatch.setattr(session, "CONNECT_S", 0.2)
     monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: None)  # another test's may run
     with socket.create_server(("127.0.0.1", 0)) as server:
-        master = f"sc://127.0.0.1:{server.getsockname()[1]}"
+        master = f"sc://127.0.0.1:{server.getsockname()[1]}/;use_ssl=true"  # which is not asked before
         with (
             pytest.raises(InputError, match="no Spark Connect server: it says nothing for 0 seconds"),
             session.spark_session(master),
