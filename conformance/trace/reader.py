@@ -155,14 +155,17 @@ def _opened(log: Path | str | bytes, end: int | None) -> AbstractContextManager[
     if isinstance(log, bytes):
         return io.BytesIO(log[:end])
     path = os.fspath(log)
-    opener = _OPENERS.get(f".{path.rpartition('.')[2]}")
-    opened: AbstractContextManager[BinaryIO] = (
-        io.FileIO(path) if opener is None else opener(path, "rb")  # a buffer has no use
-    )
+    opener = _OPENERS.get(f".{path.rpartition('.')[2]}", plain)
+    opened: AbstractContextManager[BinaryIO] = opener(path, "rb")
     if end is None:
         return opened
     with opened as file:
         return io.BytesIO(file.read(end))
+
+
+def plain(path: str, mode: str) -> io.FileIO:
+    """Open a file that is not compressed; it is read in large pieces, for which a buffer has no use."""
+    return io.FileIO(path, mode)
 
 
 _OPENERS: Final[Mapping[str, Callable[..., Any]]] = {

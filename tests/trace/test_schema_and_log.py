@@ -49,6 +49,7 @@ from antiphon.conformance.trace import (
     message_id,
     read_lines,
     read_log,
+    reader,
 )
 
 HEADER = Header(run="r", protocol="rbp", process=0, processes=2, seed=7, messages=4, loss=0.1)
@@ -322,7 +323,7 @@ def test_what_is_wrong_with_the_last_line_is_told_before_a_file_that_cannot_be_r
     unreadable = "cannot be read: Input/output error"
     for line, told in ((b"not JSON\n", "not an event: 'not JSON'"), (b"", unreadable)):
         content = HEADER_LINE + line
-        monkeypatch.setattr(Path, "open", lambda self, mode, content=content: Breaks(content))
+        monkeypatch.setattr(reader, "plain", lambda path, mode, content=content: Breaks(content))
         (problem,) = read_log(tmp_path / log_name(0)).problems
         assert problem.line == 1 + bool(line)
         assert problem.reason.startswith(told)
