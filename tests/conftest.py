@@ -2,6 +2,7 @@
 profile is asked for.
 """
 
+import gc
 import itertools
 import os
 import signal
@@ -47,6 +48,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end, and programs make many objects that live: nobody looks
+    for cycles among them more than now and then.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
