@@ -13,6 +13,7 @@ from typing import get_args
 
 import pytest
 
+from antiphon.conformance.ledger import errata
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
@@ -114,6 +115,15 @@ def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaire
                 outcomes = [check.outcome for check in claim.checks]
                 assert "violated" in outcomes or "unknown" in outcomes
                 assert "holds" in outcomes or not claim.repairs
+
+
+def test_the_committed_errata_rest_on_todays_records_and_specifications() -> None:
+    """Otherwise: antiphon errata --write docs."""
+    docs = Path(__file__).parents[2] / "docs"
+    written = (docs / "errata.md").read_text(encoding="utf-8")
+    pictures = {path.name: True for path in (docs / errata.PICTURES).glob("*.svg")}
+    assert [claim.id for claim in errata.stale(all_claims(), written, pictures)] == []
+    assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(all_claims())]
 
 
 def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytest.Subtests) -> None:
