@@ -74,6 +74,7 @@ def test_the_saved_counterexample_is_the_one_that_was_shown(trace: Path) -> None
     assert (load(trace).shows, len(load(trace))) == ("AtMostTwo", 6)
 
 
+@pytest.mark.deep
 def test_without_a_specification_the_default_set_holds(antiphon: Run) -> None:
     document = antiphon("check", "--json").document
     assert document.outcome == "holds"

@@ -146,8 +146,8 @@ def test_wrong_usage_exits_with_64(antiphon: Run, arguments: tuple[str, ...], sa
 
 
 def test_families_may_be_named_together(antiphon: Run) -> None:
-    answer = antiphon("claims", "--protocol", "RBC", "--protocol", "msq", "--json")
-    assert {claim.id.split("-")[0] for claim in document(answer).claims} == {"RBC", "MSQ"}
+    answer = antiphon("claims", "--protocol", "RBC", "--protocol", "ct", "--json")
+    assert {claim.id.split("-")[0] for claim in document(answer).claims} == {"RBC", "CT"}
 
 
 def test_each_repair_that_a_claim_names_is_needed(antiphon: Run) -> None:

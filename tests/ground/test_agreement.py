@@ -50,7 +50,7 @@ PROTOCOLS = {
 def test_protocols_agree_along_random_walks(bound: Program) -> None:
     rng = random.Random(1)
     every = list(instances(bound))
-    cases = [(state, rng.sample(every, min(20, len(every))) + taken) for state, taken in walk(bound, rng, 10)]
+    cases = [(state, rng.sample(every, min(12, len(every))) + taken) for state, taken in walk(bound, rng, 8)]
     assert list(disagreements(bound, cases)) == []
 
 

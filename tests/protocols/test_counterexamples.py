@@ -111,11 +111,11 @@ def explored(model: tuple[object, ...]) -> Report:
 
 
 MODELS = list(dict.fromkeys(model_of(recorded) for recorded in RUNS.values()))
-SAMPLED = MODELS[::9]
+SAMPLED = MODELS[::20]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The runs of all models with `make check-deep` and when they are written anew, else of every ninth;
+    """The runs of all models with `make check-deep` and when they are written anew, else of every twentieth;
     `make check` looks at the lengths of all.
     """
     if "name" in metafunc.fixturenames:

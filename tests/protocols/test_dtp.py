@@ -249,7 +249,12 @@ BOUNDS = {"AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber"}
 
 
 @pytest.mark.parametrize(
-    ("without", "unproved"), [((), set()), (("monotone_status",), set()), (("advance_on_delivery",), BOUNDS)]
+    ("without", "unproved"),
+    [
+        ((), set()),
+        pytest.param(("monotone_status",), set(), marks=pytest.mark.deep),
+        (("advance_on_delivery",), BOUNDS),
+    ],
 )
 def test_the_invariants_behind_the_bounds_imply_one_another(
     without: tuple[str, ...], unproved: set[str]

@@ -80,7 +80,7 @@ def test_figure_25_with_its_repairs_is_the_normal_phase() -> None:
 @pytest.mark.parametrize(
     ("without", "constants", "length", "guard"),
     [
-        ("await_all_bodies", RING, 27, "self.holds_token(p)"),
+        pytest.param("await_all_bodies", RING, 27, "self.holds_token(p)", marks=pytest.mark.deep),
         ("leave_after_reformation", PAIR | {"suspicions": 1}, 12, "self.holds_token(p)"),
     ],
 )
@@ -158,6 +158,7 @@ def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
     assert every[1] == some[1]
 
 
+@pytest.mark.deep
 def test_urgent_runs_hide_what_depends_on_when_a_process_delivers() -> None:
     """`urgent` is a restriction: who delivers at once delivers before it installs the next list."""
     every, some = (outcomes("deliver_first", urgent=urgent)[1] for urgent in (False, True))

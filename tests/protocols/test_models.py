@@ -144,7 +144,7 @@ def test_urgent_runs_give_the_verdicts_of_all_runs(
     [
         ("old_token", True),
         pytest.param("await_body", True, marks=pytest.mark.deep),
-        ("await_all_bodies", False),
+        pytest.param("await_all_bodies", False, marks=pytest.mark.deep),
     ],
 )
 def test_urgent_runs_find_the_violations_of_all_runs(without: str, fails: bool) -> None:
@@ -232,6 +232,7 @@ def test_what_the_other_readings_come_to(
     } == violated
 
 
+@pytest.mark.deep
 def test_two_processes_agree_whoever_is_asked_but_three_do_not_ask_the_same() -> None:
     few, many = (
         check(program(RbpChecked, repairs="all", asked=who, **RING), properties=["UniformAgreement"])

@@ -127,7 +127,10 @@ the property holds: the models above, and the checks of the ledger.
 """
 
 
-@pytest.mark.parametrize("repair", NEEDED)
+@pytest.mark.parametrize(
+    "repair",
+    [pytest.param(name, marks=(pytest.mark.deep,) * (number % 3)) for number, name in enumerate(NEEDED)],
+)
 def test_without_the_repair_the_figure_breaks(repair: str) -> None:
     property, length, constants = NEEDED[repair]
     broken = report(constants, repair, properties=(property,))[property]
@@ -224,6 +227,7 @@ class Skipping(RbpResilientChecked):
         return item in self.stable[p] and item.number > self.last_delivered[p]
 
 
+@pytest.mark.deep
 def test_order_under_a_failure_can_be_broken_with_two_messages() -> None:
     """RBP-23, whose check holds without this fault, is not one that no fault could fail."""
     skipping = program(Skipping, repairs="all", **{**PAIR, "crashes": 1})
@@ -255,6 +259,7 @@ class MutableOrdered(RbpResilientOrdered, mutations=(LastFirst,)):
     """Figure 25 in which `first` may become `last`."""
 
 
+@pytest.mark.deep
 def test_the_first_message_without_a_number_is_numbered_first() -> None:
     """Claim RBP-15, line 59 of figure 25: with `last` the check fails."""
     constants: dict[str, Any] = {"repairs": "all", **PAIR}

@@ -135,11 +135,9 @@ it looks without each repair.
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """All with `make check-deep`; else those that are quick: of what breaks order one run a variant, of what
-    stalls one a protocol.
-    """
+    """All with `make check-deep`; else of those that are quick one a protocol."""
     deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
-    elsewhere = ("figure-2", "figure-5", "moving-sequencer", "rbp")
+    elsewhere = ("figure-2", "figure-5", "moving-sequencer")
     for name, runs in (("broken", BROKEN), ("stalled", STALLED)):
         if name in metafunc.fixturenames:
             quick = [
@@ -147,11 +145,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 for run in runs
                 if not run.check.deep and len(run.switched_off) == 1 and run.protocol not in elsewhere
             ]
-            one = {
-                run.switched_off if name == "broken" else frozenset({run.protocol}): run
-                for run in quick
-                if not run.switched_off & ELSEWHERE
-            }
+            one = {run.protocol: run for run in quick if not run.switched_off & ELSEWHERE}
             chosen = runs if deep else list(one.values())
             metafunc.parametrize(
                 name, chosen, ids=[f"{run.protocol}-{run.claim}-{run.check.property}" for run in chosen]

@@ -304,7 +304,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """All variants in a deep run (`make check-deep`); else of the larger protocols a few that tell."""
     if "variant" in metafunc.fixturenames:
         deep = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
-        small = ("figure-2", "figure-5", "moving-sequencer", "rbp")
+        small = ("figure-2", "figure-5", "moving-sequencer")
         chosen = [
             (name, without)
             for name, without in VARIANTS
