@@ -154,14 +154,17 @@ def test_the_model_has_the_states_transitions_and_verdicts_of_the_specification(
 ) -> None:
     model = promela(bound)
     found = run_promela(model)
+    explored = check(bound, properties=()).exploration
+    assert found.stored - model.extra == explored.states
     safety = [
         *(method.mark.name for method in bound.declaration.marked("invariant") if method.mark),
         *bound.module.properties,
     ]
-    report = check(bound, properties=safety)
-    explored = report.exploration
-    assert found.stored - model.extra == explored.states
-    broken = {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
+    broken = {
+        verdict.property
+        for verdict in check(bound, properties=safety).verdicts
+        if verdict.outcome is Outcome.VIOLATED
+    }
     assert found.broken == broken
     if not broken and model.counts_steps:
         assert found.transitions - model.idle * explored.states == explored.transitions + (

@@ -26,7 +26,7 @@ from tests.lang.random_specs import ABSTRACT, program_of, random_states, random_
 from antiphon.model.ground import expressions, statements
 from antiphon.spec.lang import Program, State, Step, ir, program
 
-SEEDS = range(120)
+SEEDS = range(60)
 HANDLED = (*EXPRESSIONS, *STATEMENTS)
 
 

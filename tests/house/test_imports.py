@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -40,14 +41,20 @@ PURE = {
 """
 
 
+@cache
+def import_nodes(text: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """The imports in a text, which is parsed once for all tests."""
+    return tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
     """Each import in the text as (line, absolute name); a name taken from a package counts as a possible
     submodule.
     """
-    for node in ast.walk(ast.parse(text)):
+    for node in import_nodes(text):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             parents = module.split(".") if is_package else module.split(".")[:-1]
             base = [*parents[: len(parents) - node.level + 1]] if node.level else []
             origin = ".".join([*base, *([node.module] if node.module else [])])

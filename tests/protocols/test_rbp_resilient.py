@@ -98,6 +98,7 @@ def test_every_step_of_the_repaired_figure_fires_somewhere() -> None:
     assert all(run.complete for run in runs)
 
 
+@pytest.mark.deep
 def test_safety_holds_whoever_fails_and_every_failure_is_noticed() -> None:
     """Validity is Reformation's then: without it a failed ring delivers nothing more."""
     seen = report(FAILURES)

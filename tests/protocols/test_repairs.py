@@ -11,6 +11,9 @@ from antiphon.spec.lang import Spec, program
 
 PROTOCOLS = ("figure-2", "figure-5", "moving-sequencer", "rbp", "rbp-resilient", "dtp", "sequencer", "total")
 
+LARGE = ("rbp", "rbp-resilient", "dtp", "total")
+"""Those whose texts take seconds to read so many times."""
+
 
 def builds_on(spec: type[Spec]) -> dict[str, tuple[str, ...]]:
     """Every repair, with those without which it means nothing."""
@@ -35,7 +38,7 @@ def subsets(needs: dict[str, tuple[str, ...]]) -> Iterator[set[str]]:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=(pytest.mark.deep,) * name.startswith("rbp")) for name in PROTOCOLS],
+    [pytest.param(name, marks=(pytest.mark.deep,) * (name in LARGE)) for name in PROTOCOLS],
 )
 def test_any_subset_of_repairs_is_a_specification(name: str) -> None:
     entry = entry_named(name)

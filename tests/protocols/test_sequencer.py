@@ -223,7 +223,13 @@ MUTANTS: list[tuple[type[Spec], str, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "property", "repairs"), MUTANTS, ids=[case[0].__name__ for case in MUTANTS])
+@pytest.mark.parametrize(
+    ("spec", "property", "repairs"),
+    [
+        pytest.param(*case, id=case[0].__name__, marks=(pytest.mark.deep,) * (case[0] is Accepting))
+        for case in MUTANTS
+    ],
+)
 def test_a_small_change_breaks_the_property(
     spec: type[Spec], property: str, repairs: tuple[str, ...]
 ) -> None:

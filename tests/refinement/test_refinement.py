@@ -284,8 +284,8 @@ VARIANTS += [
 TELLING = (
     "old_token",
     "number_passes",
-    "acknowledge_new",
     "monotone_status",
+    "acknowledge_new",
     "identify_requests",
     "flush",
     "only_members",

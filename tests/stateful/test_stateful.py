@@ -50,13 +50,8 @@ def test_a_planted_fault_shrinks_to_at_most_two_steps_above_breadth_first(fault:
     assert len(shortest.trace) <= len(report.difference.trace) <= len(shortest.trace) + 2
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(fault, marks=(pytest.mark.deep,) * bool(number))
-        for number, fault in enumerate(SIZE_FAULTS)
-    ],
-)
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", SIZE_FAULTS)
 def test_what_needs_several_messages_is_found_by_default(fault: str) -> None:
     """Three processes and three messages, which no walk completes."""
     bound = bound_protocol("rbp")
@@ -66,8 +61,7 @@ def test_what_needs_several_messages_is_found_by_default(fault: str) -> None:
 
 def test_a_seed_gives_the_same_run_again() -> None:
     first, second, other = (
-        run_stateful(binding_of("rbp", fault="keeps-token", **TWO), seed_number=seed, shrinks=20)
-        for seed in (3, 3, 4)
+        run_stateful(binding_of("rbp", fault="keeps-token", **TWO), seed_number=seed) for seed in (3, 3, 4)
     )
     assert first.difference is not None
     assert second.difference is not None
