@@ -245,7 +245,8 @@ class Window(msgspec.Struct):
         if CAUSALITY in self.broken:
             for log in self.logs:
                 log.caused = Caused()
-        self._forget(closed)
+        else:  # where causes go in a circle it depends on all events what comes first
+            self._forget(closed)
         if self.held > HELD_MAX:
             self._give_up()
 

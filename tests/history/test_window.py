@@ -268,6 +268,12 @@ def test_of_a_log_that_shows_the_protocol_late_the_handover_is_left_to_the_end()
             {"FailureAtomicity"},
         ),
         (("causal-order",), "0: +a +a a | 1: a +b b", (2, 1), {"BroadcastOnce"}),
+        (
+            ("reliable-fifo-order",),
+            "0: a +a +0:2 0:2 | 1: a",
+            (2, 1),
+            {"Causality", "ReliableFifo"},
+        ),
     ],
 )
 def test_what_is_done_may_still_be_of_weight(
