@@ -132,6 +132,7 @@ class Trial:
         module = program.module
         self._reach = {item.name: {item.name, *caused(item, module)} for item in module.actions}
         self._touched: dict[str, frozenset[str]] = {}
+        self._reads: dict[str, frozenset[str]] = {}
         self._states: frozenset[int] | None = None
         self._seen: Histories | None = None
         self._transitions = 0
@@ -168,8 +169,9 @@ class Trial:
             return frozenset(self.kinds)
         if mutant.method not in self._touched:
             written, expected = _written(self.program.module, mutant.method)
+            self._reads = self._reads or {name: _read(self.program.module, name) for name in self.kinds}
             self._touched[mutant.method] = frozenset(
-                name for name in self.kinds if name in expected or written & _read(self.program.module, name)
+                name for name, read in self._reads.items() if name in expected or written & read
             )
         return self._touched[mutant.method]
 

@@ -1,5 +1,5 @@
-"""Where a search ends before a mutant's runs do, random walks find its obligations broken, and a further
-search its liveness; neither ever says that something is kept.
+"""Where a search ends before a mutant's runs do, random walks find broken what it does not reach, and a
+further search its liveness; neither ever says that something is kept.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from antiphon.spec.lang import (
     Spec,
     action,
     everywhere,
+    invariant,
     leads_to,
     obligation,
     program,
@@ -66,7 +67,56 @@ class Stairs(Spec):
     comes_up = leads_to("anywhere", "everybody_is_up")
 
 
+class Ladder(Spec):
+    """Somebody climbs, and turns round on the way, but not at the top."""
+
+    top: Const[int] = 30
+
+    height: Annotated[int, Between(0, "top")] = 0
+    turned: bool = False
+
+    @action
+    def climb(self) -> None:
+        """One step up."""
+        require(not self.turned)
+        require(self.height < self.top)
+        self.height += 1
+
+    @action
+    def turn(self) -> None:
+        """Round, or back."""
+        require(self.height + 1 <= self.top)
+        self.turned = not self.turned
+
+    @invariant
+    def NotTurnedAtTheTop(self) -> bool:
+        """Who is at the top looks up."""
+        return not (self.turned and self.height == self.top)
+
+
+class Apart(Spec):
+    """What the invariant says is in the text of the protocol."""
+
+    height: Annotated[int, Between(0, 9)] = 0
+
+    def is_low(self) -> bool:
+        """There is room above."""
+        return self.height < 9
+
+    @action
+    def climb(self) -> None:
+        """One step up."""
+        require(self.is_low())
+        self.height += 1
+
+    @invariant
+    def Low(self) -> bool:
+        """It is low, or at the top."""
+        return self.is_low() or self.height == 9
+
+
 STAIRS = program(Stairs)
+APART = program(Apart)
 STAYS_BELOW = (
     "Stairs.climb: comparison shifted: "
     "`self.height[c] + 1 <= self.top` becomes `self.height[c] + 1 < self.top`"
@@ -111,3 +161,25 @@ def test_a_mutant_that_is_no_specification_further_on_is_left_open(property: str
     beyond = "Stairs.climb: guard dropped: `self.height[c] + 1 <= self.top`"
     answer = asked(property, beyond, walked=True)
     assert (answer.broken, answer.open) == ((), (property,))
+
+
+@pytest.mark.parametrize("briefly", [True, False])
+def test_what_a_search_does_not_reach_is_broken_on_walks(*, briefly: bool) -> None:
+    ladder = program(Ladder)
+    name = "Ladder.turn: guard dropped: `self.height + 1 <= self.top`"
+    mutant = next(item for item in mutants_of(ladder, lambda part: part is Ladder) if item.name == name)
+    searched = Trial(ladder, ["NotTurnedAtTheTop"], FEW, FEW).ask(mutant, briefly=briefly)
+    assert (searched.broken, searched.open) == ((), ("NotTurnedAtTheTop",))
+    walked = WalkedTrial(ladder, ["NotTurnedAtTheTop"], FEW, FEW, WALKS).ask(mutant, briefly=briefly)
+    assert (walked.fate, walked.broken, walked.open) == (Fate.KILLED, ("NotTurnedAtTheTop",), ())
+
+
+def test_a_property_whose_own_text_is_changed_is_not_asked_on_walks() -> None:
+    """The mutant changes what the invariant says, and the invariant would be broken."""
+    asked_apart = [
+        WalkedTrial(APART, ["Low"], FEW, FEW, WALKS).ask(mutant, briefly=True)
+        for mutant in mutants_of(APART, lambda part: part is Apart)
+        if mutant.method == "is_low"
+    ]
+    assert asked_apart
+    assert {(answer.broken, answer.open, answer.apart) for answer in asked_apart} == {((), (), ("Low",))}

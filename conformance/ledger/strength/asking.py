@@ -62,7 +62,7 @@ DEEP_STATES = 4_000_000
 """How far machine code explores mutants of a program that takes long: an obligation needs all states."""
 
 DEEP_WALKS = Walks(walks=4_000, steps=500, live=Bounds(states=200_000, seconds=120.0))
-"""What is asked of a program that takes long where that leaves something open."""
+"""What is asked of a program that takes long besides."""
 
 
 def strength(

@@ -21,7 +21,7 @@ from antiphon.conformance.ledger.strength.programs import (
 )
 from antiphon.conformance.ledger.strength.refined import RefinementTrial
 from antiphon.conformance.ledger.strength.results import Strength
-from antiphon.conformance.ledger.strength.walked import WalkedTrial, Walks
+from antiphon.conformance.ledger.strength.walked import NEVER_BROKEN_ON_WALKS, WalkedTrial, Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore.stuttering import differs_by_stuttering
 from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
@@ -34,8 +34,8 @@ __all__ = ["Anything", "Found", "Known", "Limits", "Plan", "Settled", "Tell"]
 SAVED_SECONDS = 10.0
 """How often answers are written down."""
 
-TAKES_AWAY = ("update left out", "handler silent", "never happens")
-"""Operators after which less happens."""
+TAKES_AWAY = ("never happens", "handler silent", "update left out")
+"""Operators after which less happens, the one after which least does first."""
 
 COMES_ABOUT = (PropertyKind.WITNESS, PropertyKind.OBLIGATION, PropertyKind.LIVENESS)
 """Properties that say what must come about."""
@@ -50,7 +50,7 @@ Tell = Callable[[Anything], object]
 @dataclass(frozen=True)
 class Limits:
     """How far each mutant is explored by either engine, how long a step may take for one program, and what is
-    asked where that leaves something open.
+    asked besides.
     """
 
     bounds: tuple[Bounds, Bounds]
@@ -251,20 +251,42 @@ class Plan:
         found.touched = {item.digest: self.trial.touched(item) for item in self.mutants}
         others = [item for item in self.mutants if item.digest not in found.sample]
         likely = {name for property in weak for name in self._promising(property, breaking)}
-        for is_likely in (True, False):
-            some = [item for item in others if (item.name in likely) == is_likely]
-            weak = self._unbroken_by(weak, some, breaking, tell, begun + seconds / 2, briefly=True)
-            open_by = {digest: answer.open for _, seen in found.others for digest, answer in seen.items()}
-            far = [item for item in some if not set(weak).isdisjoint(open_by.get(item.digest, ()))]
-            weak = self._unbroken_by(weak, far, breaking, tell, begun + seconds, briefly=False)
+        written = {self._known.by.get(str(check), "") for _, check in self.checks}
+        first = [item for item in others if item.name in likely]
+        rest = [item for item in others if item.name not in likely]
+        phases = [(first, True), (first, False), (rest, True), (rest, False)]
+        if self.limits.walks is not None:  # a brief question takes walks, which find more in less time
+            again = [item for item in others if item.name in written]
+            phases = [(again, False), (first, True), (rest, True), (first, False), (rest, False)]
+        for some, briefly in phases:
+            if briefly:
+                chosen, ends = some, begun + seconds / 2
+                asked = [name for name in weak if self._is_brief(name)]
+            else:
+                chosen, ends = [item for item in some if self._is_open(item, weak)], begun + seconds
+                asked = weak
+            unbroken = self._unbroken_by(asked, chosen, breaking, tell, ends, briefly=briefly)
+            weak = [name for name in weak if name not in asked or name in unbroken]
         found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
 
-    def _suits(self, mutant: Anything, property: str) -> bool:
-        """Whether a mutant is of the sort that breaks such a property: one that takes something away breaks
-        what must come about, one that lets more happen what must not.
+    def _is_brief(self, property: str) -> bool:
+        """Whether a brief question can find it broken."""
+        return self.limits.walks is None or self.trial.kinds[property] not in NEVER_BROKEN_ON_WALKS
+
+    def _is_open(self, mutant: Anything, properties: Sequence[str]) -> bool:
+        """Whether what was asked of a mutant leaves open what it does to one of the properties."""
+        answers = [seen[mutant.digest] for _, seen in self.found.others if mutant.digest in seen]
+        return not answers or not set(properties).isdisjoint(answers[-1].open)
+
+    def _unsuited(self, mutant: Anything, property: str) -> int:
+        """How little a mutant is of the sort that breaks such a property: one that takes something away
+        breaks what must come about, the more it takes the sooner; one that lets more happen what must not.
         """
-        takes = isinstance(mutant, Mutant) and mutant.change.operator in TAKES_AWAY
-        return takes == (self.trial.kinds[property] in COMES_ABOUT)
+        operator = mutant.change.operator if isinstance(mutant, Mutant) else ""
+        takes = TAKES_AWAY.index(operator) if operator in TAKES_AWAY else len(TAKES_AWAY)
+        if self.trial.kinds[property] in COMES_ABOUT:
+            return takes
+        return 0 if takes == len(TAKES_AWAY) else 1
 
     def _promising(self, property: str, breaking: Mapping[str, list[str]]) -> list[str]:
         """The names of mutants that are known to break a property: here as far as is written, elsewhere."""
@@ -296,13 +318,15 @@ class Plan:
             for property in properties
         }
 
-        def promise(mutant: Anything) -> tuple[float, bool, bool, bool, bool]:
+        def promise(mutant: Anything) -> tuple[float, bool, bool, int, bool]:
             place = min(places[property].get(mutant.name, math.inf) for property in unbroken)
             method = mutant.method.partition("_of_")[0] if isinstance(mutant, Mutant) else ""
             is_far = unbroken.isdisjoint(judged.get(method, ()))
             touches = not unbroken.isdisjoint(self.found.touched[mutant.digest])
-            suits = any(self._suits(mutant, property) for property in unbroken)
-            return place, isinstance(mutant, Mutant), is_far, not suits, not touches
+            unsuited = min(self._unsuited(mutant, property) for property in unbroken)
+            must_come = all(self.trial.kinds[property] is PropertyKind.WITNESS for property in unbroken)
+            is_later = isinstance(mutant, LeftOut if must_come else Mutant)
+            return place, is_later, is_far, unsuited, not touches
 
         try:
             while left and (unbroken := asking.unbroken()):

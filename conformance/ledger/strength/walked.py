@@ -1,9 +1,9 @@
-"""A program that takes long is tried further: what bounds leave open of obligations is asked on random walks,
-and what they leave open of liveness in more states.
+"""A program that takes long is tried on random walks first, then as any program; what that leaves open of
+liveness is asked in more states.
 
-An obligation that a mutant breaks is false at the end of runs, which a breadth-first search reaches last; a
-walk reaches an end soon. Every run that a walk finds is taken again by CPython. A walk never says that
-something is kept.
+What breaks an order or an obligation comes about after many steps, which a breadth-first search reaches
+last; a walk reaches the end of a run soon. Every run that a walk finds is taken again by CPython. A walk
+never says that something is kept.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -11,7 +11,7 @@ This file knows nothing of claims, and of operators nothing but that they make m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines.choice import Engine
@@ -19,7 +19,7 @@ from antiphon.model.explore import liveness
 from antiphon.model.mutation import Answer, Fate, LeftOut, Mutant, Trial
 from antiphon.model.simulate import simulate
 from antiphon.model.verdict import Outcome, PropertyKind
-from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang import Program, SpecError, ir
 
 SEED = 7
 
@@ -33,15 +33,19 @@ class Walks:
     live: Bounds
 
 
+NEVER_BROKEN_ON_WALKS = (PropertyKind.WITNESS, PropertyKind.LIVENESS)
+"""Of these all states have to be seen, or runs that never end."""
+
+
 class WalkedTrial(Trial):
-    """A trial that goes on where its bounds end.
+    """A trial that takes walks first, and goes on where its bounds end. A brief question takes walks alone.
 
     Args:
         program: the specification with its constants.
         properties: names of properties that hold of it.
         bounds: how far each mutant is explored by generated Python.
         further: how far machine code goes where that leaves something open.
-        walks: what is asked then.
+        walks: what is asked besides.
     """
 
     def __init__(
@@ -49,47 +53,71 @@ class WalkedTrial(Trial):
     ) -> None:
         super().__init__(program, properties, bounds, further)
         self.walks = walks
+        self._walked: dict[str, frozenset[str]] = {}
 
     def ask(
         self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
         """See `Trial.ask`; liveness is asked further where the question is not brief."""
-        answer = super().ask(mutant, properties, briefly=briefly)
-        owed = self._open(answer, PropertyKind.OBLIGATION)
-        lively = set[str]() if briefly else self._open(answer, PropertyKind.LIVENESS)
-        if answer.fate is Fate.INVALID or not (owed or lively):
-            return answer
-        changed = mutant.of(self.program)
+        names = tuple(self.kinds if properties is None else properties)
         try:
-            broken = self._broken_on_walks(changed, owed) | self._broken_on_fair_runs(changed, lively)
-        except SpecError:  # further on, the mutant is no specification
+            changed = mutant.of(self.program)
+            apart = self._apart(changed, names)
+        except SpecError as error:
+            return Answer(Fate.INVALID, reason=error.reason)
+        walked = self._on_walks(mutant, changed).difference(apart)
+        broken = tuple(name for name in names if name in walked)
+        left = tuple(name for name in names if name not in walked and name not in apart)
+        if briefly or not left:
+            fate = Fate.KILLED if broken else Fate.UNDECIDED
+            return Answer(fate, broken, left, apart, "" if broken else "not seen on walks")
+        answer = super().ask(mutant, None if properties is None and not broken else left)
+        lively = {name for name in answer.open if self.kinds[name] is PropertyKind.LIVENESS}
+        found = {*broken, *answer.broken, *self._on_fair_runs_of(changed, lively)}
+        if not found:
             return answer
-        if not broken:
-            return answer
-        left_open = tuple(name for name in answer.open if name not in broken)
-        return replace(answer, fate=Fate.KILLED, broken=(*answer.broken, *sorted(broken)), open=left_open)
+        still_open = tuple(name for name in answer.open if name not in found)
+        return Answer(Fate.KILLED, tuple(name for name in names if name in found), still_open, apart)
 
-    def _open(self, answer: Answer, kind: PropertyKind) -> set[str]:
-        """The properties of this kind that the answer leaves open."""
-        return {name for name in answer.open if self.kinds.get(name) is kind}
+    def _apart(self, changed: Program, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of some properties whose own text the change is in."""
+        changes = _definitions(self.program.module) ^ _definitions(changed.module)
+        differing = {item.name for item in changes}
+        return tuple(name for name in names if differing & self._texts_of(name))
 
-    def _broken_on_walks(self, changed: Program, owed: set[str]) -> set[str]:
-        if not owed:
-            return set()
-        report = simulate(
-            changed,
-            seed=SEED,
-            walks=self.walks.walks,
-            steps=self.walks.steps,
-            engine=Engine.NATIVE,
-            threads=1,
-            bounds=Bounds(seconds=self.further.seconds),
-        )
-        return {name for name in owed if report[name].outcome is Outcome.VIOLATED}
+    def _on_walks(self, mutant: Mutant | LeftOut, changed: Program) -> frozenset[str]:
+        """The properties that walks of the mutant break; none, if one leads out of the specification."""
+        if mutant.digest not in self._walked:
+            try:
+                report = simulate(
+                    changed,
+                    seed=SEED,
+                    walks=self.walks.walks,
+                    steps=self.walks.steps,
+                    engine=Engine.NATIVE,
+                    threads=1,
+                    bounds=Bounds(seconds=self.further.seconds),
+                )
+            except SpecError:  # which the search meets, too, or sees nothing of
+                self._walked[mutant.digest] = frozenset()
+            else:
+                walked = (name for name, kind in self.kinds.items() if kind not in NEVER_BROKEN_ON_WALKS)
+                broken = (name for name in walked if report[name].outcome is Outcome.VIOLATED)
+                self._walked[mutant.digest] = frozenset(broken)
+        return self._walked[mutant.digest]
 
-    def _broken_on_fair_runs(self, changed: Program, lively: set[str]) -> set[str]:
+    def _on_fair_runs_of(self, changed: Program, lively: set[str]) -> set[str]:
+        """Those of some liveness properties that a mutant breaks within more states."""
         if not lively:
             return set()
-        questions = [item for name, item in liveness.declared(changed).items() if name in lively]
-        verdicts = liveness.judge(changed, questions, bounds=self.walks.live).verdicts
+        try:
+            questions = [item for name, item in liveness.declared(changed).items() if name in lively]
+            verdicts = liveness.judge(changed, questions, bounds=self.walks.live).verdicts
+        except SpecError:  # further on, the mutant is no specification
+            return set()
         return {verdict.property for verdict in verdicts if verdict.outcome is Outcome.VIOLATED}
+
+
+def _definitions(module: ir.Module) -> set[ir.Definition]:
+    acts = (*module.procedures, *module.initials, *module.actions, *module.handlers)
+    return {*module.functions, *acts, *module.predicates, *module.step_invariants}
