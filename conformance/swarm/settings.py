@@ -82,3 +82,5 @@ class Settings(Struct, frozen=True, kw_only=True):
             raise ValueError(f"messages is {self.messages}; a run without a message shows nothing")
         if not self.bound_ms > 0 or self.steps_max < 1:
             raise ValueError(f"bound_ms is {self.bound_ms}, steps_max {self.steps_max}; both are positive")
+        if self.deliver == "each" and self.layers == "never":
+            raise ValueError("deliver is each, layers is never; without layers no message waits for holders")

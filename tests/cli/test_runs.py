@@ -164,6 +164,7 @@ def test_a_swarm_refuses_what_it_cannot_do(antiphon: Run, tmp_path: Path) -> Non
     for words, told in (
         (("--members", 1), "members is 1"),
         (("--messages", 0), "messages is 0"),
+        (("--layers", "never", "--deliver", "each"), "without layers no message waits"),
         (("--fault", "nonsense"), "no planted fault 'nonsense'"),
         (("--schedule", tmp_path / "none.json"), "No such file"),
     ):
