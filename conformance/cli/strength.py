@@ -36,7 +36,7 @@ def by_mutants(
 ) -> int:
     """Ask the mutants about these claims, family by family; `whole` are the families of which all claims are
     chosen. A family is written as soon as it is done; one whose section is up to date is left, but for
-    `fresh`, and with `deep` one whose section leaves checks out.
+    `fresh`, and with `deep` one whose section leaves checks out or undecided.
     """
     if write is not None:
         if not whole:
@@ -106,13 +106,14 @@ def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
 
 def _stale(written: Mapping[str, tuple[str, str]], asked: Sequence[str], *, deep: bool = False) -> list[str]:
     """The families whose section, if there is one, does not rest on today's records and specifications; with
-    `deep` also those whose section leaves checks out.
+    `deep` also those whose section leaves checks out or undecided: asking goes on where it was.
     """
     sections = {family: written.get(family, ("", "")) for family in asked}
     return [
         family
         for family, (known, body) in sections.items()
-        if known != strength_text.digest(claims_of(family)) or (deep and strength_text.left_out(body))
+        if known != strength_text.digest(claims_of(family))
+        or (deep and (strength_text.left_out(body) or strength_text.undecided(body)))
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,27 @@ def test_a_section_that_leaves_checks_out_is_stale_where_deep_checks_are_asked(
     assert "up to date" in antiphon(*asking).out
     antiphon(*asking, "--deep")
     assert strength_text.left_out(strength_text.kept(file.read_text())["msq"][1]) == 0
+    assert "up to date" in antiphon(*asking, "--deep").out
+
+
+def test_a_section_that_leaves_checks_undecided_is_stale_where_deep_checks_are_asked(
+    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "strength.md"
+    asking = ("claims", "--mutants", "--protocol", "msq", "--write", file)
+    unasked = iter([1, 0])
+
+    def found(claims: Iterable[Claim], **_: object) -> FamilyStrength:
+        family = planted(claims)
+        first = replace(family.checks[0], killed=0, elsewhere=0, unasked=next(unasked))
+        return replace(family, checks=(first, *family.checks[1:]))
+
+    monkeypatch.setattr(command, "strength", found)
+    antiphon(*asking)
+    assert strength_text.undecided(strength_text.kept(file.read_text())["msq"][1]) == 1
+    assert "up to date" in antiphon(*asking).out
+    antiphon(*asking, "--deep")
+    assert strength_text.undecided(strength_text.kept(file.read_text())["msq"][1]) == 0
     assert "up to date" in antiphon(*asking, "--deep").out
 
 

@@ -95,6 +95,12 @@ def left_out(body: str) -> int:
     return int(found[1].replace(",", "")) if found else 0
 
 
+def undecided(body: str) -> int:
+    """How many checks that were asked a section leaves undecided."""
+    found = re.search(r" cannot, ([\d,]+) undecided", body)
+    return int(found[1].replace(",", "")) if found else 0
+
+
 def digest(claims: Iterable[Claim]) -> str:
     """SHA-256, in hex, of the checks of a family that are recorded to hold, and of the meaning of what they
     check.
