@@ -94,7 +94,7 @@ def _points() -> tuple[Check, ...]:
         "FailsAuthorising": 6, "InvitationLost": 4, "VoteLost": 5, "InvitingTimesOut": 2,
         "InvitedTimesOut": 3, "ListLost": 4, "AgreementLost": 5, "NewTokenLost": 6, "LossInTheNewList": 6,
         "LossWhileInviting": 2, "LossWhileInvited": 3, "LossWhileAnnouncing": 4, "LossWhileAuthorising": 5,
-        "LossWhileWaiting": 3, "SuspectsAtWork": 1, "SuspectsInTheNewList": 6, "CompetesWithInviting": 5,
+        "LossWhileWaiting": 3, "SuspectsAtWork": 2, "SuspectsInTheNewList": 6, "CompetesWithInviting": 5,
         "CompetesWithAnnouncing": 6, "CompetesWithInvited": 5, "CompetesWithAuthorising": 7,
         "CompetesWithWaiting": 4,
     }  # fmt: skip

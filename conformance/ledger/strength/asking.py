@@ -16,8 +16,8 @@ of its specification, and says how many of them break it.
    the ledger records to be violated; then of repairs left out and faults planted, of those in the method that
    judges it, of those of a fitting sort, of those that touch it. They are asked briefly, and those that this
    left open again.
-5. Each of these steps ends for each program after `SECONDS` of processor time. What was not asked then leaves
-   a check undecided: it never makes one weak, and neither does a sample.
+5. Each of these steps ends for each program after `SECONDS` of processor time, `DEEP_SECONDS` where it takes
+   long. What was not asked then leaves a check undecided: it never makes one weak, and neither does a sample.
 6. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
 7. Programs are asked in rounds of one, two, four, …, and independently of one another in each, so that the
    answers do not depend on how many processes share them, as long as the time is enough.
@@ -57,6 +57,9 @@ SEED = 7
 
 SECONDS = 600.0
 """So much processor time is spent on one program in each step."""
+
+DEEP_SECONDS = 120.0
+"""So much is on one that takes long: another run goes on where it was."""
 
 DEEP_STATES = 4_000_000
 """How far machine code explores mutants of a program that takes long: an obligation needs all states."""
@@ -101,7 +104,8 @@ def strength(
     late = by_program(item for item in explored(claims) if item[1].deep)
     limits = Limits((bounds, further), seconds)
     plans = [Plan(group, limits, answers, sample, seed, known) for group in groups]
-    deeper = Limits((bounds, replace(further, states=DEEP_STATES)), seconds, DEEP_WALKS) if deep else limits
+    deepest = bounds, replace(further, states=DEEP_STATES)
+    deeper = Limits(deepest, min(seconds, DEEP_SECONDS), DEEP_WALKS) if deep else limits
     beside = [Plan(group, deeper, answers, 0, seed, known) for group in late]
     mapped = [
         Plan(group, limits, answers, 0, seed, known)

@@ -44,7 +44,7 @@ How to read it:
   and then, where that leaves something open, within a million of machine code (a state of more than 400 bits: in machine code at once). A program
   gets 600 seconds of processor time for that. Deep checks (more than about five seconds in the ledger) are asked where the section leaves none out
   (`--deep`, as `make check-deep` does): first on 4,000 random walks of 500 steps, then within four million states, and of liveness in 200,000 states of
-  generated Python.
+  generated Python. Their programs get 120 seconds a run; the next run asks further what is undecided.
 - A refinement is broken by a mutant of the protocol that takes a step which is none of the abstract machine's. A mutant of what the mapping reads is
   not asked.
 - A sample of the mutants of each text is asked in one program after the other until it breaks a check or can be seen, in six at most: within 25,000

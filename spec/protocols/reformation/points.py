@@ -186,9 +186,10 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def SuspectsAtWork(self) -> bool:
-        """A process calls Reformation when nobody has failed, and all others work."""
+        """A process originates an attempt when nobody has failed, and all others work."""
         return not any(self.down[p] for p in self.each(Process)) and any(
-            self.reforming[p] and all(self.works(q) for q in self.each(Process)) for p in self.each(Process)
+            self.stage[p] is Stage.inviting and all(self.works(q) for q in self.each(Process) if q != p)
+            for p in self.each(Process)
         )
 
     @witness
