@@ -23,8 +23,10 @@ from pathlib import Path
 assert shutil.which("java") is None and "JAVA_HOME" not in os.environ
 from antiphon.conformance.pipeline.session import spark_session
 
+BEGUN = sys.argv[1]  # not the one of the process that Spark starts for the function
+
 def slowly(batches):
-    Path(sys.argv[1]).touch()
+    Path(BEGUN).touch()
     for batch in batches:
         time.sleep(600)
         yield batch
@@ -78,10 +80,12 @@ def test_spark_starts_silently_on_a_machine_without_java_and_ends_so_by_ctrl_c(t
     ) as process:
         assert process.stdout is not None
         told = process.stdout.readline()
-        while process.poll() is None and not (tmp_path / "begun").exists():
+        until = time.monotonic() + 300
+        while not (tmp_path / "begun").exists() and process.poll() is None and time.monotonic() < until:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
         _, complaint = process.communicate(timeout=400)
+    assert (tmp_path / "begun").exists()
     assert complaint == ""
     assert process.returncode == 130
     total, home = told.split(maxsplit=1)
