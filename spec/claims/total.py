@@ -265,7 +265,6 @@ TOTAL: tuple[Claim, ...] = (
         (
             _literal("QueuedTwinIsTheSame", "holds", **_THIRD),
             _check("QueuedTwinIsTheSame", "holds", **{**_HIGHER, "messages": 2}),
-            _deep(_check("QueuedTwinIsTheSame", "holds", **_THIRD)),
             _check("QueuedTwinIsTheSame", "violated", length=9, **_ORDERS),
         ),
     ),
