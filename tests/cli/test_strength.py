@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,41 +71,36 @@ def test_a_family_is_written_in_its_place_and_the_others_stay(
     assert "--protocol msq" not in told
 
 
-def test_a_section_that_leaves_checks_out_is_stale_where_deep_checks_are_asked(
-    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def out(family: FamilyStrength, number: int) -> FamilyStrength:
+    """So many checks are left out."""
+    return replace(family, left_out=number)
+
+
+def undecided(family: FamilyStrength, number: int) -> FamilyStrength:
+    """The first check is broken by none, and so many mutants were not asked about it."""
+    first = replace(family.checks[0], killed=0, elsewhere=0, unasked=number)
+    return replace(family, checks=(first, *family.checks[1:]))
+
+
+@pytest.mark.parametrize(
+    ("leaving", "left"), [(out, strength_text.left_out), (undecided, strength_text.undecided)]
+)
+def test_a_section_that_leaves_a_check_open_is_stale_where_deep_checks_are_asked(
+    leaving: Callable[[FamilyStrength, int], FamilyStrength],
+    left: Callable[[str], int],
+    antiphon: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "strength.md"
     asking = ("claims", "--mutants", "--protocol", "msq", "--write", file)
-    left = iter([3, 0])
-    monkeypatch.setattr(
-        command, "strength", lambda claims, **_: replace(planted(claims), left_out=next(left))
-    )
+    open_ones = iter([1, 0])
+    monkeypatch.setattr(command, "strength", lambda claims, **_: leaving(planted(claims), next(open_ones)))
     antiphon(*asking)
-    assert strength_text.left_out(strength_text.kept(file.read_text())["msq"][1]) == 3
+    assert left(strength_text.kept(file.read_text())["msq"][1]) == 1
     assert "up to date" in antiphon(*asking).out
     antiphon(*asking, "--deep")
-    assert strength_text.left_out(strength_text.kept(file.read_text())["msq"][1]) == 0
-    assert "up to date" in antiphon(*asking, "--deep").out
-
-
-def test_a_section_that_leaves_checks_undecided_is_stale_where_deep_checks_are_asked(
-    antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    file = tmp_path / "strength.md"
-    asking = ("claims", "--mutants", "--protocol", "msq", "--write", file)
-    unasked = iter([1, 0])
-
-    def found(claims: Iterable[Claim], **_: object) -> FamilyStrength:
-        family = planted(claims)
-        first = replace(family.checks[0], killed=0, elsewhere=0, unasked=next(unasked))
-        return replace(family, checks=(first, *family.checks[1:]))
-
-    monkeypatch.setattr(command, "strength", found)
-    antiphon(*asking)
-    assert strength_text.undecided(strength_text.kept(file.read_text())["msq"][1]) == 1
-    assert "up to date" in antiphon(*asking).out
-    antiphon(*asking, "--deep")
-    assert strength_text.undecided(strength_text.kept(file.read_text())["msq"][1]) == 0
+    assert left(strength_text.kept(file.read_text())["msq"][1]) == 0
     assert "up to date" in antiphon(*asking, "--deep").out
 
 

@@ -101,8 +101,7 @@ class WalkedTrial(Trial):
             except SpecError:  # which the search meets, too, or sees nothing of
                 self._walked[mutant.digest] = frozenset()
             else:
-                walked = (name for name, kind in self.kinds.items() if kind not in NEVER_BROKEN_ON_WALKS)
-                broken = (name for name in walked if report[name].outcome is Outcome.VIOLATED)
+                broken = (name for name in self.kinds if report[name].outcome is Outcome.VIOLATED)
                 self._walked[mutant.digest] = frozenset(broken)
         return self._walked[mutant.digest]
 
