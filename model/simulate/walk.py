@@ -39,7 +39,7 @@ from antiphon.model.verdict import (
     Report,
     Verdict,
 )
-from antiphon.spec.lang import Machine, Program, State, Step
+from antiphon.spec.lang import Machine, Program, SpecError, State, Step
 from antiphon.spec.lang.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def simulate(
     walks: int = 100,
     steps: int = 100,
     swarm: bool = False,
+    to_errors: bool = False,
     engine: Engine | str = Engine.AUTO,
     threads: int | None = None,
     bounds: Bounds = UNBOUNDED,
@@ -78,6 +79,8 @@ def simulate(
         walks: how many walks.
         steps: the greatest number of steps of a walk.
         swarm: each walk draws which faults may happen, and a weight for each action.
+        to_errors: a walk ends where a step would run into an error of the specification; what no walk shows
+            is unknown then.
         engine: what takes the walks; `auto` takes machine code for many steps, unless a machine is given.
         threads: how many, of the native engine; None for as many as there are processors.
         bounds: looked at between walks; their depth bounds a walk as `steps` does, and states count as often
@@ -87,7 +90,7 @@ def simulate(
 
     Raises:
         ArgumentError: fewer than one walk or step.
-        SpecError: the specification is wrong, or the engine unknown.
+        SpecError: the specification is wrong (not where a walk is, with `to_errors`), or the engine unknown.
     """
     if walks < 1 or steps < 1:
         raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
@@ -101,7 +104,7 @@ def simulate(
         machine = program.reference if chosen is Engine.REFERENCE else compiled_machine(program)
     faults = {method.name for method in program.declaration.marked("environment")}
     chance = Chance(seed_word(seed), [name in faults for name in Codes.of(program).names], swarm)
-    tally = _Tally(program, machine, chance, length, violated)
+    tally = _Tally(program, machine, chance, length, violated, to_errors)
     watch = _Watch(tally, walks, bounds, began, progress)
     if chosen is Engine.NATIVE:
         _in_threads(tally, watch, threads)
@@ -160,10 +163,11 @@ def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
                     return
                 at = some.start
                 while at < some.stop and not failures:
-                    at, wrong = walker.run(at, some.stop)
+                    at, wrong = walker.run(at, some.stop, to_errors=tally.to_errors)
                     noted = walker.noted()
                     with lock:
-                        if wrong:
+                        tally.wrong += wrong
+                        if wrong and not tally.to_errors:
                             tally.walk(at - 1)
                         elif noted:
                             tally.hear(walker, at - 1, noted)
@@ -198,7 +202,7 @@ class _Run:
 @dataclass
 class _Tally:
     """What was seen so far: the shortest run for each property that one shows, how often steps fired, how
-    often walks were quiet.
+    often walks were quiet, and how many went wrong.
     """
 
     program: Program
@@ -206,6 +210,8 @@ class _Tally:
     chance: Chance
     length: int
     violated: Violated | None
+    to_errors: bool = False
+    wrong: int = 0
     steps: int = 0
     deepest: int = 0
     quiet: int = 0
@@ -230,13 +236,26 @@ class _Tally:
 
     def walk(self, walk: int) -> None:
         """One walk, judged as it goes."""
+        taken: list[Step] = []
+        try:
+            self._walk(walk, taken)
+        except SpecError:
+            if not self.to_errors:
+                raise
+            self.wrong += 1
+        self.steps += len(taken)
+        self.deepest = max(self.deepest, len(taken))
+
+    def _walk(self, walk: int, taken: list[Step]) -> None:
         chance, key = self.chance, self.chance.key(walk)
         weights = chance.weights(key)
         start = state = self.initial[chance.start(key, len(self.initial))]
-        taken: list[Step] = []
         self._judge(walk, start, taken, state)
         while len(taken) < self.length:
             enabled = [(step, *self._number(step)) for step in self.machine.enabled(state)]
+            if self.to_errors:
+                for step, *_ in enabled:
+                    self.machine.apply(state, step)
             if all(chance.faults[action] for _, action, _ in enabled):
                 self.quiet += 1
                 self._oblige(walk, start, taken, state)
@@ -255,8 +274,6 @@ class _Tally:
                 self.note(refusal.property, _Run(walk, start, tuple(taken), str(refusal)))
             state = transition.state
             self._judge(walk, start, taken, state)
-        self.steps += len(taken)
-        self.deepest = max(self.deepest, len(taken))
 
     def _number(self, step: Step) -> tuple[int, int]:
         """The numbers of its action, and of the step."""
@@ -428,6 +445,8 @@ class _Tally:
         reason = ""
         if not self.steps:
             reason = "no walk took a step"
+        elif self.wrong:
+            reason = f"{self.wrong:,} walks ran into an error of the specification"
         elif kind is PropertyKind.WITNESS:
             reason = "no walk reached it"
         elif name in self.budget_limited:

@@ -8,15 +8,17 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.conformance.ledger.strength.walked import WalkedTrial, Walks
+from antiphon.conformance.ledger.strength.walked import SEED, WalkedTrial, Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.mutation import Answer, Fate, Trial, mutants_of
+from antiphon.model.simulate import simulate
 from antiphon.spec.lang import (
     Between,
     Const,
     Index,
     Map,
     Spec,
+    SpecError,
     action,
     everywhere,
     invariant,
@@ -115,6 +117,25 @@ class Apart(Spec):
         return self.is_low() or self.height == 9
 
 
+class Leaning(Ladder):
+    """Somebody leans out on the way, low and not too often."""
+
+    leaned: Annotated[int, Between(0, 9)] = 0
+    highest: Annotated[int, Between(0, "top")] = 0
+
+    @action
+    def lean(self) -> None:
+        """Out of the ladder."""
+        require(self.height + self.leaned < 9)
+        self.leaned += 1
+        self.highest = self.height
+
+    @invariant
+    def LeansLow(self) -> bool:
+        """Below the ninth rung."""
+        return self.highest < 9
+
+
 STAIRS = program(Stairs)
 APART = program(Apart)
 STAYS_BELOW = (
@@ -172,6 +193,18 @@ def test_what_a_search_does_not_reach_is_broken_on_walks(*, briefly: bool) -> No
     assert (searched.broken, searched.open) == ((), ("NotTurnedAtTheTop",))
     walked = WalkedTrial(ladder, ["NotTurnedAtTheTop"], FEW, FEW, WALKS).ask(mutant, briefly=briefly)
     assert (walked.fate, walked.broken, walked.open) == (Fate.KILLED, ("NotTurnedAtTheTop",), ())
+
+
+@pytest.mark.parametrize("briefly", [True, False])
+def test_what_a_walk_breaks_before_it_runs_into_an_error_is_broken(*, briefly: bool) -> None:
+    """Who leans out without end leaves the domain, sooner or later in every walk."""
+    leaning = program(Leaning)
+    name = "Leaning.lean: guard dropped: `self.height + self.leaned < 9`"
+    mutant = next(item for item in mutants_of(leaning, lambda part: part is Leaning) if item.name == name)
+    with pytest.raises(SpecError, match="leaves its domain"):
+        simulate(mutant.of(leaning), seed=SEED, walks=WALKS.walks, steps=WALKS.steps)
+    answer = WalkedTrial(leaning, ["LeansLow"], FEW, FEW, WALKS).ask(mutant, briefly=briefly)
+    assert (answer.fate, answer.broken, answer.open) == (Fate.KILLED, ("LeansLow",), ())
 
 
 def test_a_property_whose_own_text_is_changed_is_not_asked_on_walks() -> None:

@@ -249,6 +249,33 @@ def test_a_wrong_specification_is_told_by_whichever_engine(engine: str) -> None:
         simulate(program(Wrong), seed=1, walks=3, steps=9, engine=engine)
 
 
+class WrongAtTheTop(Climber):
+    """Who is at the top may go further, out of the domain."""
+
+    @action
+    def beyond(self) -> None:
+        """Over the top."""
+        require(self.height == 10)
+        self.height += 1
+
+
+def test_walks_to_errors_are_judged_as_far_as_they_go() -> None:
+    """All walks end at the top, and nothing is said to hold; every engine sees the same."""
+    engines = ("reference", "generated", "native")
+    reports = [
+        simulate(program(WrongAtTheTop), seed=1, walks=20, steps=20, to_errors=True, engine=engine)
+        for engine in engines
+    ]
+    outcomes = {verdict.property: verdict.outcome for verdict in reports[0].verdicts}
+    assert outcomes == {
+        "Low": Outcome.VIOLATED, "InRange": Outcome.UNKNOWN, "AtTop": Outcome.UNKNOWN,
+        "AtHome": Outcome.UNKNOWN, "Five": Outcome.HOLDS, "Nowhere": Outcome.UNKNOWN,
+    }  # fmt: skip
+    assert reports[0]["InRange"].reason == "20 walks ran into an error of the specification"
+    assert len({tuple(map(str, report.verdicts)) for report in reports}) == 1
+    assert len({report.exploration.transitions for report in reports}) == 1
+
+
 def test_many_steps_are_taken_by_machine_code() -> None:
     told: list[tuple[int, int]] = []
     report = simulate(

@@ -2,8 +2,9 @@
 liveness is asked in more states.
 
 What breaks an order or an obligation comes about after many steps, which a breadth-first search reaches
-last; a walk reaches the end of a run soon. Every run that a walk finds is taken again by CPython. A walk
-never says that something is kept.
+last; a walk reaches the end of a run soon. Every run that a walk finds is taken again by CPython. A walk ends
+where a step would run into an error of the specification: what it broke before is broken by a run of the
+mutant. A walk never says that something is kept.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -86,7 +87,7 @@ class WalkedTrial(Trial):
         return tuple(name for name in names if differing & self._texts_of(name))
 
     def _on_walks(self, mutant: Mutant | LeftOut, changed: Program) -> frozenset[str]:
-        """The properties that walks of the mutant break; none, if one leads out of the specification."""
+        """The properties that walks of the mutant break before they lead out of the specification."""
         if mutant.digest not in self._walked:
             try:
                 report = simulate(
@@ -94,11 +95,12 @@ class WalkedTrial(Trial):
                     seed=SEED,
                     walks=self.walks.walks,
                     steps=self.walks.steps,
+                    to_errors=True,
                     engine=Engine.NATIVE,
                     threads=1,
                     bounds=Bounds(seconds=self.further.seconds),
                 )
-            except SpecError:  # which the search meets, too, or sees nothing of
+            except SpecError:  # the mutant is none
                 self._walked[mutant.digest] = frozenset()
             else:
                 broken = (name for name in self.kinds if report[name].outcome is Outcome.VIOLATED)

@@ -92,15 +92,19 @@ class NativeWalker:
         for field, number in numbers.items():
             self._context[field] = number
 
-    def run(self, first: int, last: int) -> tuple[int, bool]:
+    def run(self, first: int, last: int, *, to_errors: bool = False) -> tuple[int, bool]:
         """Walks from number `first` on: to `last`, or to one in which something was found or went wrong. The
-        number of the next one, and whether it went wrong: then nothing of the last walk counts.
+        number of the next one, and whether it went wrong: then nothing of the last walk counts, but with
+        `to_errors` what it was before.
         """
         fired, counts = self._fired.copy(), self.counts()
         after = int(self.kernel.functions["walk_all"](self._context.ctypes.data, first, last))
         if not self._context[walks.FAILED]:
             return after, False
-        self._context[walks.FAILED] = self._context[walks.NOTED] = 0
+        self._context[walks.FAILED] = 0
+        if to_errors:
+            return after, True
+        self._context[walks.NOTED] = 0
         self._fired[:] = fired
         for field, count in zip(_COUNTS, counts, strict=True):
             self._context[field] = count
