@@ -383,7 +383,8 @@ class Trial:
             else:
                 found[name] = unseen
         verdicts = Judge(changed, space, search, later).verdicts() if later else []
-        return found | {verdict.property: verdict.outcome for verdict in verdicts}
+        judged = {verdict.property: verdict.outcome for verdict in verdicts}
+        return found | {name: judged[name] for name in later}  # an error has a verdict, too
 
     def _on_fair_runs(self, changed: Program, name: str) -> Outcome:
         question = liveness.declared(changed)[name]

@@ -120,7 +120,7 @@ class Apart(Spec):
 class Leaning(Ladder):
     """Somebody leans out on the way, low and not too often."""
 
-    leaned: Annotated[int, Between(0, 9)] = 0
+    leaned: Annotated[int, Between(0, 20)] = 0
     highest: Annotated[int, Between(0, "top")] = 0
 
     @action
@@ -205,6 +205,17 @@ def test_what_a_walk_breaks_before_it_runs_into_an_error_is_broken(*, briefly: b
         simulate(mutant.of(leaning), seed=SEED, walks=WALKS.walks, steps=WALKS.steps)
     answer = WalkedTrial(leaning, ["LeansLow"], FEW, FEW, WALKS).ask(mutant, briefly=briefly)
     assert (answer.fate, answer.broken, answer.open) == (Fate.KILLED, ("LeansLow",), ())
+
+
+@pytest.mark.parametrize("walked", [True, False])
+def test_an_error_that_a_search_meets_after_what_it_breaks_is_no_property(*, walked: bool) -> None:
+    leaning, many = program(Leaning), Bounds(states=100_000)
+    name = "Leaning.lean: guard dropped: `self.height + self.leaned < 9`"
+    mutant = next(item for item in mutants_of(leaning, lambda part: part is Leaning) if item.name == name)
+    asked = ["LeansLow", "NotTurnedAtTheTop"]
+    trial = WalkedTrial(leaning, asked, FEW, many, WALKS) if walked else Trial(leaning, asked, FEW, many)
+    answer = trial.ask(mutant, asked)
+    assert (answer.fate, answer.broken, answer.open) == (Fate.KILLED, ("LeansLow",), ("NotTurnedAtTheTop",))
 
 
 def test_a_property_whose_own_text_is_changed_is_not_asked_on_walks() -> None:

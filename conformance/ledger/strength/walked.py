@@ -77,7 +77,8 @@ class WalkedTrial(Trial):
         found = {*broken, *answer.broken, *self._on_fair_runs_of(changed, lively)}
         if not found:
             return answer
-        still_open = tuple(name for name in answer.open if name not in found)
+        unsaid = left if answer.fate is Fate.INVALID else answer.open
+        still_open = tuple(name for name in unsaid if name not in found)
         return Answer(Fate.KILLED, tuple(name for name in names if name in found), still_open, apart)
 
     def _apart(self, changed: Program, names: Iterable[str]) -> tuple[str, ...]:
