@@ -1,16 +1,16 @@
 """What is the largest bound up to which each repaired protocol is explored in ten minutes? A ladder of bounds for each, climbed rung by rung.
 
-Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--together 1] [--within S] [--json FILE]`; without
-names, all: hours. `--together` climbs so many ladders side by side, `--within` ends everything after so many seconds: what is not completed by then ends its
-ladder.
+Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--together 1] [--within S] [--known]
+[--json FILE]`; without names, all: hours. `--together` climbs so many ladders side by side, `--within` ends everything after so many seconds: what is not
+completed by then ends its ladder. `--known` explores of each ladder only the largest bound that is known to be completed, `--known 1` the one after it, too.
 
 Every rung is a process of its own with the native engine, all repairs on, nothing reduced, and everything asked that the repaired protocol
 promises: its invariants, the properties of its service, its obligations. The first rung that is not completed, in the time or in the memory, ends
 the ladder; of those before it, the one with most states is the protocol's largest bound. A rung is given up when more states wait than ever before
 at half of the time or of the memory: what waits grows, is most about halfway, and shrinks. `seconds` are elapsed ones of the search and the
-judging, with the kernel compiled before or not as the cache has it. `bytes` are what the process was larger at its largest than before the
-search, divided by the states: small searches show the engine's own tables there. Nothing is written unless --json says where, and there after each
-rung.
+judging, `cpu` processor seconds of all threads, both with the kernel compiled before. `MiB` is the largest that
+the process was, `bytes` are what it was larger then than before the search, divided by the states: small searches show the engine's own tables there.
+Nothing is written unless --json says where, and there after each rung.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ TURN = ("OneTurnBufferedByAll",)
 @dataclass(frozen=True)
 class Ladder:
     """The bounds of one protocol, small ones first, all with the constants of `base` and all repairs but `without`; the properties of `but` are not
-    promised."""
+    promised. `known` is the place of the largest bound that is known to be completed."""
 
     name: str
     base: Constants
@@ -68,6 +68,7 @@ class Ladder:
     but: tuple[str, ...] = ()
     about: str = ""
     without: tuple[str, ...] = ()
+    known: int = -1
 
     @property
     def title(self) -> str:
@@ -102,6 +103,7 @@ LADDERS = (
         ),
         SAFE,
         about="safety, local steps at once, message k of process k",
+        known=5,
     ),
     Ladder(
         "vsc",
@@ -112,6 +114,7 @@ LADDERS = (
         ),
         SAFE,
         about="safety",
+        known=3,
     ),
     Ladder(
         "reformation",
@@ -122,6 +125,7 @@ LADDERS = (
         ),
         REFORMED,
         about="safety, where sites send nothing in vain",
+        known=3,
     ),
     Ladder(
         "chandra-toueg",
@@ -132,6 +136,7 @@ LADDERS = (
         ),
         SAFE,
         about="safety, local steps at once",
+        known=4,
     ),
     Ladder(
         "irbp",
@@ -207,6 +212,7 @@ LADDERS = (
             (5, 4, 2, 2, 3), (5, 5, 2, 2, 3),
         ),
         ALONE,
+        known=6,
     ),
     Ladder(
         "total",
@@ -216,6 +222,7 @@ LADDERS = (
             (2, 2, 0, 2), (2, 2, 1, 2), (2, 3, 1, 2), (3, 2, 0, 2), (3, 2, 1, 2), (3, 3, 0, 2), (3, 3, 1, 2), (3, 3, 1, 3),
         ),
         about="timers at any time",
+        known=4,
     ),
     Ladder(
         "sequencer",
@@ -224,38 +231,45 @@ LADDERS = (
             "processes messages crashes views",
             (3, 1, 1, 2), (3, 2, 1, 2), (3, 2, 2, 3), (4, 2, 2, 3), (3, 3, 2, 3), (4, 3, 2, 3), (4, 3, 3, 4), (4, 4, 2, 3), (5, 3, 2, 3),
         ),
+        known=5,
     ),
     Ladder(
         "figure-2",
         {},
         _grow("processes messages losses", (2, 2, 1), (3, 2, 1), (3, 2, 2), (4, 2, 2), (3, 3, 1), (4, 3, 1), (4, 3, 2), (5, 3, 2)),
+        known=6,
     ),
     Ladder(
         "figure-5",
         {},
         _grow("processes messages losses", (2, 2, 1), (3, 1, 1), (3, 1, 2), (4, 1, 1), (3, 2, 0), (3, 2, 1), (3, 2, 2), (4, 1, 2), (4, 2, 0)),
+        known=6,
     ),
     Ladder(
         "moving-sequencer",
         {},
         _grow("processes messages losses", (2, 1, 1), (2, 2, 0), (2, 2, 1), (3, 1, 0), (3, 1, 1), (3, 1, 2), (3, 2, 0), (4, 1, 0)),
+        known=5,
     ),
     Ladder(
         "moving-sequencer",
         {"urgent": True},
         _grow("processes messages losses", (2, 1, 1), (2, 2, 1), (3, 1, 0), (3, 1, 1), (3, 1, 2), (2, 3, 1), (3, 2, 0), (4, 1, 1), (3, 2, 1)),
         about="local steps at once",
+        known=5,
     ),
     Ladder(
         "rbp",
         {"unlimited": True},
         _grow("processes messages losses", (2, 1, 1), (2, 1, 2), (2, 2, 0), (2, 2, 1), (3, 1, 0), (3, 1, 1), (2, 3, 1), (3, 2, 0)),
+        known=6,
     ),
     Ladder(
         "rbp",
         _RING,
         _grow("processes messages losses", (2, 2, 1), (3, 1, 1), (3, 1, 2), (4, 1, 1), (3, 2, 0), (3, 2, 1), (3, 3, 0), (3, 3, 1)),
         about="local steps at once, timers after losses, message k of process k",
+        known=5,
     ),
     Ladder(
         "rbp-resilient",
@@ -265,6 +279,7 @@ LADDERS = (
             (2, 1, 1, 4), (3, 1, 1, 5), (3, 2, 1, 7), (4, 1, 1, 7), (3, 2, 2, 7), (4, 1, 2, 8), (4, 2, 1, 8), (5, 1, 1, 9), (5, 2, 1, 10),
         ),
         TURN,
+        known=7,
     ),
     Ladder(
         "rbp-resilient",
@@ -284,6 +299,7 @@ LADDERS = (
             (2, 2, 2, 0), (3, 2, 2, 0), (3, 3, 1, 0), (3, 2, 2, 1), (3, 3, 3, 0), (3, 3, 1, 1), (4, 2, 2, 0), (4, 3, 1, 0),
         ),
         about="no losses",
+        known=3,
     ),
     Ladder(
         "dtp",
@@ -292,6 +308,7 @@ LADDERS = (
             "processes messages senders nulls",
             (2, 1, 1, 1), (2, 2, 2, 0), (2, 2, 2, 1), (3, 1, 1, 0), (3, 1, 1, 1), (3, 2, 1, 0), (3, 2, 2, 0), (3, 2, 2, 1),
         ),
+        known=6,
     ),
     Ladder(
         "horus-total",
@@ -301,6 +318,7 @@ LADDERS = (
             (2, 2, 1, 2), (3, 2, 1, 2), (3, 2, 2, 3), (3, 3, 1, 2), (3, 3, 2, 3), (4, 2, 2, 3), (4, 3, 2, 3), (4, 4, 2, 3),
         ),
         ALONE,
+        known=6,
     ),
     Ladder(
         "horus",
@@ -315,9 +333,10 @@ LADDERS = (
             {"processes": 3, "messages": 2, "casts": 4, "buffer": 4, "crashes": 1, "patient": False},
         ),
         (*ALONE, *BELOW),
+        known=5,
     ),
-    Ladder("chang-maxemchuk", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5), (6, 5))),
-    Ladder("pinwheel", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5))),
+    Ladder("chang-maxemchuk", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5), (6, 5)), known=3),
+    Ladder("pinwheel", {}, _grow("processes messages", (2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (5, 5)), known=2),
     Ladder(
         "irbp-iviews",
         {"detected_at_once": True, "urgent": True, "assigned": True, "views": 2},
@@ -332,15 +351,15 @@ LADDERS = (
         (*SAFE, "TokenHeld", "Acknowledged", "Recovers"),
         about="safety",
     ),
-    Ladder("totem-ring", {}, _grow("processes messages", (3, 3), (3, 4), (4, 3), (4, 4))),
-    Ladder("totem", {}, _grow("processes messages visits", (2, 2, 4), (3, 2, 5), (3, 3, 6), (3, 4, 8), (4, 3, 8), (4, 4, 9), (5, 4, 11))),
+    Ladder("totem-ring", {}, _grow("processes messages", (3, 3), (3, 4), (4, 3), (4, 4)), known=2),
+    Ladder("totem", {}, _grow("processes messages visits", (2, 2, 4), (3, 2, 5), (3, 3, 6), (3, 4, 8), (4, 3, 8), (4, 4, 9), (5, 4, 11)), known=3),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One bound: what came out. `broken` are the properties that were violated; `undecided` those that no bound but a
-    budget of the specification leaves open; `died` says why there is no more, where the process ended."""
+    """One bound: what came out. `largest` is the most that the process ever had, in MiB. `broken` are the properties that were violated; `undecided`
+    those that no bound but a budget of the specification leaves open; `died` says why there is no more, where the process ended."""
 
     protocol: str
     constants: Constants
@@ -348,7 +367,9 @@ class Rung:
     transitions: int = 0
     depth: int = 0
     seconds: float = 0.0
+    cpu: float = 0.0
     bytes_a_state: float = 0.0
+    largest: float = 0.0
     complete: bool = False
     broken: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -374,7 +395,14 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     constants = {**ladder.base, **rung}
     bound = program(specification(ladder.name), repairs="all", without=ladder.without, **constants)
     asked = [name for name, kind in kinds_of(bound).items() if kind in PROMISED and name not in ladder.but]
-    before = _largest()
+    check(
+        bound,
+        properties=asked,
+        engine="native",
+        bounds=Bounds(states=1),
+        storage=StorageOptions(threads=threads),
+    )  # compiles
+    before, spent = _largest(), time.process_time()
     hope = Hope(seconds, memory)
     report = check(
         bound, properties=asked, engine="native", bounds=Bounds(seconds=seconds, memory_mb=memory), storage=StorageOptions(threads=threads),
@@ -387,8 +415,8 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
     )
     a_state = (_largest() - before) / max(seen.states, 1)
     return Rung(
-        ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, a_state, seen.complete, broken, undecided,
-        given_up=hope.gone,
+        ladder.title, constants, seen.states, seen.transitions, seen.depth, seen.seconds, time.process_time() - spent, a_state, _largest() / 2**20,
+        seen.complete, broken, undecided, given_up=hope.gone,
     )  # fmt: skip
 
 
@@ -420,12 +448,14 @@ def _largest() -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a rung may take: seconds, memory in MiB, threads; `end` is when everything ends, by the monotonic clock."""
+    """What a rung may take: seconds, memory in MiB, threads; `end` is when everything ends, by the monotonic clock. `beyond`: only the largest bound that
+    is known to be completed is explored, and so many after it; None for all rungs."""
 
     seconds: float
     memory: int
     threads: int
     end: float
+    beyond: int | None = None
 
     @property
     def left(self) -> float:
@@ -436,7 +466,10 @@ class Limits:
 def climbed(ladder: Ladder, limits: Limits, tell: Callable[[Rung, Constants], None]) -> list[Rung]:
     """The rungs of a ladder, up to the first that is not completed; each is told as it ends."""
     rungs: list[Rung] = []
-    for constants in ladder.rungs:
+    first = ladder.known % len(ladder.rungs)
+    for constants in (
+        ladder.rungs if limits.beyond is None else ladder.rungs[first : first + limits.beyond + 1]
+    ):
         rung = _alone(ladder, constants, limits)
         rungs.append(rung)
         tell(rung, constants)
@@ -496,6 +529,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="for each rung")
     parser.add_argument("--together", type=int, default=1, help="so many ladders are climbed side by side")
     parser.add_argument("--within", type=float, default=float("inf"), help="seconds for everything")
+    parser.add_argument(
+        "--known", type=int, nargs="?", const=0, metavar="N", help="only the largest bound that is known to be completed, and N after it (0)"
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, help="write every rung here, too")
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)
@@ -509,7 +545,9 @@ def main() -> None:
         "states",
         "depth",
         "seconds",
+        "cpu",
         "bytes",
+        "MiB",
         "found",
         title=f"{chosen.seconds:g} s a bound",
         title_justify="left",
@@ -520,7 +558,8 @@ def main() -> None:
     def tell(rung: Rung, constants: Constants) -> None:
         with one_at_a_time:
             console.print(
-                f"{rung.protocol}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s, {rung.found}",
+                f"{rung.protocol}: {_sizes(constants)}: {rung.states:,} states, {rung.seconds:.1f} s ({rung.cpu:.1f}), {rung.bytes_a_state:.0f} bytes, "
+                f"{rung.largest:,.0f} MiB, {rung.found}",
                 soft_wrap=True,
             )
             everything.append(rung)
@@ -528,7 +567,9 @@ def main() -> None:
                 written = json.dumps([asdict(rung) for rung in everything], indent=1)
                 chosen.json.write_text(written + "\n", encoding="utf-8")
 
-    limits = Limits(chosen.seconds, chosen.memory, chosen.threads, time.monotonic() + chosen.within)
+    limits = Limits(
+        chosen.seconds, chosen.memory, chosen.threads, time.monotonic() + chosen.within, chosen.known
+    )
     ladders = [ladder for ladder in LADDERS if not chosen.protocols or ladder.name in chosen.protocols]
     with ThreadPoolExecutor(chosen.together) as pool:
         for ladder, rungs in zip(
@@ -549,7 +590,7 @@ def _row(ladder: Ladder, rungs: list[Rung]) -> tuple[str, ...]:
     """The largest bound of a ladder that was completed."""
     done = [rung for rung in rungs if rung.complete]
     if not done:
-        return ladder.title, "none", "", "", "", "", rungs[0].found
+        return ladder.title, "none", "", "", "", "", "", "", rungs[0].found
     best = max(done, key=lambda rung: rung.states)
     return (
         ladder.title,
@@ -557,7 +598,9 @@ def _row(ladder: Ladder, rungs: list[Rung]) -> tuple[str, ...]:
         f"{best.states:,}",
         str(best.depth),
         f"{best.seconds:.1f}",
+        f"{best.cpu:.1f}",
         f"{best.bytes_a_state:.0f}",
+        f"{best.largest:,.0f}",
         best.found,
     )
 
