@@ -107,10 +107,8 @@ class Figures:
 
 def one_run(model: Model, threads: int, most: int | None, *, trees: bool) -> dict[str, Any]:
     """One search, in this process: what the parent asked for with `--one`."""
-    if not trees:
-        space.TREE_WORDS = sys.maxsize
     bound = model.program()
-    storage = StorageOptions(threads=threads)
+    storage = StorageOptions(threads=threads, whole=not trees)
     check(
         bound, properties=model.properties, engine="native", storage=storage, bounds=Bounds(states=1)
     )  # the kernel is there before the clock runs
@@ -134,18 +132,14 @@ def one_run(model: Model, threads: int, most: int | None, *, trees: bool) -> dic
     }  # fmt: skip
 
 
-def ours(
-    model: Model, threads: int, repeat: int, most: int | None = None, *, trees: bool = True
-) -> Figures:
+def ours(model: Model, threads: int, repeat: int, most: int | None = None, *, trees: bool = True) -> Figures:
     """The medians of `repeat` searches in fresh processes."""
     return figures_of(
         model, threads, [_spawn(model, threads, most, trees=trees) for _ in range(repeat)], trees=trees
     )
 
 
-def figures_of(
-    model: Model, threads: int, told: Sequence[dict[str, Any]], *, trees: bool = True
-) -> Figures:
+def figures_of(model: Model, threads: int, told: Sequence[dict[str, Any]], *, trees: bool = True) -> Figures:
     """The medians of what searches told."""
     assert len({(answer["states"], answer["transitions"]) for answer in told}) == 1, f"{model}: {told}"
     return Figures(

@@ -39,6 +39,7 @@ class Storage(TypedDict, total=False):
 
     threads: int | None
     fingerprints: bool
+    whole: bool
     symmetry: bool
     cone: bool
     directory: Path | None
@@ -80,8 +81,8 @@ def check(
         violated: called with each violated property as soon as it is found, while the search goes on:
             `property`, `depth`, `states` so far.
         **storage: how an explicit engine keeps states: `threads`, `fingerprints` (64 bits of a state),
-            `symmetry` (of interchangeable members), `cone` (of influence), `directory` (states in files, to
-            go on later).
+            `whole` (wide states whole, not as trees), `symmetry` (of interchangeable members), `cone` (of
+            influence), `directory` (states in files, to go on later).
 
     Raises:
         UnknownArgument: an argument that is none of these; the known ones are listed.

@@ -182,7 +182,7 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
         raise output.UsageProblem("--counts counts states; z3 has none")
     if bounds.engine == "z3" and storage != Storage():
         raise output.UsageProblem(
-            "--threads, --fingerprints, --symmetry, --cone and --directory are for explicit engines"
+            "--threads, --fingerprints, --whole, --symmetry, --cone and --directory are for explicit engines"
         )
     bounds.refuse_what_z3_lacks()
     return Search(bounds, storage, prove)

@@ -238,6 +238,10 @@ class Storage:
     fingerprints: Annotated[
         bool, _option("--fingerprints", about="Keep 64 bits of a state; what may be missed is said.")
     ] = False
+    whole: Annotated[
+        bool,
+        _option("--whole", about="Keep wide states whole, not as trees: faster, three times the memory."),
+    ] = False
     symmetry: Annotated[
         bool,
         _option("--symmetry", about="One state for all that differ in the names of interchangeable members."),

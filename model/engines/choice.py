@@ -39,6 +39,8 @@ class StorageOptions:
     Attributes:
         threads: how many threads to use; None for as many as there are processors.
         fingerprints: keep 64 bits of each expanded state instead of the state.
+        whole: keep states of three words and more whole, not as trees that share their nodes: faster, in
+            three times the memory.
         symmetry: let one state stand for all that differ from it in the names of interchangeable members
             only.
         cone: keep only what matters to the properties that are asked, their cone of influence.
@@ -47,6 +49,7 @@ class StorageOptions:
 
     threads: int | None = None
     fingerprints: bool = False
+    whole: bool = False
     symmetry: bool = False
     cone: bool = False
     directory: Path | None = None
@@ -54,11 +57,11 @@ class StorageOptions:
     @property
     def native_only(self) -> bool:
         """Whether this asks for what only the native engine can do."""
-        return self.fingerprints or self.symmetry or self.cone or self.directory is not None
+        return self.fingerprints or self.whole or self.symmetry or self.cone or self.directory is not None
 
 
 IN_MEMORY = StorageOptions()
-"""Whole states in memory, by all processors."""
+"""In memory, by all processors."""
 
 
 def engine_named(name: Engine | str) -> Engine:
@@ -99,9 +102,12 @@ def open_space(
     """
     if options.native_only and engine in (Engine.GENERATED, Engine.REFERENCE):
         raise SpecError(
-            f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory",
+            f"the engine {engine.value!r} knows neither fingerprints, reductions nor a directory, "
+            "nor how states are kept",
             instead="the engine 'native'",
         )
+    if options.whole and options.fingerprints:
+        raise SpecError("fingerprints are kept instead of states", instead="whole states or fingerprints")
     if engine in (Engine.GENERATED, Engine.REFERENCE):
         return TransitionSpace(transitions_by(program, engine))
     from antiphon.model.engines.native.reduction import (
@@ -117,6 +123,7 @@ def open_space(
         fingerprints=options.fingerprints,
         reduction=Reduction(options.symmetry, frozenset(asked) if options.cone else None),
         directory=options.directory,
+        trees=not options.whole,
     )
 
 

@@ -14,14 +14,13 @@ import pytest
 from tests.engines.native.summary import summary
 
 from antiphon.model.bounds import Bounds, Progress
-from antiphon.model.engines import Refused, StorageOptions
+from antiphon.model.engines import Engine, Refused, StorageOptions, open_space
 from antiphon.model.engines.native import NativeSpace, checkpoint, fields, kernel_of, nodes, store
-from antiphon.model.engines.native import space as native_space
 from antiphon.model.engines.native.store import Store
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.programs import specification
-from antiphon.spec.lang import Program, program
+from antiphon.spec.lang import Program, SpecError, program
 
 
 def named(name: str, repairs: Any = "all", **constants: int) -> Program:
@@ -78,16 +77,23 @@ def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Progra
     ],
     ids=title,
 )
-def test_trees_change_no_verdict_and_no_trace(bound: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_change_no_verdict_and_no_trace(bound: Program) -> None:
     """Invariants, witnesses, services and obligations, which ask for the numbers of successors made again."""
 
-    def report() -> tuple[Any, ...]:
-        told = check(bound, engine="native")
+    def report(*, whole: bool) -> tuple[Any, ...]:
+        told = check(bound, engine="native", storage=StorageOptions(whole=whole))
         return summary(told), [None if item.trace is None else item.trace.states for item in told.verdicts]
 
-    kept = report()
-    monkeypatch.setattr(native_space, "TREE_WORDS", 1_000)
-    assert kept == report()
+    assert report(whole=False) == report(whole=True)
+
+
+def test_whole_states_are_an_option_of_the_native_engine_and_exclude_fingerprints() -> None:
+    modes = [open_space(SEQUENCER, Engine.NATIVE, StorageOptions(whole=whole)) for whole in (False, True)]
+    assert [space.mode for space in modes if isinstance(space, NativeSpace)] == [fields.TREE, fields.WHOLE]
+    with pytest.raises(SpecError, match="nor how states are kept"):
+        open_space(SEQUENCER, Engine.GENERATED, StorageOptions(whole=True))
+    with pytest.raises(SpecError, match="fingerprints are kept instead of states"):
+        open_space(SEQUENCER, Engine.NATIVE, StorageOptions(whole=True, fingerprints=True))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
