@@ -1,8 +1,9 @@
 """How fast is the explicit checker, and what does a state cost? Beside SPIN on the same models; by width and
 size of the model.
 
-Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile] [--managers 8 9 10]
-[--repeat 5] [--json FILE]`. The part `spin` needs SPIN and gcc; 10 managers need 5 GiB for it.
+Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile instructions]
+[--managers 8 9 10] [--repeat 5] [--json FILE]`. The part `spin` needs SPIN and gcc; 10 managers need 5 GiB
+for it; `instructions` needs valgrind too, and is left out unless it is named.
 
 Every run is a process of its own. What is timed is the search: for us with the kernel in the cache, from the
 first state to the verdicts of the properties asked; for SPIN the verifier, without making and compiling it.
@@ -36,7 +37,7 @@ from rich.table import Table
 from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.bounds import Bounds, resident_mb
 from antiphon.model.engines import StorageOptions
-from antiphon.model.engines.native import space
+from antiphon.model.engines.native import space, store
 from antiphon.model.engines.native.kernel import kernel_of
 from antiphon.model.explore import check
 from antiphon.model.export import promela as exported
@@ -105,8 +106,12 @@ class Figures:
 # Ours -------------------------------------------------------------------------------------------------------
 
 
-def one_run(model: Model, threads: int, most: int | None, *, trees: bool) -> dict[str, Any]:
-    """One search, in this process: what the parent asked for with `--one`."""
+def one_run(
+    model: Model, threads: int, most: int | None, *, trees: bool, room: int | None = None
+) -> dict[str, Any]:
+    """One search, in this process: what the parent asked for with `--one`; addresses for `room` states."""
+    if room is not None:
+        store.MOST_STATES = room
     bound = model.program()
     storage = StorageOptions(threads=threads, whole=not trees)
     check(
@@ -185,23 +190,26 @@ def _run(
 VARIANTS = {"-O2": (), "-O2, collapsed": ("-DCOLLAPSE",)}
 
 
+def compiled(text: str, directory: Path, flags: Iterable[str] = ()) -> Path:
+    """The verifier of a model, made in a directory."""
+    spin, compiler = find_tools()
+    (directory / "model.pml").write_text(text, encoding="ascii")
+    fixed = ["-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DMEMLIM={MEMORY_MB}"]
+    for command in ([spin, "-a", "model.pml"], [compiler, *fixed, *flags, "-o", "pan", "pan.c"]):
+        subprocess.run(command, cwd=directory, check=True, capture_output=True)  # noqa: S603 - tools found on the path
+    return directory / "pan"
+
+
 def spin_of(models: dict[str, str], states: int, repeat: int, variants: Iterable[str]) -> list[Figures]:
     """SPIN's figures for each text and variant; it must see so many states."""
-    spin, compiler = find_tools()
     found = []
     for text_name, text in models.items():
         for variant in variants:
             with tempfile.TemporaryDirectory() as name:
                 directory = Path(name)
-                (directory / "model.pml").write_text(text, encoding="ascii")
-                flags = ["-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DMEMLIM={MEMORY_MB}", *VARIANTS[variant]]
-                for command in ([spin, "-a", "model.pml"], [compiler, *flags, "-o", "pan", "pan.c"]):
-                    subprocess.run(command, cwd=directory, check=True, capture_output=True)  # noqa: S603 - tools found on the path
+                pan = compiled(text, directory, VARIANTS[variant])
                 bits = min(HASH_BITS, max(20, states.bit_length()))
-                runs = [
-                    _run([str(directory / "pan"), "-m10000000", f"-w{bits}", "-E"], directory)
-                    for _ in range(repeat)
-                ]
+                runs = [_run([str(pan), "-m10000000", f"-w{bits}", "-E"], directory) for _ in range(repeat)]
             said = runs[0][0]
             figures = Figures(
                 f"SPIN, {text_name}, {variant}", int(_number(r"([\d.e+]+) states, stored", said)),
@@ -345,6 +353,7 @@ WIDTHS = (
     Model("rbp", {"processes": 3, "messages": 2}, "all"),
     Model("rbp-resilient", {"processes": 3, "messages": 2}, "all"),
     Model("horus", {"processes": 3, "messages": 2}, "all"),
+    Model("totem", {"processes": 3, "messages": 4}, "all"),
 )  # fmt: skip
 
 
@@ -465,6 +474,87 @@ def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
     return rows
 
 
+CACHES = ("--D1=32768,8,64", "--LL=1048576,8,64")
+"""What is simulated: 32 KiB beside the processor, and 1 MiB behind it."""
+ROOM = 1 << 24
+"""Addresses for so many states are reserved under valgrind, which has 128 GiB of them."""
+
+
+def instructions(console: Console) -> list[dict[str, Any]]:
+    """Instructions and misses of simulated caches for each state of small models, in ours on one thread, as
+    trees and whole, and in SPIN: what a run of valgrind counts, less what it counts of one that ends at its
+    first state; SPIN's start is too short for that to matter.
+    """
+    small = Model("Rbp", {"messages": 1, "losses": 1, "timeouts": 1}, repairs="all")
+    seen = seen_members(small.program(), GROWTH_STATES)
+    assert seen is not None
+    by_hand = promela(7)
+    rows: list[dict[str, Any]] = []
+    title = f"one thread, by valgrind --tool=cachegrind --cache-sim=yes {' '.join(CACHES)}"
+    table = Table(
+        "model", "engine", "states", "instructions", "D1 misses", "LL misses", title=f"{title}; a state"
+    )
+    for model, text, ways in (
+        (Model("TwoPhase", {"managers": 7}, properties=("consistent",)), by_hand, {"antiphon": True}),
+        (
+            small,
+            exported(small.program(), checks=False, properties=(), members=seen[0]).text,
+            {"trees": True, "whole": False},
+        ),
+    ):
+        states = 0
+        for engine, trees in ways.items():
+            asked = {"model": asdict(model), "threads": 1, "trees": trees, "room": ROOM}
+            none, whole = (
+                [sys.executable, __file__, "--one", json.dumps({**asked, "most": most})] for most in (1, None)
+            )
+            _run(["valgrind", "--tool=none", *none])  # compiles the kernel for valgrind's processor
+            _, first = _counted(none)
+            said, all_of_it = _counted(whole)
+            states = json.loads(next(line for line in said.splitlines() if line.startswith("{")))["states"]
+            rows.append(_shared(model, engine, states, first, all_of_it))
+        with tempfile.TemporaryDirectory() as name:
+            pan = compiled(text, Path(name))
+            said, all_of_it = _counted([str(pan), "-m1000000", "-w20", "-E"])
+        assert int(_number(r"([\d.e+]+) states, stored", said)) == states, said
+        rows.append(_shared(model, "SPIN", states, (0, 0, 0), all_of_it))
+    for row in rows:
+        table.add_row(
+            row["model"], row["engine"], f"{row['states']:,}", f"{row['instructions']:,.0f}",
+            f"{row['D1 misses']:.1f}", f"{row['LL misses']:.1f}",
+        )  # fmt: skip
+    console.print(table)
+    return rows
+
+
+def _counted(command: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
+    """What a command printed; the instructions and misses of both caches that valgrind counted."""
+    said, _, _ = _run(
+        [
+            "valgrind",
+            "--tool=cachegrind",
+            "--cache-sim=yes",
+            *CACHES,
+            "--cachegrind-out-file=/dev/null",
+            *command,
+        ]
+    )
+    instructions, near, far = (
+        int(_number(rf"{what}:\s+([\d,]+)", said.replace(",", "")))
+        for what in (r"I\s+refs", r"D1\s+misses", r"LLd\s+misses")
+    )
+    return said, (instructions, near, far)
+
+
+def _shared(
+    model: Model, engine: str, states: int, first: tuple[int, int, int], whole: tuple[int, int, int]
+) -> dict[str, Any]:
+    """What a state costs: a run less its start."""
+    names = ("instructions", "D1 misses", "LL misses")
+    shares = {name: (last - before) / states for name, before, last in zip(names, first, whole, strict=True)}
+    return {"part": "instructions", "model": str(model), "engine": engine, "states": states, **shares}
+
+
 def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
     """How long a kernel takes when it is not in the cache: every registered specification, repaired,
     grounding and LLVM included.
@@ -512,7 +602,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     every = ["spin", "services", "reduction", "width", "growth", "compile"]
-    parser.add_argument("--parts", nargs="+", choices=every, default=every)
+    parser.add_argument("--parts", nargs="+", choices=[*every, "instructions"], default=every)
     parser.add_argument(
         "--managers", type=int, nargs="+", default=[8, 9, 10], help="sizes of two-phase commit"
     )
@@ -532,7 +622,8 @@ def main() -> None:
     if options.one:
         asked = json.loads(options.one)
         model = Model(**{**asked["model"], "properties": tuple(asked["model"]["properties"])})
-        print(json.dumps(one_run(model, asked["threads"], asked["most"], trees=asked["trees"])))
+        told = one_run(model, asked["threads"], asked["most"], trees=asked["trees"], room=asked.get("room"))
+        print(json.dumps(told))
         return
     variants = list(VARIANTS) if options.collapsed else ["-O2"]
     console = Console(width=max(150, Console().width))
@@ -543,6 +634,7 @@ def main() -> None:
         "width": lambda: width(console, options.repeat),
         "growth": lambda: growth(console, options.repeat),
         "compile": lambda: compile_all(console, options.repeat),
+        "instructions": lambda: instructions(console),
     }  # fmt: skip
     rows = [row for part in options.parts for row in parts[part]()]
     if options.json:
