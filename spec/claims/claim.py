@@ -14,10 +14,19 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Literal
 
-from antiphon.spec.lang import Spec
+from antiphon.spec.lang import Spec, SpecError
 
 RecordedOutcome = Literal["holds", "violated", "unknown"]
 """What a check gives, and what is said about a claim."""
+
+ORDERS = frozenset(
+    {
+        "Causal", "ExtendedTotalOrder", "Fifo", "OldestFirst", "PrefixOrder",
+        "ReliableTotalOrder", "SafeIndicationPrefix", "SenderOrder", "TotalOrder", "UniformNumbering",
+        "UniformPrefixOrder", "UniformTotalOrder", "ViewPrefix", "WeakTotalOrder",
+    }
+)  # fmt: skip
+"""Properties that compare the places of two messages."""
 
 
 class Document(Enum):
@@ -136,6 +145,22 @@ class Check:
     length: int | None = None
     deep: bool = False
     long_for_z3: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an order that is recorded to hold where there are no two messages to be in one.
+
+        The constant `messages`, or its default, bounds from above how many the application broadcasts (FRAG
+        over TOTAL makes one of several); a specification without it names its messages in another way.
+
+        Raises:
+            SpecError: fewer than two messages.
+        """
+        messages = self.constants.get("messages", getattr(self.spec, "messages", None))
+        if self.outcome == "holds" and self.property in ORDERS and isinstance(messages, int) and messages < 2:
+            raise SpecError(
+                f"{self} cannot be recorded to hold: an order is of two messages, and there "
+                f"{'is 1' if messages == 1 else 'are none'}, so that nothing could break it"
+            )
 
     def __str__(self) -> str:
         chosen = self.repairs if isinstance(self.repairs, str) else ", ".join(self.repairs)

@@ -43,6 +43,8 @@ _FORGIVEN: Constants = {**_BOTH, "views": 3, "forgiving": True}
 _TWO_FORGIVEN: Constants = {**_FORGIVEN, "messages": 2, "highest": 7}
 _LEAVING: Constants = {**_CRASHED, "crashes": 0, "views": 3, "leaves": 1, "joiners": 0}
 _JOINING: Constants = {**_LEAVING, "joiners": 1}
+_TWO_LEAVING: Constants = {**_LEAVING, "messages": 2}
+_TWO_JOINING: Constants = {**_JOINING, "messages": 2}
 _UNWATCHED: Constants = {**_LEAVING, "leaves": 0, "crashes": 1, "unwatched": True}
 _FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
 _FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
@@ -65,7 +67,7 @@ LIVENESS = (
     "Validity", "UniformAgreement", "Agreement", "VscValidity", "VscTermination", "TimeBoundedBuffering",
 )  # fmt: skip
 VIEWS = (
-    "UniformIntegrity", "UniformTotalOrder", "ViewAgreement", "ViewSynchrony", "SameViewDelivery",
+    "UniformIntegrity", "ViewAgreement", "ViewSynchrony", "SameViewDelivery",
     "SendingViewDelivery", "FreshNumber", "OldBuffersEmpty",
 )  # fmt: skip
 FAIR = ("own_messages_arrive", "what_one_delivers_all_deliver", "view_changes_end")
@@ -397,6 +399,7 @@ IRBP: tuple[Claim, ...] = (
         (
             _members("Joined", "holds", of=_JOINING, length=15),
             *(_members(property, "holds", of=_JOINING) for property in (*VIEWS, "VscTermination")),
+            _members("UniformTotalOrder", "holds", of=_TWO_JOINING),
             _members("Agreement", "violated", of=_JOINING, length=7),
             _members("Agreement", "holds", of=_LEAVING),
         ),
@@ -417,6 +420,7 @@ IRBP: tuple[Claim, ...] = (
         (
             replace(_members("LeftByItself", "holds", of=_LEAVING, length=9), deep=False),
             *(_members(property, "holds", of=_LEAVING) for property in (*VIEWS, *LIVENESS)),
+            _members("UniformTotalOrder", "holds", of=_TWO_LEAVING),
             _members("VscTermination", "violated", of=_UNWATCHED, length=2),
             _members("Validity", "violated", of=_UNWATCHED, length=2),
         ),

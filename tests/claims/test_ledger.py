@@ -19,10 +19,17 @@ from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
-from antiphon.spec.claims.claim import RecordedOutcome, Standing
-from antiphon.spec.lang import Spec, SpecError, program
+from antiphon.spec.claims.claim import ORDERS, RecordedOutcome, Standing
+from antiphon.spec.lang import Const, Spec, SpecError, program
+from antiphon.spec.services.events import Group
 
 CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
+
+
+class _Single(Group):
+    """One message, where nobody says how many."""
+
+    messages: Const[int] = 1
 
 
 def repairs_of(check: Check) -> set[str]:
@@ -143,6 +150,31 @@ def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytes
                 )
             else:
                 assert check.outcome != "violated", "a counterexample has a length"
+
+
+def test_an_order_of_one_message_cannot_be_recorded_to_hold(subtests: pytest.Subtests) -> None:
+    """Nothing could break it: it is no record, whoever writes it."""
+    for name in sorted(ORDERS):
+        with (
+            subtests.test(property=name),
+            pytest.raises(SpecError, match=rf"Group\.{name} \(.*messages=1\) cannot .* of two messages"),
+        ):
+            Check(Group, name, "holds", "all", constants={"messages": 1})
+    assert Check(Group, "TotalOrder", "holds", constants={"messages": 2}).outcome == "holds"
+    assert Check(Group, "TotalOrder", "violated", constants={"messages": 1}).outcome == "violated"
+    assert Check(Group, "Agreement", "holds", constants={"messages": 1}).outcome == "holds"
+
+
+def test_an_order_of_the_messages_that_a_specification_has_by_default_is_no_exception() -> None:
+    with pytest.raises(SpecError, match="there is 1"):
+        Check(_Single, "TotalOrder", "holds")
+
+
+def test_every_property_of_the_ledger_that_is_called_an_order_counts_as_one() -> None:
+    """But for the order of a list, of which there is one without any message."""
+    asked = {check.property for _, check in CHECKS}
+    called = {name for name in asked if re.search("(Order|Prefix|First|Fifo)$", name)}
+    assert called - ORDERS == {"OnlyTheOrder", "PinwheelFirst", "AnsweredByTheFirst"}
 
 
 def test_every_repair_is_demanded_by_the_claim_that_it_answers() -> None:
