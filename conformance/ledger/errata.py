@@ -170,9 +170,14 @@ def _overview(listed: list[Section]) -> str:
     for item in listed:
         claim = item.claim
         anchor = re.sub(r"[^\w\- ]", "", f"{claim.id}: {claim.claim}".lower()).strip().replace(" ", "-")
-        repairs = ", ".join(f"`{name}`" for name in claim.repairs) or "nothing that could be repaired"
-        rows.append(f"| [{claim.id}](#{anchor}) | {_cell(claim.claim)} | {claim.defect} | {repairs} |")
+        rows.append(f"| [{claim.id}](#{anchor}) | {_cell(claim.claim)} | {claim.defect} | {_demanded(claim)} |")
     return "\n".join(rows)
+
+
+def _demanded(claim: Claim) -> str:
+    if claim.repairs:
+        return ", ".join(f"`{name}`" for name in claim.repairs)
+    return ", ".join(f"the reading `{name}`" for name in claim.readings) or "nothing that could be repaired"
 
 
 # Parts of a section -----------------------------------------------------------------------------------------

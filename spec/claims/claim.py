@@ -189,9 +189,10 @@ class Claim:
 
     `verdict` (holds, violated, unknown) is what the checks show about the claim as it stands; `because` says
     it in one or two sentences. `defect` says, for a violated claim, whether the idea fails ("design") or only
-    the printed text ("text"). `repairs` is the smallest set of repairs that the claim demands: without any
-    one of them, something that the record says to hold does not. `covered` are those of them that nothing
-    misses within the record's bounds, because others cover them or the question is open, as `because` says.
+    the printed text ("text"), which a repair or another reading then mends. `repairs` is the smallest set of
+    repairs that the claim demands: without any one of them, something that the record says to hold does not.
+    `covered` are those of them that nothing misses within the record's bounds, because others cover them or
+    the question is open, as `because` says.
     """
 
     id: str
@@ -210,3 +211,20 @@ class Claim:
     def protocol(self) -> str:
         """The family of the claim: the letters before the dash, in lower case."""
         return self.id.split("-")[0].lower()
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Readings of what the document leaves open that mend the claim: the choices in which a check that
+        holds differs from one of the same property that is violated.
+        """
+        asked = [check for check in self.checks if isinstance(check, Check)]
+        chosen = {
+            name
+            for bad in asked
+            for good in asked
+            if (bad.outcome, good.outcome) == ("violated", "holds")
+            and (bad.spec, bad.property) == (good.spec, good.property)
+            for name, value in good.constants.items()
+            if isinstance(value, str) and bad.constants.get(name) != value
+        }
+        return tuple(sorted(chosen))

@@ -343,14 +343,15 @@ DTP_BOUNDS: tuple[Claim, ...] = (
         "violated",
         "By DTP alone nobody does. The update is there (DTP-29), but who could answer is EMPT, or in TRST and"
         " named another one, and discards the REQ. What the group membership protocol, which the paper "
-        "assumes, would have to do about it is not said.",
+        "assumes, would have to do about it is not said. No repair here makes it true: it would take another "
+        "right to answer than that of the holder.",
         (
             _fails("Recovers", _LOST, 5, spec=DtpCrashing),
             _all("SurvivorHolds", _LOST, spec=DtpCrashing),
             _all("SurvivorHolds", _CRASH, spec=DtpCrashing),
             _all("Recovers", _with(_LOST, crashes=0), spec=DtpCrashing),
         ),
-        defect="text",
+        defect="design",
     ),
     Claim(
         "DTP-31",

@@ -35,6 +35,7 @@ _RING: Constants = {"processes": 3, "messages": 1, "passes": 3, **_RUNS, "patien
 _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patient": True}
 _FIGURE_16: Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
+_BOTH: Constants = {**_RING, "passes": 1, "crashes": 2, "brief": False}
 
 _REFORMING: Constants = {
     "processes": 3, "messages": 1, "passes": 4, "numbers": 6, "attempts": 1, "views": 4, **_RUNS,
@@ -591,7 +592,7 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "Of three processes two fail, and the third waits for neither; without passive detection it never "
         "calls Reformation, with it always.",
         (
-            _check("BothFailed", "holds", of={**_BROKEN, "crashes": 2}, length=2),
+            _check("BothFailed", "holds", of=_BOTH, length=6),
             _scenario("SequencerAndNextFail", 10, of=_FIVE),
             _shown(
                 _check(

@@ -325,7 +325,7 @@ REFORMATION: tuple[Claim, ...] = (
         "what was "
         "chosen by its old vote. It gives up what it has delivered. A site that keeps the highest version "
         "that it "
-        "voted for joins nothing lower and nothing twice.",
+        "voted for (reading `leaving`) joins nothing lower and nothing twice.",
         (
             _deep("DeliveredKept", "violated", of={**_SMALL, "leaving": "forgets"}, length=12),
             _deep("UniformPrefixOrder", "violated", of={**_LARGE, "leaving": "forgets"}, length=17),

@@ -39,6 +39,12 @@ REASONS: Mapping[str, str] = MappingProxyType(
             "It says in which process a planted fault shows: now in none. What the faults break is recorded "
             "to be violated, and what they leave alone still holds without them."
         ),
+        "NumberPasses.next_null: comparison shifted: `self.turn[p] % (self.nulls + 1) + 1` becomes "
+        "`self.turn[p] % (self.nulls + 1)`": (
+            "A NULL has the number of the pass before, and nobody takes the token by it: less happens. It is "
+            "a mutant only where no other repair builds on this class, and there safety alone is asked; with "
+            "all repairs TokenHeld (DTP-13) would break in one step."
+        ),
         "SequencerCopy.answer: update left out: `self.network -= {packet}`": (
             "The request stays and is answered again. A second copy is dropped by who has the first, and "
             "nothing is said of rest."

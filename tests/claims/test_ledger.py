@@ -75,6 +75,23 @@ def test_verdicts_are_holds_violated_or_unknown(subtests: pytest.Subtests) -> No
             assert {check.outcome for check in claim.checks} <= vocabulary
 
 
+def test_what_is_said_to_hold_has_a_check(subtests: pytest.Subtests) -> None:
+    """What is judged by reading alone could not have failed, and is no more than unknown."""
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            assert claim.checks or claim.verdict != "holds"
+
+
+def test_only_what_a_repair_or_a_reading_mends_is_a_defect_of_the_text(subtests: pytest.Subtests) -> None:
+    """But for what is judged by reading, where nothing behaves in another way. What nothing mends is a defect
+    of the design.
+    """
+    for claim in all_claims():
+        with subtests.test(claim=claim.id):
+            mended = claim.repairs or claim.readings or claim.because.startswith("By reading")
+            assert mended or claim.defect != "text"
+
+
 def test_a_violated_claim_says_what_is_at_fault_and_what_repairs_it(subtests: pytest.Subtests) -> None:
     """A question that the document leaves open may be answered by a run that nothing there mends; what is
     counted on the text, and in no run, has no repair.

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.lang import Between, Const, action, environment, initial, require
-from antiphon.spec.protocols.rbp_resilient.figure25 import Number, RbpResilient, Sequenced
+from antiphon.spec.lang import Between, Const, action, environment, initial, mutation, require
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number, RbpResilient, Sequenced
 from antiphon.spec.services import Process
 
 
@@ -72,3 +72,31 @@ class RbpFaults(RbpResilient):
         self.strayed += 1
         if self.records_ack(False):
             self.take_ack(p, sender, Sequenced(None, k))
+
+
+@mutation("of the messages without a number the one that was broadcast last gets the next one")
+class SelectLast(RbpResilient):
+    """Breaks `OldestFirst`."""
+
+    @action(fairness="weak")
+    def sequence(self, p: Process) -> None:
+        """Line 59, with `last` for `first`."""
+        require(self.can_sequence(p))
+        body = next(
+            (
+                one
+                for one in self.each(Body)
+                if self.is_left(p, one)
+                and not any(
+                    self.is_left(p, later) for later in self.each(Body) if later.message > one.message
+                )
+            ),
+            None,
+        )
+        if body is not None:
+            self.holding[p] = False
+            self.send_token(p, body, self.last_number[p] + 1)
+
+    def is_left(self, p: Process, body: Body) -> bool:
+        """P has the message, and no number of it."""
+        return body in self.received[p] and not self.is_numbered(p, body)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from antiphon.spec.lang import action, expect, invariant, obligation, witness
 from antiphon.spec.protocols.rbp_resilient.bounds import RbpResilientBounded
-from antiphon.spec.protocols.rbp_resilient.figure25 import Body, Number, Sequenced
+from antiphon.spec.protocols.rbp_resilient.faults import SelectLast
+from antiphon.spec.protocols.rbp_resilient.figure25 import Body, LastNumber, Number, Sequenced
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -231,13 +232,17 @@ class RbpResilientProperties(RbpResilientBounded):
             for p in self.each(Process)
         )
 
+    def highest_given(self) -> LastNumber:
+        """The highest number that anybody knows, 0 when there is none."""
+        return max(
+            (k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0
+        )
+
     def is_simple(self, s: Process) -> bool:
         """S is neither the sequencer, which gave the highest number, nor the next one, and no process that is
         up waits for s to accept.
         """
-        top = max(
-            (k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0
-        )
+        top = self.highest_given()
         last = Process((top + self.processes - 1) % self.processes)
         named = Process(top % self.processes)
         return s != last and s != named and not any(self.awaits(q, s) for q in self.each(Process))
@@ -337,14 +342,17 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def BothFailed(self) -> bool:
-        """Section 3.2.1 d: the sequencer and the next one have failed, and nobody that is up waits for
-        either.
+        """Section 3.2.1 d: after the token was passed on, the sequencer, which gave the highest number, and
+        the next one have failed, and nobody that is up waits for either.
         """
+        top = self.highest_given()
         return (
-            self.is_blocked()
+            top > 1
+            and self.down[Process((top + self.processes - 1) % self.processes)]
+            and self.down[Process(top % self.processes)]
+            and self.is_blocked()
             and not self.is_noticed()
             and not self.is_used_up()
-            and sum(1 for p in self.each(Process) if self.down[p]) == 2
         )
 
     @witness
@@ -400,7 +408,7 @@ class RbpResilientChecked(RbpResilientProperties, TotalOrderBroadcast):
     """RBP with failures, without Reformation, checked against total order broadcast."""
 
 
-class RbpResilientOrdered(RbpResilientChecked):
+class RbpResilientOrdered(RbpResilientChecked, mutations=(SelectLast,)):
     """RBP with failures, and whether a message can be overtaken by such as were broadcast later."""
 
     @action(fairness="weak")
