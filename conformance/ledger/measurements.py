@@ -12,7 +12,7 @@ from typing import Any
 
 from antiphon.conformance.ledger.accesses import queues_left_alone, shared_queues
 from antiphon.conformance.ledger.loads import LOADS
-from antiphon.conformance.ledger.proofs import bounds_by_induction
+from antiphon.conformance.ledger.proofs import bounds_by_induction, buffers_on_walks
 from antiphon.conformance.ledger.scripted import asked_once, fullest_buffers, idle_rounds
 from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -197,6 +197,7 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "fullest buffers": fullest_buffers,
     "idle rounds": idle_rounds,
     "bounds by induction": bounds_by_induction,
+    "buffers on walks": buffers_on_walks,
     "one unicast, one multicast": unicast_and_multicast,
     "who orders": who_orders,
     "shared queues": shared_queues,

@@ -269,3 +269,10 @@ def test_the_invariants_behind_the_bounds_imply_one_another(
 def test_the_bounds_are_proved_by_induction() -> None:
     proved, found = measure("bounds by induction")
     assert proved, found
+
+
+@pytest.mark.deep
+def test_no_walk_of_three_processes_leaves_the_bounds() -> None:
+    """Claims DTP-22 and DTP-23, where there is no proof; without a repair walks leave them."""
+    kept, found = measure("buffers on walks")
+    assert kept, found

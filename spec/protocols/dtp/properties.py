@@ -134,6 +134,11 @@ class DtpProperties(DtpBounded):
         return all(len(self.buffer[p]) < 2 * self.processes for p in self.each(Process))
 
     @invariant
+    def TrueMessageBound(self) -> bool:
+        """BUF_i holds 3n - 2 MSGs at most: 2n - 2 with a gsn, and one of each process without."""
+        return all(len(self.buffer[p]) < 3 * self.processes - 1 for p in self.each(Process))
+
+    @invariant
     def AckBound(self) -> bool:
         """Section 4.2: BUF_i holds n - 1 ACK messages at most."""
         return all(
