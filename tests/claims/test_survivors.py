@@ -17,14 +17,15 @@ from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import all_claims
 from antiphon.spec.claims.survivors import REASONS, reason_of
 from antiphon.spec.lang import Program, program
+from antiphon.spec.lang.variants import offered
 from antiphon.spec.protocols.rbp.refinement import RbpOrdering
 from antiphon.spec.refinement import Refinement
 
 
 def programs_with(owner: str) -> Iterator[Program]:
-    """The programs of the ledger's checks that hold, of which a class of this name is a part."""
+    """The programs of the ledger's checks that hold, of which a class of this name is a part, or a repair."""
     for _, check in held(all_claims()):
-        if any(part.__name__ == owner for part in check.spec.__mro__):
+        if any(part.__name__ == owner for part in (*check.spec.__mro__, *offered(check.spec).repairs)):
             yield program_of(check)
 
 
