@@ -257,7 +257,8 @@ class Plan:
         phases = [(first, True), (first, False), (rest, True), (rest, False)]
         if self.limits.walks is not None:  # a brief question takes walks, which find more in less time
             again = [item for item in others if item.name in written]
-            phases = [(again, False), (first, True), (rest, True), (first, False), (rest, False)]
+            phases = [(again, True), (again, False), (first, True), (rest, True)]
+            phases += [(first, False), (rest, False)]
         for some, briefly in phases:
             if briefly:
                 chosen, ends = some, begun + seconds / 2
