@@ -166,10 +166,10 @@ def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
                     at, wrong = walker.run(at, some.stop, to_errors=tally.to_errors)
                     noted = walker.noted()
                     with lock:
-                        tally.wrong += wrong
                         if wrong and not tally.to_errors:
                             tally.walk(at - 1)
-                        elif noted:
+                        else:
+                            tally.wrong += wrong
                             tally.hear(walker, at - 1, noted)
                 with lock:
                     seen[number] = tally.add(walker, seen[number])
@@ -253,9 +253,6 @@ class _Tally:
         self._judge(walk, start, taken, state)
         while len(taken) < self.length:
             enabled = [(step, *self._number(step)) for step in self.machine.enabled(state)]
-            if self.to_errors:
-                for step, *_ in enabled:
-                    self.machine.apply(state, step)
             if all(chance.faults[action] for _, action, _ in enabled):
                 self.quiet += 1
                 self._oblige(walk, start, taken, state)

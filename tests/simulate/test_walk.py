@@ -249,6 +249,34 @@ def test_a_wrong_specification_is_told_by_whichever_engine(engine: str) -> None:
         simulate(program(Wrong), seed=1, walks=3, steps=9, engine=engine)
 
 
+class WrongIfTaken(Spec):
+    """One step in a hundred leads out of the domain."""
+
+    count: Annotated[int, Between(0, 3)] = 0
+
+    @action
+    def stay(self, k: Annotated[int, Between(1, 99)]) -> None:
+        """Nothing happens."""
+        require(k > self.count)
+
+    @action
+    def leave(self) -> None:
+        """Out of the domain."""
+        self.count += 4
+
+    @invariant
+    def Nothing(self) -> bool:
+        """Nothing is counted."""
+        return self.count == 0
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated", "native"])
+def test_a_walk_to_errors_ends_where_one_is_possible(engine: str) -> None:
+    """Whether or not it would take the step."""
+    report = simulate(program(WrongIfTaken), seed=1, walks=2, steps=2, to_errors=True, engine=engine)
+    assert (report["Nothing"].outcome, report.exploration.transitions) == (Outcome.UNKNOWN, 0)
+
+
 class WrongAtTheTop(Climber):
     """Who is at the top may go further, out of the domain."""
 

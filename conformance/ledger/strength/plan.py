@@ -325,7 +325,7 @@ class Plan:
             is_far = unbroken.isdisjoint(judged.get(method, ()))
             touches = not unbroken.isdisjoint(self.found.touched[mutant.digest])
             unsuited = min(self._unsuited(mutant, property) for property in unbroken)
-            must_come = any(self.trial.kinds[property] in NEVER_BROKEN_ON_WALKS for property in unbroken)
+            must_come = all(self.trial.kinds[property] is PropertyKind.WITNESS for property in unbroken)
             is_later = isinstance(mutant, LeftOut if must_come else Mutant)
             return place, is_later, is_far, unsuited, not touches
 
