@@ -354,14 +354,15 @@ WIDTHS = (
     Model("rbp-resilient", {"processes": 3, "messages": 2}, "all"),
     Model("horus", {"processes": 3, "messages": 2}, "all"),
     Model("totem", {"processes": 3, "messages": 4}, "all"),
+    Model("chang-maxemchuk", {"processes": 4, "messages": 3}, "all"),
 )  # fmt: skip
 
 
-def width(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """States a second and bytes a state against the width of a state, over the first two million states of
+def width(console: Console, repeat: int, states: int) -> list[dict[str, Any]]:
+    """States a second and bytes a state against the width of a state, over the first `states` of
     specifications of every width; as they are kept, and with whole states instead of trees, in turn.
     """
-    title = f"by width of a state: one thread, the first {WIDTH_STATES:,} states"
+    title = f"by width of a state: one thread, the first {states:,} states"
     table = Table(
         "words",
         "model",
@@ -377,7 +378,7 @@ def width(console: Console, repeat: int) -> list[dict[str, Any]]:
     measured = []
     for model in WIDTHS:
         told = [
-            [_spawn(model, 1, WIDTH_STATES, trees=trees) for trees in (True, False)] for _ in range(repeat)
+            [_spawn(model, 1, states, trees=trees) for trees in (True, False)] for _ in range(repeat)
         ]
         measured.append((model, *(figures_of(model, 1, kept) for kept in zip(*told, strict=True))))
     for model, one, whole in sorted(measured, key=lambda item: item[1].width):
@@ -608,6 +609,9 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, default=5, help="runs a figure; the median is shown")
     parser.add_argument(
+        "--states", type=int, default=WIDTH_STATES, help="how many states of each specification `width` sees"
+    )
+    parser.add_argument(
         "--collapsed",
         action="store_true",
         help="SPIN with compressed states too: less memory, twice the time",
@@ -631,7 +635,7 @@ def main() -> None:
         "spin": lambda: against_spin(console, options.managers, options.repeat, variants),
         "services": lambda: services(console, options.repeat),
         "reduction": lambda: reduction(console, options.repeat),
-        "width": lambda: width(console, options.repeat),
+        "width": lambda: width(console, options.repeat, options.states),
         "growth": lambda: growth(console, options.repeat),
         "compile": lambda: compile_all(console, options.repeat),
         "instructions": lambda: instructions(console),

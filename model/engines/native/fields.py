@@ -26,21 +26,21 @@ ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(29, 34)
 orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
 the first of its set (a byte each).
 """
-KEYS, NODES, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, PATH, OUT, PENDING = range(34, 42)
-"""Fields for states that are kept as trees: addresses of the keys of nodes (a word each), of how many there
-are, and of their table; its slots; with how many nodes no more successors are looked for until there is room;
-the keys and the numbers of the nodes of the state that a thread has read last (2 * W words each); the place
-where a successor is written; what is begun of its root: both sides, which of them are asked for, its parent.
+NODES, NODE_COUNT, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, PATH, OUT, ASKS, ASK_COUNT = range(34, 43)
+"""Fields for states that are kept as trees (`tree`): addresses of the nodes (two words each), of how many
+there are, and of their table; its slots; with how many nodes no more successors are looked for until there is
+room; the words of the state that a thread has read last, and the numbers of its nodes; the place where a
+successor is written; the nodes that those which are not sifted ask for, and how many.
 """
-SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED, RING = range(42, 51)
+SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED, RING = range(43, 52)
 """Fields for sleep sets (`runtime`), of `SLEEP` words each: addresses of those of known states that wait, of
-the steps that were taken from the state at hand with the sleep set of the successor at hand behind it, and of
-those of the successors in the buffer; for each ordinal the steps that are independent of the one that has it.
-Where a step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32
-bits), and a byte for each step behind one with the mark of those that sleep in the state at hand. How many
-successors in the buffer are sifted; which bits of a state's number say where its sleep set is.
+the steps that were taken from the state at hand, with room for its own sleep set, and of those of the
+successors in the buffer; for each ordinal the steps that are independent of the one that has it. Where a
+step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32 bits), and a
+byte for each step behind one with the mark of those that sleep in the state at hand. How many successors in
+the buffer are sifted; which bits of a state's number say where its sleep set is.
 """
-FIELDS = 51
+FIELDS = 52
 
 DIRECT, WHOLE, FINGERPRINT, TREE, WALK, BATCH = range(6)
 """How a table keeps states; with `WALK` and `BATCH` there is none (`walks`, `batches`)."""

@@ -363,8 +363,8 @@ def row_words(words: int, mode: int) -> int:
 
 
 def slot_bytes(mode: int) -> int:
-    """How many bytes a slot of the table takes."""
-    return 5 if mode == fields.TREE else 8
+    """How many bytes there are from a slot of the table to the next; of trees that of the number in it."""
+    return 4 if mode == fields.TREE else 8
 
 
 def parents_every(mode: int) -> int:

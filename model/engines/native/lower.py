@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
 """Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
-asks for a cache line. `unaligned_word(address)` and `set_unaligned_half(address, value)` take any address;
-`count_bits(value)` counts those that are 1, `first_bit(value)` is the place of the lowest of them.
-`copy_words(to, from, count)` copies a constant number of words, to another place or the same.
+asks for a cache line. `count_bits(value)` counts those that are 1, `first_bit(value)` is the place of the
+lowest of them. `copy_words(to, from, count)` copies a constant number of words, to another place or the same.
 `equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what `mask` leaves of it
-is the value.
+is the value; `equal_bytes(address, value)` has one for each of sixteen bytes.
 """
 
 _ATOMIC = {
@@ -261,18 +260,12 @@ class _Function:
                 return "0"
             found = self.emit(text)
             return self.emit(f"extractvalue {{i64, i1}} {found}, 0") if name == "compare_swap" else found
-        if name == "unaligned_word":
-            pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
-            return self.emit(f"load i64, ptr {pointer}, align 1")
-        if name == "set_unaligned_half":
-            pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
-            short = self.emit(f"trunc i64 {self.value(arguments[1])} to i32")
-            self.lines.append(f"  store i32 {short}, ptr {pointer}, align 1")
-            return "0"
         if name in _BITS:
             return self.emit(_BITS[name].format(self.value(arguments[0])))
         if name == "equal_words":
             return self.equal_words(*map(self.value, arguments))
+        if name == "equal_bytes":
+            return self.equal_bytes(*map(self.value, arguments))
         if name == "prefetch":
             pointer = self.emit(f"inttoptr i64 {self.value(arguments[0])} to ptr")
             self.lines.append(f"  call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
@@ -295,10 +288,18 @@ class _Function:
     def equal_words(self, address: str, mask: str, value: str) -> str:
         pointer = self.emit(f"inttoptr i64 {address} to ptr")
         line = self.emit(f"load <8 x i64>, ptr {pointer}, align 64")
-        masked = self.emit(f"and <8 x i64> {line}, {self.eight(mask)}")
-        equal = self.emit(f"icmp eq <8 x i64> {masked}, {self.eight(value)}")
+        masked = self.emit(f"and <8 x i64> {line}, {self.each(8, 'i64', mask)}")
+        equal = self.emit(f"icmp eq <8 x i64> {masked}, {self.each(8, 'i64', value)}")
         return self.emit(f"zext i8 {self.emit(f'bitcast <8 x i1> {equal} to i8')} to i64")
 
-    def eight(self, value: str) -> str:
-        first = self.emit(f"insertelement <8 x i64> poison, i64 {value}, i64 0")
-        return self.emit(f"shufflevector <8 x i64> {first}, <8 x i64> poison, <8 x i32> zeroinitializer")
+    def equal_bytes(self, address: str, value: str) -> str:
+        pointer = self.emit(f"inttoptr i64 {address} to ptr")
+        line = self.emit(f"load <16 x i8>, ptr {pointer}, align 16")
+        byte = self.emit(f"trunc i64 {value} to i8")
+        equal = self.emit(f"icmp eq <16 x i8> {line}, {self.each(16, 'i8', byte)}")
+        return self.emit(f"zext i16 {self.emit(f'bitcast <16 x i1> {equal} to i16')} to i64")
+
+    def each(self, count: int, kind: str, value: str) -> str:
+        first = self.emit(f"insertelement <{count} x {kind}> poison, {kind} {value}, i64 0")
+        none = f"<{count} x {kind}> poison"
+        return self.emit(f"shufflevector <{count} x {kind}> {first}, {none}, <{count} x i32> zeroinitializer")

@@ -1,9 +1,9 @@
-"""The nodes of all states that are kept as trees live here: their keys, the table in which they are found,
+"""The nodes of all states that are kept as trees live here: their words, the table in which they are found,
 and what each thread needs to read and make trees (`tree` says what a node is).
 
-Nodes are numbered from 0, and node 0 has key 0: what a thread has read first is the state of zeros. The table
-grows between the rounds of a search, so that in a round each thread has room for the nodes of one state's
-successors.
+Nodes are numbered from 0, and node 0 is of zeros: what a thread has read first is the state of zeros. The
+table grows between the rounds of a search, so that in a round each thread has room for the nodes of one
+state's successors.
 
 This file knows nothing of states or of their table.
 """
@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from antiphon.model.engines.native import tree
 from antiphon.model.engines.native.memory import Area
 
-MOST_NODES = (1 << 32) - 4
+MOST_NODES = (1 << 31) - 4
 FIRST_SLOTS = 1 << 16
-PENDING_BYTES = 8 * 4
+APART = 128
+"""Bytes between what two threads write."""
+NODE_BYTES = 8 * tree.NODE_WORDS
+ASK_BYTES = 8 * tree.ASK_WORDS
 FULL = 0.75
 """Most of what is asked for is there, and is found in one or two slots."""
 AT_ONCE = 1 << 20
@@ -31,9 +35,9 @@ class Nodes:
         words: how many words a state has.
         threads: how many threads make nodes.
         buffers: how many buffers they fill.
-        successors: how many successors a state may have.
+        successors: how many successors may wait for their roots.
         set_field: gives a field of the contexts of all threads its value.
-        file: where the keys live; None for memory.
+        file: where their words live; None for memory.
     """
 
     def __init__(
@@ -45,18 +49,18 @@ class Nodes:
         set_field: Callable[[str, int], None],
         file: Path | None,
     ) -> None:
-        self._words, self._set = words, set_field
-        self._margin = threads * successors * 2 * words
+        self._width, self._set = 8 * words, set_field
+        self._margin = threads * successors * len(tree.parts(words))
         """So many nodes may come between two looks at `NODE_LIMIT`."""
-        self.keys = Area(8 * MOST_NODES, file)
+        self.words = Area(NODE_BYTES * MOST_NODES, file)
         self._count = Area(8)
-        self._path = 8 * 4 * words
-        self._each = self._path + 8 * words + PENDING_BYTES
-        self._paths = Area(self._each * buffers)
+        self._asks, self._path = 2 * ASK_BYTES * successors, 8 * (words + len(tree.parts(words)))
+        self._each = -(-(self._asks + self._path + self._width) // APART) * APART
+        self._of_buffers = Area(self._each * buffers)
         self.slots = 0
         self.table = Area(0)
-        set_field("KEYS", self.keys.address)
-        set_field("NODES", self._count.address)
+        set_field("NODES", self.words.address)
+        set_field("NODE_COUNT", self._count.address)
 
     @property
     def count(self) -> int:
@@ -65,9 +69,9 @@ class Nodes:
 
     def fields(self, buffer: int) -> dict[str, int]:
         """What the context of a buffer says of its own trees."""
-        path = self._paths.address + self._each * buffer
-        out = path + self._path
-        return {"PATH": path, "OUT": out, "PENDING": out + 8 * self._words}
+        asks = self._of_buffers.address + self._each * buffer
+        path = asks + self._asks
+        return {"ASKS": asks, "PATH": path, "OUT": path + self._path}
 
     def begin(self, enter: Callable[[int, int], int], count: int = 1) -> None:
         """Take the first `count` nodes for known; `enter` puts the nodes first..last - 1 into the table."""
@@ -102,5 +106,5 @@ class Nodes:
 
     def close(self) -> None:
         """Give the memory back."""
-        for area in (self.keys, self._count, self._paths, self.table):
+        for area in (self.words, self._count, self._of_buffers, self.table):
             area.close()

@@ -14,9 +14,9 @@ The winner of two equal successors is the first in order of discovery, whatever 
 What is kept of a state is a row: its words, or with `TREE` the one word that stands for them (`tree`).
 
 The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds the whole row plus one (`DIRECT`:
-states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the row), 8 bits and the
-number plus one (`TREE`: the same in five bytes), or the hash alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a
-place in the buffers instead.
+states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the row), a byte of the hash, never 0, and the
+number plus one (`TREE`: a cache line has twelve numbers of 32 bits, and behind them sixteen bytes for those of the hash, which are compared at once), or the hash
+alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
 
 With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
@@ -40,6 +40,7 @@ from typing import Any
 
 from antiphon.model.engines.native import edges, orbits, tree
 from antiphon.model.engines.native.fields import (
+    ASK_COUNT,
     ASLEEP,
     BUFFER,
     BUFFERS,
@@ -57,13 +58,12 @@ from antiphon.model.engines.native.fields import (
     LENGTHS,
     LISTS,
     MOST,
+    NODE_COUNT,
     NODE_LIMIT,
-    NODES,
     NUMBER,
     ORDINALS,
     OUT,
     PARENTS,
-    PENDING,
     PRINTS,
     RECENT,
     REGION,
@@ -90,10 +90,10 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 FINISHER = 0xD6E8FEB86659FD93
 WRONG = 2
 BROKEN_SHIFT = 8
-SLOT = (1 << 40) - 1
-LINE = (1 << 64) - 8
+ALL_NUMBERS = (1 << 12) - 1
+TAGS = 48
+LINE = 64
 ALL = (1 << 64) - 1
-FOUND_FROM = 3
 SIFTED_TOGETHER = 128
 MARKS = 256
 
@@ -115,18 +115,16 @@ set_word: Any
 set_half: Any
 set_byte: Any
 copy_words: Any
-unaligned_word: Any
-set_unaligned_half: Any
 prefetch: Any
 high_product: Any
 count_bits: Any
 first_bit: Any
 equal_words: Any
+equal_bytes: Any
 successors: Any
 canonical: Any
-begin_root: Any
-end_root: Any
-has_pending: Any
+compress: Any
+end_roots: Any
 decompress: Any
 
 
@@ -235,18 +233,15 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
         if SLEEP:
             mark(context, code)
         return out
-    if MODE == TREE:
-        keep_pending(context)
-        if SLEEP:
-            put_to_sleep(context, code, word(context, EXPLORED) + 8 * SLEEP)
-            mark(context, code)
-        begin_root(context, out)
-        set_word(word(context, PENDING), FOUND_FROM, parent)
-        return out
+    place = word(context, USED)
     if SLEEP:
-        put_to_sleep(context, code, word(context, SLEEPY) + word(context, USED) * 8 * SLEEP)
+        put_to_sleep(context, code, word(context, SLEEPY) + place * 8 * SLEEP)
         mark(context, code)
-    keep(context, parent)
+    set_half(word(context, FROM), place, parent)
+    set_word(context, USED, place + 1)
+    if MODE == TREE:
+        compress(context, out, word(context, BUFFER) + place * 8)
+        return out
     return out + 8 * W
 
 
@@ -276,30 +271,14 @@ def put_to_sleep(context: int, code: int, target: int) -> int:
     return 0
 
 
-def keep_pending(context: int) -> int:
-    """Keep the successor whose tree is begun, if there is one."""
-    place = word(context, USED)
-    if has_pending(context):
-        set_word(word(context, BUFFER), place, end_root(context))
-        copy_words(word(context, SLEEPY) + place * 8 * SLEEP, word(context, EXPLORED) + 8 * SLEEP, SLEEP)
-        keep(context, word(word(context, PENDING), FOUND_FROM))
-    return 0
-
-
-def keep(context: int, parent: int) -> int:
-    """Keep the row that stands at the end of the buffer with its sleep set, until it is sifted."""
-    place = word(context, USED)
-    set_half(word(context, FROM), place, parent)
-    set_word(context, USED, place + 1)
-    return 0
-
-
 def sift(context: int) -> int:
     """Leave out of the buffer what was seen lately, and list the rest by region: many at a time, so that none waits for another."""
     first = word(context, SIFTED)
     used = word(context, USED)
     buffer = word(context, BUFFER)
     recent = word(context, RECENT)
+    if MODE == TREE:
+        end_roots(context)
     hashes = word(context, HASHES)
     place = first
     while place < used:
@@ -394,7 +373,7 @@ def find_successors(context: int, number: int, faults: int) -> int:
     sleeping = 0
     if SLEEP:
         explored = word(context, EXPLORED)
-        sleeping = explored + 16 * SLEEP
+        sleeping = explored + 8 * SLEEP
         if word(context, RECENT) != 0:
             sleeping = word(context, SLEEPING) + (number & word(context, RING)) * 8 * SLEEP
         slept = 0
@@ -407,8 +386,6 @@ def find_successors(context: int, number: int, faults: int) -> int:
         if ORDINAL:
             sleeping = tell(context, sleeping)
     successors(context, state_of(context, number), out, number, faults, sleeping)
-    if MODE == TREE:
-        keep_pending(context)
     if word(context, RECENT) == 0 or word(context, USED) - word(context, SIFTED) >= SIFTED_TOGETHER:
         sift(context)
     return word(context, USED)
@@ -429,43 +406,56 @@ def has_room(context: int) -> int:
     if word(context, USED) + word(context, MOST) > word(context, CAPACITY):
         return 0
     if MODE == TREE:
-        if word(word(context, NODES), 0) > word(context, NODE_LIMIT):
+        if word(word(context, NODE_COUNT), 0) > word(context, NODE_LIMIT):
             return 0
     return 1
 
 
 def home(context: int, hashed: int) -> int:
-    """The slot at which the search for a hash begins, counted from the start of its region: what a slot keeps of the hash says it.
-
-    Slots of eight bytes are searched a cache line at a time, from the first of the line on.
+    """The slot at which the search for a hash begins, the first of a cache line, counted from the start of its region: what a slot of eight bytes keeps of the
+    hash says it.
     """
     if MODE == WHOLE:
-        return high_product((hashed & TAG) * word(context, THREADS), word(context, REGION)) & LINE
+        hashed = hashed & TAG
     position = high_product(hashed * word(context, THREADS), word(context, REGION))
-    if BYTES == 8:
-        return position & LINE
-    return position
+    return position & (ALL - (LINE // BYTES - 1))
 
 
 def tag_of(hashed: int) -> int:
     """What a slot keeps of a hash beside the number of a state."""
     if MODE == TREE:
-        return (hashed & 255) << 32
+        return (((hashed & 65535) * 255 >> 16) + 1) << 32
     return hashed & TAG
 
 
-def slot_at(table: int, position: int) -> int:
-    """What is in a slot."""
+def free_at(table: int, position: int) -> int:
+    """Which slots of the line that begins at a position are free: a bit for each."""
     if MODE == TREE:
-        return unaligned_word(table + position * BYTES) & SLOT
-    return word(table, position)
+        return equal_bytes(table + position * BYTES + TAGS, 0) & ALL_NUMBERS
+    return equal_words(table + position * BYTES, ALL, 0)
+
+
+def alike_at(table: int, position: int, wanted: int) -> int:
+    """Which slots of the line that begins at a position are taken and keep of a hash what `wanted` does."""
+    if MODE == TREE:
+        return equal_bytes(table + position * BYTES + TAGS, wanted >> 32)
+    if NUMBERED:
+        return equal_words(table + position * BYTES, TAG, wanted) & (free_at(table, position) ^ 255)
+    return equal_words(table + position * BYTES, ALL, wanted)
+
+
+def number_at(table: int, position: int) -> int:
+    """The number in a slot."""
+    if MODE == TREE:
+        return half(table, position)
+    return word(table, position) & REFERENCE
 
 
 def set_slot(table: int, position: int, value: int) -> int:
     """Put a value into a slot."""
     if MODE == TREE:
-        set_unaligned_half(table + position * BYTES, value)
-        set_byte(table + position * BYTES, 4, value >> 32)
+        set_half(table, position, value)
+        set_byte(table + position // (LINE // BYTES) * LINE + TAGS, position % (LINE // BYTES), value >> 32)
         return 0
     set_word(table, position, value)
     return 0
@@ -488,9 +478,7 @@ def free_slot(context: int, mine: int, region: int, place: int) -> int:
     row = word(mine, BUFFER) + place * 8 * ROW
     hashed = word(word(mine, HASHES), place)
     table = word(context, TABLE) + region * word(context, REGION) * BYTES
-    if BYTES == 8:
-        return search_lines(context, table, home(context, hashed), content(mine, place, 0), row)
-    return search_slots(context, table, home(context, hashed), tag_of(hashed), row)
+    return search(context, table, home(context, hashed), content(mine, place, 0), row)
 
 
 def content(mine: int, place: int, reference: int) -> int:
@@ -502,63 +490,45 @@ def content(mine: int, place: int, reference: int) -> int:
     return tag_of(word(word(mine, HASHES), place)) | reference
 
 
-def search_lines(context: int, table: int, position: int, wanted: int, row: int) -> int:
-    """The first free slot from `position` on, or how many slots there are when a row is found before it: eight slots are compared at once."""
+def search(context: int, table: int, position: int, wanted: int, row: int) -> int:
+    """The first free slot from `position` on, or how many slots there are when a row is found before it: those of a line are compared at once."""
     slots = word(context, REGION)
     while 1:
-        line = table + position * 8
-        free = equal_words(line, ALL, 0)
+        alike = alike_at(table, position, wanted)
         if NUMBERED:
-            alike = equal_words(line, TAG, wanted) & (free ^ 255)
             while alike != 0:
-                if same_rows(row_in(context, word(line, first_bit(alike))), row):
+                if same_rows(row_in(context, number_at(table, position + first_bit(alike))), row):
                     return slots
                 alike = alike & (alike - 1)
-        elif equal_words(line, ALL, wanted) != 0:
+        elif alike != 0:
             return slots
+        free = free_at(table, position)
         if free != 0:
             return position + first_bit(free)
-        position += 8
+        position += LINE // BYTES
         if position == slots:
             position = 0
 
 
-def search_slots(context: int, table: int, position: int, wanted: int, row: int) -> int:
-    """The same for slots that are no words, one after the other."""
-    slots = word(context, REGION)
-    while 1:
-        slot = slot_at(table, position)
-        if slot == 0:
-            return position
-        if slot & TAG == wanted:
-            if same_rows(row_in(context, slot), row):
-                return slots
-        position += 1
-        if position == slots:
-            position = 0
-
-
-def row_in(context: int, slot: int) -> int:
+def row_in(context: int, number: int) -> int:
     """Where the row is that a slot has the number of."""
-    if slot & PROVISIONAL:
-        return word(context, BUFFERS) + (slot & (PROVISIONAL - 1)) * 8 * ROW
-    return row_of(context, (slot & REFERENCE) - 1)
+    if number & PROVISIONAL:
+        return word(context, BUFFERS) + (number & (PROVISIONAL - 1)) * 8 * ROW
+    return row_of(context, number - 1)
 
 
 def ask(context: int, region: int, hashed: int) -> int:
     """Ask for the row of the first state that the table has with this hash where the search for it begins."""
     table = word(context, TABLE) + region * word(context, REGION) * BYTES
     position = home(context, hashed)
-    if BYTES == 8:
-        line = table + position * 8
-        alike = equal_words(line, TAG, tag_of(hashed))
-        position += first_bit(alike | 128)
-    slot = slot_at(table, position)
-    if slot != 0 and slot & TAG == tag_of(hashed) and slot & PROVISIONAL == 0:
-        row = row_of(context, (slot & REFERENCE) - 1)
-        prefetch(row)
-        if ROW > 1:
-            prefetch(row + 8 * ROW - 8)
+    alike = alike_at(table, position, tag_of(hashed))
+    if alike != 0:
+        number = number_at(table, position + first_bit(alike))
+        if number & PROVISIONAL == 0:
+            row = row_of(context, number - 1)
+            prefetch(row)
+            if ROW > 1:
+                prefetch(row + 8 * ROW - 8)
     return 0
 
 
@@ -626,7 +596,7 @@ def settle(context: int, number: int) -> int:
             keep_state(context, place, number)
             number += 1
             if NUMBERED:
-                set_unaligned_half(table + (slot - 1) * BYTES, number)
+                set_half(table, (slot - 1) * (BYTES // 4), number)
         place += 1
     empty(context)
     return number
@@ -665,6 +635,7 @@ def empty(context: int) -> int:
     """Forget what is in this thread's buffer."""
     set_word(context, USED, 0)
     set_word(context, SIFTED, 0)
+    set_word(context, ASK_COUNT, 0)
     region = 0
     while region < word(context, THREADS):
         set_word(word(context, LENGTHS), region, 0)
@@ -722,12 +693,22 @@ def move(context: int, region: int, old: int, first: int, last: int) -> int:
 
 
 def place_at(table: int, slots: int, position: int, value: int) -> int:
-    """Put a value that is not there into the first free slot from `position` on."""
-    while slot_at(table, position) != 0:
+    """Put a value that is not there into the first free slot from `position`, where a line begins, on.
+
+    Slots of eight bytes are passed one after the other: what is entered in order was written just now, and a whole line of it could not be read at once.
+    """
+    if MODE == TREE:
+        while free_at(table, position) == 0:
+            position += LINE // BYTES
+            if position == slots:
+                position = 0
+        set_slot(table, position + first_bit(free_at(table, position)), value)
+        return 0
+    while word(table, position) != 0:
         position += 1
         if position == slots:
             position = 0
-    set_slot(table, position, value)
+    set_word(table, position, value)
     return 0
 
 
@@ -738,12 +719,15 @@ def lookup(context: int, row: int, hashed: int) -> int:
     table = word(context, TABLE) + region * slots * BYTES
     position = home(context, hashed)
     while 1:
-        slot = slot_at(table, position)
-        if slot == 0:
+        alike = alike_at(table, position, tag_of(hashed))
+        while alike != 0:
+            number = number_at(table, position + first_bit(alike))
+            if number & PROVISIONAL == 0 and same_rows(row_of(context, number - 1), row):
+                return number
+            alike = alike & (alike - 1)
+        if free_at(table, position) != 0:
             return 0
-        if slot & PROVISIONAL == 0 and slot & TAG == tag_of(hashed) and same_rows(row_of(context, (slot & REFERENCE) - 1), row):
-            return slot & REFERENCE
-        position += 1
+        position += LINE // BYTES
         if position == slots:
             position = 0
 
@@ -758,8 +742,8 @@ def read(context: int, first: int, last: int, out: int) -> int:
 
 
 FUNCTIONS = (
-    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, keep_pending, keep, sift, remember, move_row, tell, find_successors, expand, has_room, home,
-    tag_of, slot_at, set_slot, enter, free_slot, content, search_lines, search_slots, row_in, ask, insert, absorb, settle,
+    hash_row, same, same_rows, row_of, state_of, note, copy, copy_row, *orbits.FUNCTIONS, *tree.FUNCTIONS, ordinal_of, mark, put_to_sleep, take, sift, remember, move_row, tell, find_successors, expand, has_room, home,
+    tag_of, free_at, alike_at, number_at, set_slot, enter, free_slot, content, search, row_in, ask, insert, absorb, settle,
     keep_state, origin, empty, known_hash, rebuild, move, place_at, lookup, read,
     *edges.FUNCTIONS,
 )  # fmt: skip

@@ -56,7 +56,7 @@ class SleepSets:
         self._tell, self._ring = tell, RING
         self._of_states = Area(self._bytes * most)
         self._of_successors = Area(self._bytes * capacity * buffers)
-        self._each = max(128, 3 * self._bytes)
+        self._each = max(128, 2 * self._bytes)
         self._explored = Area(self._each * buffers)
         self._free = Area(self._ordinals * self._bytes)
         self._places, self._codes = Area(kernel.codes.count), Area(4 * self._ordinals)

@@ -26,6 +26,7 @@ from antiphon.model.engines.native import fields
 from antiphon.model.engines.native.checkpoint import Checkpoint, Content
 from antiphon.model.engines.native.kernel import filling, kernel_of
 from antiphon.model.engines.native.memory import Area
+from antiphon.model.engines.native.nodes import NODE_BYTES
 from antiphon.model.engines.native.reduction import WHOLE, Reduction
 from antiphon.model.engines.native.store import Store
 from antiphon.model.ground import flatten, layout, unflatten
@@ -109,7 +110,7 @@ class NativeSpace:
         self._left: Content | None = None
         if directory is not None and self._checkpoint is not None and Checkpoint.exists(directory):
             left = self._left = self._checkpoint.read()
-            nodes = left.arrays["nodes"][0] // 8 if "nodes" in left.arrays else 0
+            nodes = left.arrays["nodes"][0] // NODE_BYTES if "nodes" in left.arrays else 0
             begun = len(set(self._initial))
             self.store.resume(begun, left.known, left.counts, left.transitions, nodes)
         else:

@@ -3,6 +3,7 @@ its phases, on all threads at once; two threads share a block as `pipeline` says
 
 States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says
 why). The table grows when it is seven tenths full: all threads move what is in it to a larger one, in order.
+One for trees may be fuller, and is made anew from the states.
 
 This file knows nothing of programs, properties or verdicts.
 """
@@ -31,8 +32,9 @@ from antiphon.model.engines.native.kernel import (
     slot_bytes,
 )
 from antiphon.model.engines.native.memory import Area
-from antiphon.model.engines.native.nodes import Nodes
+from antiphon.model.engines.native.nodes import NODE_BYTES, Nodes
 from antiphon.model.engines.native.pipeline import BUFFERS, Pipeline
+from antiphon.model.engines.native.runtime import SIFTED_TOGETHER
 from antiphon.model.engines.native.sleep import SleepSets
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
 
@@ -46,18 +48,20 @@ BUFFERED_BY_TWO = 1 << 16
 BUFFERED_TOGETHER = 1 << 19
 """The same for each of more threads: they wait for one another less often."""
 CACHE_LINES = 128
-SEARCHED = 8
-"""So many slots are looked at together; a region has whole lines of them."""
+LINE = 64
+"""So many bytes of the table are looked at together; a region has whole lines of them."""
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_REGION = 1 << 14
 """So many slots a region has at first: enough that by chance none is full before the table is."""
-FULL, FULL_OF_SMALL = 0.7, 0.8
-"""How full a table of slots of eight bytes may be, and one of smaller slots."""
+FULL, FULL_OF_NUMBERS = 0.7, 0.85
+"""How full a table of slots of eight bytes may be, and one for trees."""
 CROWDED = 0.9
 """How full it would be if all successors of a round were new: most are not."""
-LARGE = 1 << 22
-"""From so many slots on a table of small slots grows by a quarter only: it is for memory."""
+NUMBERS = 0.75
+"""Which part of a line of a table for trees are numbers, its slots; the others are bytes of hash."""
+LARGE = 1 << 24
+"""From so many slots on a table for trees grows by a quarter only: it is for memory."""
 ENTERED = 1 << 20
 """So many states are entered at a time, so that Ctrl-C is heard."""
 SHOWN = 256
@@ -161,7 +165,7 @@ class Store:
     def _no_nodes(self, most: int) -> Nodes:
         """The nodes of no states yet."""
         words, file = self.kernel.packing.words, self._file("nodes")
-        nodes = Nodes(words, self.threads, self.buffers, most, self.set, file)
+        nodes = Nodes(words, self.threads, self.buffers, SIFTED_TOGETHER + most, self.set, file)
         for buffer, context in enumerate(self._contexts):
             for name, value in nodes.fields(buffer).items():
                 context[getattr(fields, name)] = value
@@ -229,7 +233,7 @@ class Store:
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
         self._need(more * (self.row + 32))
-        self._grow(int(max(self.known / self._full, (self.known + more) / CROWDED)) + 1)
+        self._grow(int(max(self.known / self._full, (self.known + more) / (CROWDED * self._usable))) + 1)
 
     def _grow(self, wanted: int) -> None:
         """See to it that the table has so many slots."""
@@ -248,9 +252,14 @@ class Store:
             _discard_area(old)
 
     @property
+    def _usable(self) -> float:
+        """Which part of the slots has room for a state."""
+        return 1.0 if self.slot == 8 else NUMBERS
+
+    @property
     def _full(self) -> float:
-        """How full the table may be."""
-        return FULL if self.slot == 8 else FULL_OF_SMALL
+        """Which part of the slots may be taken."""
+        return FULL if self.slot == 8 else FULL_OF_NUMBERS * NUMBERS
 
     def _by_region(self, work: Callable[[int], int]) -> None:
         """Have this done with each region of the table, of several by a thread each."""
@@ -274,8 +283,9 @@ class Store:
         return self.region * self.regions
 
     def _empty_table(self, slots: int) -> None:
-        self.region = -(-slots // self.regions // SEARCHED) * SEARCHED
-        size = self.slot * self.slots + 8
+        together = LINE // self.slot
+        self.region = -(-slots // self.regions // together) * together
+        size = self.slot * self.slots
         file = self._file(f"table-{self.slots}")
         if file is not None:
             file.unlink(missing_ok=True)
@@ -323,7 +333,7 @@ class Store:
         if self.nodes is not None:
             self.nodes.begin(self._enter_nodes, nodes)
         _discard_area(self.table)
-        self._empty_table(max(FIRST_REGION * self.threads, 1 << int(known / FULL).bit_length()))
+        self._empty_table(max(FIRST_REGION * self.threads, 1 << int(known / self._full).bit_length()))
         self._rebuild()
         self._counts.write(0, b"".join(count.to_bytes(8, "little") for count in counts))
         self._contexts[0][fields.TRANSITIONS] = transitions
@@ -369,7 +379,7 @@ class Store:
         next one is returned.
         """
         if self.nodes is not None:
-            self._need(8 * self.nodes.slots)
+            self._need(NODE_BYTES * self.nodes.slots)
             self.nodes.room(self._enter_nodes)
         if self._pipeline is not None and last - first >= FEW:
             return self._pipeline.run(first, last)
@@ -583,7 +593,7 @@ class Store:
             ()
             if self.directory is None
             else (self.states, self.parents, self.prints, self.table)
-            + (() if self.nodes is None else (self.nodes.keys,))
+            + (() if self.nodes is None else (self.nodes.words,))
         )
 
     def arrays(self) -> dict[str, tuple[Area, int]]:
@@ -595,7 +605,7 @@ class Store:
         if self.kernel.mode == fields.FINGERPRINT:
             kept["prints"] = self.prints, 8 * self.known
         if self.nodes is not None:
-            kept["nodes"] = self.nodes.keys, 8 * self.nodes.count
+            kept["nodes"] = self.nodes.words, NODE_BYTES * self.nodes.count
         return kept
 
     def close(self) -> None:

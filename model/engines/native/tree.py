@@ -1,15 +1,16 @@
 """A state of many words is kept as one: the root of a tree whose nodes states have in common; these functions
 become machine code like those of `runtime`.
 
-Two numbers of nodes, 32 bits each, make one word, the key of the node above them; the words of the state are
-the keys of the leaves; equal keys are one node. Of two states that differ in one word only the nodes from
-there to the root differ. The root has no number: it is what is kept of the state, and says the whole of it
-(Laarman, van de Pol and Weber 2011, "Parallel recursive state compression for free").
+A node is two words: of a leaf two words of the state, of another the numbers of up to four nodes, 32 bits
+each; equal nodes are one. The root is the numbers of the two nodes below it, in one word, and has no number
+itself: it is what is kept of the state, and says the whole of it (Laarman, van de Pol and Weber 2011,
+"Parallel recursive state compression for free"). Of two states that differ in one word only the nodes from
+there to the root differ: one in states of up to four words, two in states of up to sixteen.
 
-Half of the words below a node stand below its left side. A thread keeps the state that it has read last as
-keys and numbers of all its nodes (`PATH`; the words are the last keys): reading another one, and keeping a
-successor, looks at what differs only. The nodes on both sides of the root are the most, and far in memory:
-they are asked for when the next successor is there, and are fetched meanwhile.
+Half of the words stand below each side of the root. A thread keeps the state that it has read last as its
+words and the numbers of all its nodes (`PATH`): reading another one, and keeping a successor, looks at what
+differs only. The nodes on both sides of the root are the most, and far in memory: those of many successors
+are asked for (`ASKS`) before the first is looked for, and what that needs is fetched meanwhile.
 
 Nodes are numbered in the order in which threads come to them, which may change from run to run: so may roots,
 but nothing that is made of them, since equal states, and only those, have equal roots in a run. Who is first
@@ -24,17 +25,31 @@ file knows nothing of the table of states.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from itertools import pairwise, zip_longest
 from typing import Any
 
-from antiphon.model.engines.native.fields import KEYS, NODE_SLOTS, NODE_TABLE, NODES, PATH, PENDING
+from antiphon.model.engines.native.fields import (
+    ASK_COUNT,
+    ASKS,
+    NODE_COUNT,
+    NODE_SLOTS,
+    NODE_TABLE,
+    NODES,
+    OUT,
+    PATH,
+)
 
 BUSY = 1
 FIRST = 2
 """A slot is 0 when free, `BUSY` while its node is given a number, else 32 bits of hash, and the number plus
 `FIRST`.
 """
-ASKED = 2
+ASK_WORDS = 4
+"""What is asked for: the two words of a node, their hash, and where to write its number."""
+NODE_WORDS = 2
+MOST_BELOW = 4
 REFERENCE = (1 << 32) - 1
 HASH = REFERENCE << 32
 SPREAD = 0x9E3779B97F4A7C15
@@ -42,6 +57,7 @@ MIX = 0xD6E8FEB86659FD93
 
 word: Any
 set_word: Any
+set_half: Any
 load_acquire: Any
 store_release: Any
 compare_swap: Any
@@ -51,44 +67,52 @@ prefetch: Any
 compress: Any
 
 
-def hash_key(key: int) -> int:
+def hash_node(first: int, second: int) -> int:
     """32 bits of hash, in the upper half of a word."""
-    value = key * SPREAD
-    value = (value ^ (value >> 32)) * MIX
-    return (value ^ (value >> 32)) & HASH
+    left = first ^ SPREAD
+    right = second ^ MIX
+    return (((left * right) ^ high_product(left, right)) * SPREAD) & HASH
 
 
-def node(context: int, key: int) -> int:
-    """The number of the node with a key; it is made where there is none."""
+def find_node(context: int, first: int, second: int, hashed: int) -> int:
+    """The number of a node with this hash; it is made where there is none."""
     table = word(context, NODE_TABLE)
     slots = word(context, NODE_SLOTS)
-    keys = word(context, KEYS)
-    hashed = hash_key(key)
+    nodes = word(context, NODES)
     position = high_product(hashed, slots)
     while 1:
         slot = load_acquire(table, position)
         if slot == 0:
             slot = compare_swap(table, position, 0, BUSY)
             if slot == 0:
-                number = fetch_add(word(context, NODES), 0, 1)
-                set_word(keys, number, key)
+                number = fetch_add(word(context, NODE_COUNT), 0, 1)
+                set_word(nodes, number * NODE_WORDS, first)
+                set_word(nodes, number * NODE_WORDS + 1, second)
                 store_release(table, position, hashed | (number + FIRST))
                 return number
         if slot != BUSY:
-            if slot & HASH == hashed and word(keys, (slot & REFERENCE) - FIRST) == key:
-                return (slot & REFERENCE) - FIRST
+            if slot & HASH == hashed:
+                known = nodes + ((slot & REFERENCE) - FIRST) * 8 * NODE_WORDS
+                if (word(known, 0) ^ first) | (word(known, 1) ^ second) == 0:
+                    return (slot & REFERENCE) - FIRST
             position += 1
             if position == slots:
                 position = 0
+
+
+def node(context: int, first: int, second: int) -> int:
+    """The number of a node; it is made where there is none."""
+    return find_node(context, first, second, hash_node(first, second))
 
 
 def enter_nodes(context: int, first: int, last: int) -> int:
     """Enter the nodes first..last - 1, which are known, into a larger table."""
     table = word(context, NODE_TABLE)
     slots = word(context, NODE_SLOTS)
+    nodes = word(context, NODES)
     number = first
     while number < last:
-        hashed = hash_key(word(word(context, KEYS), number))
+        hashed = hash_node(word(nodes, number * NODE_WORDS), word(nodes, number * NODE_WORDS + 1))
         position = high_product(hashed, slots)
         while word(table, position) != 0:
             position += 1
@@ -99,81 +123,89 @@ def enter_nodes(context: int, first: int, last: int) -> int:
     return 0
 
 
-def begin_root(context: int, state: int) -> int:
-    """Begin the root of a state: its halves are known, or asked for when they have come from memory."""
-    pending = word(context, PENDING)
-    asked = compress(context, state, pending)
-    set_word(pending, ASKED, asked)
+def end_roots(context: int) -> int:
+    """Find or make the nodes that are asked for: all of them step by step, so that none waits for memory."""
+    asks = word(context, ASKS)
+    last = asks + word(context, ASK_COUNT) * 8 * ASK_WORDS
     table = word(context, NODE_TABLE)
     slots = word(context, NODE_SLOTS)
-    if asked & 1:
-        prefetch(table + high_product(hash_key(word(pending, 0)), slots) * 8)
-    if asked & 2:
-        prefetch(table + high_product(hash_key(word(pending, 1)), slots) * 8)
+    ask = asks
+    while ask < last:
+        hashed = hash_node(word(ask, 0), word(ask, 1))
+        set_word(ask, 2, hashed)
+        prefetch(table + high_product(hashed, slots) * 8)
+        ask += 8 * ASK_WORDS
+    ask = asks
+    while ask < last:
+        slot = load_acquire(table, high_product(word(ask, 2), slots))
+        if slot > BUSY:
+            prefetch(word(context, NODES) + ((slot & REFERENCE) - FIRST) * 8 * NODE_WORDS)
+        ask += 8 * ASK_WORDS
+    ask = asks
+    while ask < last:
+        set_half(word(ask, 3), 0, find_node(context, word(ask, 0), word(ask, 1), word(ask, 2)))
+        ask += 8 * ASK_WORDS
+    set_word(context, ASK_COUNT, 0)
     return 0
 
 
-def has_pending(context: int) -> int:
-    """Whether a root is begun that is not that of the state read last."""
-    return word(word(context, PENDING), ASKED)
-
-
-def end_root(context: int) -> int:
-    """The root that was begun."""
-    pending = word(context, PENDING)
-    asked = word(pending, ASKED)
-    left = word(pending, 0)
-    if asked & 1:
-        left = node(context, left)
-    right = word(pending, 1)
-    if asked & 2:
-        right = node(context, right)
-    set_word(pending, ASKED, 0)
-    return (left << 32) | right
-
-
 def root_of(context: int, state: int) -> int:
-    """The root of a state."""
-    begin_root(context, state)
-    return end_root(context)
+    """The root of a state, where none is begun."""
+    row = word(context, OUT)
+    compress(context, state, row)
+    end_roots(context)
+    return word(row, 0)
 
 
-FUNCTIONS = (hash_key, node, enter_nodes, begin_root, has_pending, end_root, root_of)
+FUNCTIONS = (hash_node, find_node, node, enter_nodes, end_roots, root_of)
 EXPORTED = ("enter_nodes", "root_of")
+
+Part = tuple[int, int]
+"""The first of the words below a node, and the one behind its last."""
 
 
 def text(words: int) -> str:
     """The LLVM text of `compress` and `decompress` for states of so many words.
 
-    `i64 @compress(i64 context, i64 state, i64 target)` writes what stands on both sides of a state's root:
-    the number of a part that is as in the state read last, else its key, for which it asks for nodes from the
-    leaves on; the answer tells which are keys, 1 the left, 2 the right. `i64 @decompress(i64 context, i64
-    root)` reads a state, and is the address of its words, which stand there until the next one is read.
+    `i64 @compress(i64 context, i64 state, i64 row)` begins the root of a state: it writes the numbers of both
+    sides as they are in the state read last, and asks for the nodes of those that differ, whose numbers
+    `end_roots` will write; for nodes below them it looks at once. `i64 @decompress(i64 context, i64 root)`
+    reads a state, and is the address of its words, which stand there until the next one is read.
     """
     return _Compress(words).text() + _Decompress(words).text()
 
 
-def halves(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The words first..last - 1 that stand below a node, as those below its two sides."""
-    middle = (first + last + 1) // 2
-    return (first, middle), (middle, last)
+def sides(words: int) -> tuple[Part, Part]:
+    """The words below the two sides of the root."""
+    middle = (words + 1) // 2
+    return (0, middle), (middle, words)
+
+
+def below(part: Part) -> tuple[Part, ...]:
+    """The parts below a node, none of a leaf: leaves if four are enough, else four with as many leaves."""
+    first, last = part
+    leaves = -(-(last - first) // NODE_WORDS)
+    if leaves == 1:
+        return ()
+    count = min(leaves, MOST_BELOW)
+    cuts = [min(last, first + leaves * number // count * NODE_WORDS) for number in range(count + 1)]
+    return tuple(pairwise(cuts))
+
+
+def parts(words: int) -> tuple[Part, ...]:
+    """All nodes below the root, those above before those below."""
+    found = list(sides(words))
+    for part in found:
+        found += below(part)
+    return tuple(found)
 
 
 class _Text:
-    """Writes a function; `places` are those of the parts of a state, by their first and last word."""
+    """Writes a function; the path has the words of the state, and then the numbers of its nodes."""
 
     def __init__(self, words: int) -> None:
         self.words, self.lines, self.count, self.block = words, list[str](), 0, "entry"
-        self.places: dict[tuple[int, int], int] = {}
-        todo, nodes = [(0, words)], 0
-        while todo:
-            part = todo.pop(0)
-            if part[1] - part[0] == 1:
-                self.places[part] = words + part[0]
-            else:
-                nodes += 1
-                self.places[part] = nodes
-                todo += halves(*part)
+        self.numbers = {part: words + place for place, part in enumerate(parts(words))}
 
     def begin(self) -> None:
         """Load what both functions need."""
@@ -207,80 +239,98 @@ class _Text:
             f"  store i64 {value}, ptr {self.emit(f'getelementptr i64, ptr {base}, i64 {index}')}"
         )
 
-    def key(self, part: tuple[int, int]) -> int:
-        """Where the path has the key of a part."""
-        return self.places[part]
-
-    def number(self, part: tuple[int, int]) -> int:
-        """Where the path has the number of a part."""
-        return 2 * self.words + self.places[part]
-
 
 class _Compress(_Text):
     def text(self) -> str:
         self.begin()
         state = self.pointer("%state")
         self.new = [self.load(state, word) for word in range(self.words)]
-        self.differs: dict[tuple[int, int], str] = {}
-        for word, value in enumerate(self.new):
-            part = word, word + 1
-            self.differs[part] = self.emit(f"xor i64 {value}, {self.load(self.path, self.key(part))}")
-        for part in reversed(self.places):
-            if part not in self.differs:
-                left, right = halves(*part)
-                self.differs[part] = self.emit(f"or i64 {self.differs[left]}, {self.differs[right]}")
-        target, asked = self.pointer("%target"), "0"
-        for side, part in enumerate(halves(0, self.words)):
-            value, is_key = self.either(part)
-            self.store(value, target, side)
-            asked = self.emit(f"or i64 {asked}, {self.emit(f'select i1 {is_key}, i64 {1 << side}, i64 0')}")
-        self.lines.append(f"  ret i64 {asked}")
-        head = "define internal i64 @compress(i64 %context, i64 %state, i64 %target) nounwind {\nentry:"
+        self.changes = [
+            self.emit(f"xor i64 {value}, {self.load(self.path, word)}") for word, value in enumerate(self.new)
+        ]
+        known = [self.load(self.path, self.numbers[part]) for part in sides(self.words)]
+        left = self.emit(f"shl i64 {known[0]}, 32")
+        self.store(self.emit(f"or i64 {left}, {known[1]}"), self.pointer("%row"), 0)
+        asks, count = self.pointer(self.field(ASKS)), self.field(ASK_COUNT)
+        for part, offset in zip(sides(self.words), (4, 0), strict=True):
+            differs, node = self.unless_known(part, partial(self.node, part))
+            place = self.emit(f"mul i64 {count}, {ASK_WORDS}")
+            ask = self.emit(f"getelementptr i64, ptr {asks}, i64 {place}")
+            self.store(node[0], ask, 0)
+            self.store(node[1], ask, 1)
+            self.store(self.emit(f"add i64 %row, {offset}"), ask, 3)
+            count = self.emit(f"add i64 {count}, {self.emit(f'zext i1 {differs} to i64')}")
+        self.store(count, self.context, ASK_COUNT)
+        self.lines.append("  ret i64 0")
+        head = "define internal i64 @compress(i64 %context, i64 %state, i64 %row) nounwind {\nentry:"
         return "\n".join([head, *self.lines, "}\n"])
 
-    def either(self, part: tuple[int, int], then: Callable[[str], str] = str) -> tuple[str, str]:
-        """The number of a part that is as before, else `then` of its key; and whether it is the latter."""
-        known, changed, after = self.load(self.path, self.number(part)), self.label(), self.label()
-        before, differs = self.block, self.emit(f"icmp ne i64 {self.differs[part]}, 0")
+    def unless_known(self, part: Part, make: Callable[[], tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+        """Whether a part differs from that of the state read last, and what is made then, else its number."""
+        changed, after, known = self.label(), self.label(), self.load(self.path, self.numbers[part])
+        differs = self.emit(f"icmp ne i64 {self.joined(self.changes[slice(*part)])}, 0")
+        before = self.block
         self.lines.append(f"  br i1 {differs}, label %{changed}, label %{after}")
         self.at(changed)
-        made = then(self.new[part[0]] if part[1] - part[0] == 1 else self.joined(part))
+        made = make()
         end = self.block
         self.lines.append(f"  br label %{after}")
         self.at(after)
-        return self.emit(f"phi i64 [{known}, %{before}], [{made}, %{end}]"), differs
+        return differs, tuple(self.emit(f"phi i64 [{known}, %{before}], [{value}, %{end}]") for value in made)
 
-    def joined(self, part: tuple[int, int]) -> str:
-        """The key of a part: the numbers of both halves."""
-        left, right = (self.either(half, self.asked)[0] for half in halves(*part))
-        return self.emit(f"or i64 {self.emit(f'shl i64 {left}, 32')}, {right}")
+    def node(self, part: Part) -> tuple[str, str]:
+        """The two words of a part's node."""
+        under = below(part)
+        if under:
+            numbers = [self.number(one) for one in under]
+            halves = [self.emit(f"shl i64 {number}, 32") for number in numbers[::2]]
+            values = [self.joined(each) for each in zip_longest(halves, numbers[1::2], fillvalue="0")]
+        else:
+            values = self.new[slice(*part)]
+        first, second = (*values, "0")[:NODE_WORDS]
+        return first, second
 
-    def asked(self, key: str) -> str:
-        return self.emit(f"call i64 @node(i64 %context, i64 {key})")
+    def number(self, part: Part) -> str:
+        """The number of a part's node."""
+
+        def asked() -> tuple[str, ...]:
+            first, second = self.node(part)
+            return (self.emit(f"call i64 @node(i64 %context, i64 {first}, i64 {second})"),)
+
+        return self.unless_known(part, asked)[1][0]
+
+    def joined(self, values: Sequence[str]) -> str:
+        """The values, bit by bit."""
+        return reduce(lambda left, right: self.emit(f"or i64 {left}, {right}"), values)
 
 
 class _Decompress(_Text):
     def text(self) -> str:
         self.begin()
-        self.nodes = self.pointer(self.field(KEYS))
-        self.read((0, self.words), "%root")
-        first = self.emit(f"getelementptr i64, ptr {self.path}, i64 {self.words}")
-        self.lines.append(f"  ret i64 {self.emit(f'ptrtoint ptr {first} to i64')}")
+        self.nodes = self.pointer(self.field(NODES))
+        self.read(sides(self.words), ["%root"])
+        self.lines.append(f"  ret i64 {self.emit(f'ptrtoint ptr {self.path} to i64')}")
         head = "define internal i64 @decompress(i64 %context, i64 %root) nounwind {\nentry:"
         return "\n".join([head, *self.lines, "}\n"])
 
-    def read(self, part: tuple[int, int], key: str) -> None:
-        """Write a part of the path that has this key."""
-        self.store(key, self.path, self.key(part))
-        if part[1] - part[0] == 1:
-            return
-        numbers = f"lshr i64 {key}, 32", f"and i64 {key}, {REFERENCE}"
-        for half, number in zip(halves(*part), numbers, strict=True):
+    def read(self, under: Sequence[Part], values: Sequence[str]) -> None:
+        """Write the parts below a node, of which these are the words, into the path."""
+        numbers = [
+            half for value in values for half in (f"lshr i64 {value}, 32", f"and i64 {value}, {REFERENCE}")
+        ]
+        for part, number in zip(under, numbers, strict=False):
             wanted, changed, after = self.emit(number), self.label(), self.label()
-            same = self.emit(f"icmp eq i64 {wanted}, {self.load(self.path, self.number(half))}")
+            same = self.emit(f"icmp eq i64 {wanted}, {self.load(self.path, self.numbers[part])}")
             self.lines.append(f"  br i1 {same}, label %{after}, label %{changed}")
             self.at(changed)
-            self.store(wanted, self.path, self.number(half))
-            self.read(half, self.load(self.nodes, wanted))
+            self.store(wanted, self.path, self.numbers[part])
+            place = self.emit(f"mul i64 {wanted}, {NODE_WORDS}")
+            node = self.emit(f"getelementptr i64, ptr {self.nodes}, i64 {place}")
+            content = [self.load(node, word) for word in range(NODE_WORDS)]
+            if below(part):
+                self.read(below(part), content)
+            else:
+                for word, value in zip(range(*part), content, strict=False):
+                    self.store(value, self.path, word)
             self.lines.append(f"  br label %{after}")
             self.at(after)

@@ -4,23 +4,23 @@ was compiled.
 
 from __future__ import annotations
 
+import ast
 import ctypes
+import inspect
 import itertools
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import pytest
+from tests.engines.native.between_steps import BetweenSteps
 
 from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
 from antiphon.model.engines.native import kernel as native
-from antiphon.model.engines.native.kernel import assemble
-from antiphon.model.engines.native.lower import DECLARATIONS, lower
+from antiphon.model.engines.native.lower import lower
 from antiphon.model.engines.native.memory import PAGE, Area
 from antiphon.model.engines.native.store import Store
 from antiphon.model.explore.checking import collision_probability
@@ -46,28 +46,14 @@ def hash_by_python(state: list[int]) -> int:
     return value ^ value >> 29
 
 
-def between_steps(functions: Iterable[Callable[..., int]], values: dict[str, int]) -> Any:
-    """The engine of these functions in the subset, lowered by themselves; it must be kept."""
-    functions = list(functions)
-    names = [function.__name__ for function in functions]
-    (code,) = assemble([DECLARATIONS + lower(functions, values, exported=names)])
-    engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine(jit=True)
-    )
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return engine
-
-
 @pytest.mark.parametrize("words", range(1, 6))
 def test_the_hash_is_that_of_its_python_text(words: int) -> None:
-    engine = between_steps([runtime.hash_row], {"ROW": words, "MODE": fields.WHOLE})
-    hashed = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64)(engine.get_function_address("hash_row"))
+    machine = BetweenSteps([runtime.hash_row], {"ROW": words, "MODE": fields.WHOLE})
     source = random.Random(3)
     for _ in range(200):
         state = [source.getrandbits(64) for _ in range(words)]
         row = (ctypes.c_uint64 * words)(*state)
-        assert hashed(ctypes.addressof(row)) == hash_by_python(state)
+        assert machine.hash_row(ctypes.addressof(row)) == hash_by_python(state)
 
 
 @pytest.mark.parametrize("words", range(2, 6))
@@ -75,9 +61,7 @@ def test_states_that_differ_in_few_bits_have_different_hashes(words: int) -> Non
     """Of a fingerprint nothing else is kept, and states are small numbers in few bits."""
     bits = [1 << place for place in range(64 * words)]
     states = [0, *bits, *(one | other for one, other in itertools.combinations(bits, 2))]
-    hashes = {
-        hash_by_python([state >> 64 * word & WORD for word in range(words)]) for state in states
-    }
+    hashes = {hash_by_python([state >> 64 * word & WORD for word in range(words)]) for state in states}
     assert len(hashes) == len(states)
 
 
@@ -86,9 +70,7 @@ def equal_by_machine(line: int, mask: int, value: int) -> int:
 
 
 def test_the_words_of_a_line_are_compared_at_once() -> None:
-    engine = between_steps([equal_by_machine], {})
-    address = engine.get_function_address("equal_by_machine")
-    compare = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 3)(address)
+    machine = BetweenSteps([equal_by_machine], {})
     area = Area(PAGE)
     source = random.Random(5)
     for _ in range(200):
@@ -96,7 +78,23 @@ def test_the_words_of_a_line_are_compared_at_once() -> None:
         area.write(64, b"".join(word.to_bytes(8, "little") for word in words))
         mask, value = source.choice([WORD, 3, 1 << 63]), source.choice(words)
         wanted = sum((word & mask == value) << place for place, word in enumerate(words))
-        assert compare(area.address + 64, mask, value) == wanted
+        assert machine.equal_by_machine(area.address + 64, mask, value) == wanted
+
+
+def equal_bytes_by_machine(address: int, value: int) -> int:
+    return equal_bytes(address, value)  # type: ignore[name-defined] # noqa: F821 - an operation of the subset
+
+
+def test_sixteen_bytes_are_compared_at_once() -> None:
+    machine = BetweenSteps([equal_bytes_by_machine], {})
+    area = Area(PAGE)
+    source = random.Random(6)
+    for _ in range(200):
+        content = bytes(source.choice([0, 1, 127, 128, 255]) for _ in range(16))
+        area.write(48, content)
+        value = source.choice(content)
+        wanted = sum((byte == value) << place for place, byte in enumerate(content))
+        assert machine.equal_bytes_by_machine(area.address + 48, value) == wanted
 
 
 def test_no_two_words_have_the_same_hash() -> None:
@@ -145,6 +143,7 @@ def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(
     context = {fields.THREADS: threads, fields.REGION: 1 << 34}
     operations = {
         "MODE": fields.WHOLE,
+        "BYTES": 8,
         "word": lambda base, index: base[index],
         "high_product": lambda one, other: (one & WORD) * other >> 64,
     }
@@ -238,3 +237,16 @@ def test_arrays_may_live_on_disk(tmp_path: Path) -> None:
 def test_the_collision_probability_is_that_of_birthdays() -> None:
     assert collision_probability(1) == 0
     assert collision_probability(10**8) == pytest.approx(2.7e-4, rel=0.01)
+
+
+def test_no_two_fields_of_a_context_have_one_name_or_one_place() -> None:
+    text = inspect.getsource(fields).partition("DIRECT, WHOLE")[0]
+    names = [
+        name.id
+        for statement in ast.parse(text).body
+        if isinstance(statement, ast.Assign)
+        for name in ast.walk(statement.targets[0])
+        if isinstance(name, ast.Name)
+    ]
+    assert names.pop() == "FIELDS"
+    assert sorted(getattr(fields, name) for name in names) == list(range(fields.FIELDS))
