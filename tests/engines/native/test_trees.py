@@ -165,10 +165,18 @@ def read_by_machine(context: int, root: int) -> int:
     return decompress(context, root)  # type: ignore[name-defined,no-any-return] # noqa: F821 - of `tree.text`
 
 
-@pytest.mark.parametrize("words", [*range(3, 19), 24, 31, 32, 33, 64, 65, 130])
-def test_a_root_says_the_whole_state_of_every_width(words: int) -> None:
-    """Of states that have words in common, so that parts are as before, or known, or new."""
-    machine = BetweenSteps([*tree.FUNCTIONS, read_by_machine], {}, tree.text(words))
+@pytest.mark.parametrize(
+    ("words", "hashes"),
+    [
+        *((words, tree.HASH) for words in (*range(3, 19), 24, 31, 32, 33, 64, 65, 130)),
+        *((words, 0) for words in (3, 4, 5, 9)),
+    ],
+)
+def test_a_root_says_the_whole_state_of_every_width(words: int, hashes: int) -> None:
+    """Of states that have words in common, so that parts are as before, or known, or new; and where all
+    nodes have the same hash, so that only their words tell them apart.
+    """
+    machine = BetweenSteps([*tree.FUNCTIONS, read_by_machine], {"HASH": hashes}, tree.text(words))
     context = (ctypes.c_uint64 * fields.FIELDS)()
     kept = nodes.Nodes(
         words, 1, 1, 40_000, lambda name, value: context.__setitem__(getattr(fields, name), value), None
