@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.lockstep import LockstepReport
 from antiphon.conformance.lockstep import lockstep as walk
@@ -103,14 +104,11 @@ def verify(
         master: Spark's master; without it the session of this process, else all cores of this machine.
 
     Raises:
-        ImportError: Spark is not installed.
+        MissingExtra: Spark is not installed; an ImportError.
         InputError: there is nothing to judge at `path`, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
-    try:
-        from antiphon.conformance.pipeline import verify as judge
-    except ImportError as error:
-        raise ImportError(
-            f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("verify")
+    from antiphon.conformance.pipeline import verify as judge  # here: Spark is an extra
+
     return judge(path, master, promise)

@@ -122,11 +122,12 @@ def run(given: list[str]) -> int:
 def _is_refusal(error: Exception) -> bool:
     """Whether this says that something cannot be done as it was asked."""
     from antiphon.conformance.cli.output import UsageProblem
+    from antiphon.conformance.extras import MissingExtra
     from antiphon.conformance.replay import NotBound
     from antiphon.model.export import TraceFileError
     from antiphon.spec.lang import SpecError
 
-    return isinstance(error, UsageProblem | TraceFileError | SpecError | NotBound)
+    return isinstance(error, UsageProblem | MissingExtra | TraceFileError | SpecError | NotBound)
 
 
 def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: bool = False) -> int:

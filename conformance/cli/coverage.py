@@ -11,6 +11,7 @@ from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import working
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.notation import compact_step
@@ -41,13 +42,10 @@ def coverage(
     json: options.Json = False,
 ) -> int:
     """Count the transitions of a bounded model that swarms in a lake have exercised, on Spark."""
-    try:
-        from antiphon.conformance import coverage as room
-        from antiphon.conformance.pipeline import InputError
-    except ImportError as error:
-        raise output.UsageProblem(
-            f"coverage needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("coverage")
+    from antiphon.conformance import coverage as room  # here: Spark is an extra
+    from antiphon.conformance.pipeline import InputError
+
     bound = bound_protocol(protocol)
     chosen = constants.values(bound.bind(**bound.small).program.spec) if constants.told else bound.small
     try:

@@ -10,6 +10,7 @@ import typer
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 
@@ -30,12 +31,9 @@ def ingest(
     """Read the logs of many runs into a lake, which `antiphon verify` judges; what is there is passed
     over.
     """
-    try:
-        from antiphon.conformance import pipeline
-    except ImportError as error:
-        raise output.UsageProblem(
-            f"ingest needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("ingest")
+    from antiphon.conformance import pipeline  # here: Spark is an extra
+
     console = output.err()
     began = time.perf_counter()
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from antiphon.conformance.cli.options import OnSpark
 from antiphon.conformance.cli.output import UsageProblem
+from antiphon.conformance.extras import needs_spark
 from antiphon.model.bounds import Violated
 from antiphon.results import Report
 from antiphon.spec.lang import Program
@@ -49,13 +50,10 @@ def explore(
     Raises:
         UsageProblem: Spark is not installed, or cannot be had as asked; the lake cannot be used.
     """
-    try:
-        from antiphon.conformance.pipeline import InputError
-        from antiphon.conformance.states.checking import PARTITIONS, check_on_spark
-    except ImportError as error:
-        raise UsageProblem(
-            f"--spark needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("--spark")
+    from antiphon.conformance.pipeline import InputError  # here: Spark is an extra
+    from antiphon.conformance.states.checking import PARTITIONS, check_on_spark
+
     asked = search.on_spark
     assert asked.lake is not None
     try:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import runs_bar, working
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.report.words import counted
 from antiphon.conformance.swarm import (
@@ -199,12 +200,9 @@ def _on_spark(
     sample: int,
 ) -> Swarmed:
     """Take the runs on Spark."""
-    try:
-        from antiphon.conformance import pipeline
-    except ImportError as error:
-        raise output.UsageProblem(
-            f"--spark needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("--spark")
+    from antiphon.conformance import pipeline  # here: Spark is an extra
+
     where = master or "local[*]"
     try:
         with working(f"{protocol}: {runs:,} runs on {where}", output.err()) as tell:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
@@ -38,12 +39,9 @@ def verify(
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs on Spark."""
-    try:
-        from antiphon.conformance import pipeline
-    except ImportError as error:
-        raise output.UsageProblem(
-            f"verify needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("verify")
+    from antiphon.conformance import pipeline  # here: it takes long to load
+
     console = output.err()
     try:
         with working(f"judging {path} on {master}", console) as tell:

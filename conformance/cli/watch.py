@@ -10,6 +10,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.verify import Promise
+from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.report.words import counted
 
@@ -39,12 +40,9 @@ def watch(
     json: options.Json = False,
 ) -> int:
     """Judge the logs of runs that go on, on Spark: what breaks is told as soon as it stands in a log."""
-    try:
-        from antiphon.conformance import pipeline
-    except ImportError as error:
-        raise output.UsageProblem(
-            f"watch needs Spark, which is not installed ({error}); install the extra: antiphon[spark]"
-        ) from error
+    needs_spark("watch")
+    from antiphon.conformance import pipeline  # here: Spark is an extra
+
     if json and not once:
         raise output.UsageProblem("--json is one document, and a watch does not end: add --once")
     try:

@@ -23,7 +23,7 @@ class ScheduleError(ValueError):
     """A file holds no schedule; the message says which and why."""
 
 
-def keep(result: RunResult, directory: Path) -> Path:
+def keep(result: RunResult, directory: str | Path) -> Path:
     """Write the run of a result that has a schedule into a directory of its name; the directory.
 
     What a run of that name left before is replaced.
@@ -31,7 +31,7 @@ def keep(result: RunResult, directory: Path) -> Path:
     Raises:
         OSError: it cannot be written.
     """
-    home = directory / result.name
+    home = Path(directory) / result.name
     home.mkdir(parents=True, exist_ok=True)
     for process, lines in enumerate(result.logs):
         (home / log_name(process)).write_bytes(lines)
@@ -40,10 +40,10 @@ def keep(result: RunResult, directory: Path) -> Path:
     return home
 
 
-def read_schedule(file: Path) -> Schedule:
+def read_schedule(file: str | Path) -> Schedule:
     """The schedule in a file. Raises ScheduleError."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Schedule)
+        return msgspec.json.decode(Path(file).read_bytes(), type=Schedule)
     except OSError as error:
         raise ScheduleError(f"{file}: {error.strerror}") from error
     except msgspec.DecodeError as error:

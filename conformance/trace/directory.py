@@ -32,13 +32,14 @@ def log_name(process: int) -> str:
     return f"process-{process}.ndjson"
 
 
-def logs_in(directory: Path) -> list[tuple[int, Path]]:
+def logs_in(directory: str | Path) -> list[tuple[int, Path]]:
     """The files of a directory that are named as logs, each with the number of its process; in its order.
 
     Raises:
         OSError: the directory cannot be listed.
     """
-    return [(process, directory / name) for process, name in logs_among(os.listdir(directory))]  # noqa: PTH208 - names are enough
+    home = Path(directory)
+    return [(process, home / name) for process, name in logs_among(os.listdir(home))]  # noqa: PTH208 - names are enough
 
 
 def logs_among(names: Iterable[str]) -> list[tuple[int, str]]:
@@ -71,10 +72,11 @@ class Run:
         return self.faults + tuple(problem for log in self.logs for problem in log.problems)
 
 
-def load_run(directory: Path, ends: Mapping[int, int] | None = None) -> Run:
+def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Run:
     """Read all logs of a run; with `ends` those of these processes alone, each to this byte. Never raises for
     what the directory holds: see `Run.problems`.
     """
+    directory = Path(directory)
     try:
         found = {
             number: read_log(path, None if ends is None else ends[number])
@@ -93,7 +95,7 @@ def load_run(directory: Path, ends: Mapping[int, int] | None = None) -> Run:
 
 
 def faults_between(
-    directory: Path, headers: Mapping[int, Header | None], deliveries: int
+    directory: str | Path, headers: Mapping[int, Header | None], deliveries: int
 ) -> tuple[Problem, ...]:
     """What is wrong between the logs of a run: one is missing, they disagree, nothing came of the run.
 
@@ -102,6 +104,7 @@ def faults_between(
         headers: the header of each log that is there, by the number of its process; None for none.
         deliveries: how many results all logs show (`RESULTS`).
     """
+    directory = Path(directory)
     if not headers:
         return (Problem(directory, 0, NO_LOG),)
     first = _first(headers)

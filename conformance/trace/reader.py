@@ -83,12 +83,13 @@ class Log:
         return not self.problems
 
 
-def read_log(path: Path, end: int | None = None) -> Log:
+def read_log(path: str | Path, end: int | None = None) -> Log:
     """Read one log, to this byte if one is named.
 
     Never raises for what the file contains, nor for a file that is missing or cannot be read:
     those are problems too.
     """
+    path = Path(path)
     header: Header | None = None
     events: list[Event] = []
     lines: list[int] = []
@@ -107,7 +108,7 @@ def read_log(path: Path, end: int | None = None) -> Log:
     return Log(path, header, tuple(events), tuple(lines), tuple(problems))
 
 
-def read_lines(log: Path | bytes) -> Iterator[LogLine]:
+def read_lines(log: str | Path | bytes) -> Iterator[LogLine]:
     """Read a log, or the bytes of one, line by line, with at most one fault each; as `read_log`, it never
     raises.
     """

