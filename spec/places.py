@@ -57,6 +57,29 @@ def module_of(cls: type) -> str:
     return _FILES.get(cls.__module__, cls.__module__)
 
 
+def folder_of(cls: type) -> Path | None:
+    """The directory from which the module of a class is imported; None where it stands in no file.
+
+    The name of a module in a package says how far up that is: of `a.b`, the parent of the folder `a`.
+    """
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    if file is None:
+        return None
+    path = Path(file).resolve()
+    place = path.parent if path.name == "__init__.py" else path
+    for _ in cls.__module__.split("."):
+        place = place.parent
+    return place
+
+
+def import_first_from(folder: Path) -> None:
+    """Let modules in a directory be imported before all others of their names."""
+    here = str(folder)
+    if here in sys.path:
+        sys.path.remove(here)
+    sys.path.insert(0, here)
+
+
 def see_current_directory() -> None:
     """Let modules in the current directory be imported, as `python -m` does."""
     here = str(Path.cwd())

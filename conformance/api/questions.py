@@ -283,16 +283,27 @@ def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.
     return labelled(bound, graph)
 
 
-def load(file: str | Path) -> Trace:
-    """A saved run, executed again step by step on the specification of today.
+def load(file: str | Path, subject: Subject | None = None) -> Trace:
+    """Read a saved run, and execute it again step by step on the specification of today.
+
+    A specification that has changed is compared by the names of its variables, actions and constants.
+
+    Args:
+        file: what `--save` or `Trace.save` wrote, or an ITF trace of another tool.
+        subject: the specification, where the file names none, as one of another tool, or one that has moved:
+            a class, a name of the catalogue, "file.py:Class" or "module:Class", with the constants of the
+            file; or a program, which is taken as it is.
 
     Raises:
-        TraceFileError: it is no trace, or the specification has changed since.
+        ForeignTraceError: another tool made the trace, and no specification is named.
+        TraceFileError: it is no trace, or the specification is gone or does not make these steps any more.
     """
     from antiphon.model.export import load as loaded
 
     see_current_directory()
-    return Trace.of(loaded(Path(file)))
+    if subject is not None and not isinstance(subject, Program):
+        subject = program_of(subject).spec
+    return Trace.of(loaded(Path(file), subject))
 
 
 def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:

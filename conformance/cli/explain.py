@@ -30,6 +30,8 @@ class Place(NamedTuple):
 
 def explain(
     file: options.TraceFile,
+    specification: options.TraceSpecification = None,
+    *,
     step: Annotated[
         int,
         typer.Option(
@@ -69,7 +71,7 @@ def explain(
     """
     if (action is None) is (predicate is None):
         raise output.UsageProblem("say one of --why-not ACTION and --why-false PREDICATE")
-    trace = antiphon.load(file)
+    trace = antiphon.load(file, specification)
     most = len(trace) if after else len(trace) + 1
     if step > most:
         raise output.UsageProblem(f"--step {step}: the trace has {len(trace)} steps; say 1 to {most}")

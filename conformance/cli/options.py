@@ -49,6 +49,14 @@ Save = Annotated[
 TraceFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)
 ]
+TraceSpecification = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[SPEC]",
+        help="The specification, where FILE names none (a trace of another tool) or one that has moved.",
+        show_default=False,
+    ),
+]
 Specification = Annotated[
     str, typer.Argument(metavar="SPEC", help="A name as for `check`, file.py:Class or module:Class.")
 ]

@@ -28,6 +28,7 @@ class On(Enum):
 
 def replay(
     file: options.TraceFile,
+    specification: options.TraceSpecification = None,
     on: Annotated[
         On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
     ] = On.SPECIFICATION,
@@ -47,7 +48,7 @@ def replay(
     json: options.Json = False,
 ) -> int:
     """Run a saved trace again, exactly."""
-    trace = antiphon.load(file)
+    trace = antiphon.load(file, specification)
     if trace.shows == LOCKSTEP or binding:
         on = On.IMPLEMENTATION
     replayed = on_implementation(trace, binding) if on is On.IMPLEMENTATION else on_specification(trace)
@@ -62,6 +63,7 @@ def replay(
             outcome=replayed.outcome.value,
             implementation=on is On.IMPLEMENTATION,
             binding=binding,
+            specification=specification or "",
         )
         written = output.write_text("--pytest", pytest, text)
     if json:

@@ -6,15 +6,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.report.documents import trace_document
+from antiphon.conformance.report import words
+from antiphon.conformance.report.documents import foreign_document, trace_document
+from antiphon.model.export import ForeignRun, ForeignTraceError
 from antiphon.model.verdict import Outcome
+
+SHOWN = 12
+"""So many variables of the initial state of another tool's run are shown; the others with `--all`."""
 
 
 def show(
     file: options.TraceFile,
+    specification: options.TraceSpecification = None,
     picture: Annotated[
         Path | None,
         typer.Option("--svg", metavar="OUT.svg", help="Draw the diagram into this file.", show_default=False),
@@ -22,8 +29,14 @@ def show(
     everything: Annotated[bool, typer.Option("--all", help="Show the whole initial state too.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Show a saved trace: its steps, what each changed, and who sent what to whom."""
-    trace = antiphon.load(file)
+    """Show a saved trace: its steps, what each changed, and who sent what to whom.
+
+    A trace of another tool, without SPEC, is shown as its states.
+    """
+    try:
+        trace = antiphon.load(file, specification)
+    except ForeignTraceError as error:
+        return _foreign(file, error.run, picture, everything=everything, json=json)
     written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
         document = documents.Show(
@@ -35,3 +48,37 @@ def show(
     if written:
         output.out().print(f"diagram written: {written}")
     return 0
+
+
+def _foreign(file: Path, run: ForeignRun, picture: Path | None, *, everything: bool, json: bool) -> int:
+    """Show the states of a run that another tool made."""
+    if picture is not None:
+        raise output.UsageProblem(
+            f"--svg: {file} is a trace of another tool, which says nothing of processes and messages; name "
+            f"the specification: antiphon show {file} SPEC --svg {picture}"
+        )
+    trace = foreign_document(run)
+    if json:
+        return output.finish(documents.Show(outcome=Outcome.HOLDS, file=str(file), trace=trace))
+    console = output.out()
+    source = f" of {run.source}" if run.source else ""
+    console.print(
+        f"a run{source}, made by another tool: {words.counted(len(run.states), 'state')}", style="bold"
+    )
+    for number, (action, changes) in enumerate(
+        [("the initial state", _all(run)), *((step.step, step.changes) for step in trace.steps)]
+    ):
+        console.print(Text(f"{number:>4}  {action or 'a step'}", style="bold"))
+        for change in changes if number or everything or len(changes) <= SHOWN else changes[:SHOWN]:
+            console.print(Text(f"        {change}"))
+        if not number and not everything and len(changes) > SHOWN:
+            console.print(
+                f"        and {len(changes) - SHOWN} more variables, with --all", style="bright_black"
+            )
+    if run.loop is not None:
+        console.print(Text(f"   ↻  on with state {run.loop}", style="red"))
+    return 0
+
+
+def _all(run: ForeignRun) -> list[str]:
+    return [f"{name} = {value}" for name, value in run.shown()[0].items()]

@@ -1,7 +1,9 @@
 """A trace becomes a regression test: a pytest file beside it that runs it and says what must be so.
 
-A trace of a broken property must go on to show it: when the specification is mended, its digest changes and
-the test says so. A trace of a difference between specification and implementation must show none any more.
+A trace of a broken property must go on to show it: when the specification is mended, a step is impossible or
+the property is true, and the test says which. A trace of a difference between specification and
+implementation must show none any more. Whatever the test names stands beside it or is seen from it, so that
+it runs from every directory.
 """
 
 from __future__ import annotations
@@ -17,35 +19,48 @@ _HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
 
 from pathlib import Path
 
+import antiphon
 from antiphon.conformance.replay import {function}
-from antiphon.model.export import load
 from antiphon.model.verdict import Outcome
 
-TRACE = Path(__file__).resolve().parent / {path!r}
+HERE = Path(__file__).resolve().parent
 
 
 '''
 
 _SHOWS = '''def test_{words}() -> None:
     """{length} steps of {program} from {name} still show {shows}."""
-    replayed = on_specification(load(TRACE))
+    replayed = on_specification(antiphon.load(HERE / {path!r}{specification}))
     assert replayed.outcome is Outcome.{outcome}, replayed.reason
 '''
 
 _AGREES = '''def test_{words}() -> None:
     """Specification and implementation agree in all {length} steps of {program} from {name}."""
-    replayed = on_implementation(load(TRACE){binding})
+    replayed = on_implementation(antiphon.load(HERE / {path!r}{specification}){binding})
     assert replayed.outcome is Outcome.HOLDS, replayed.reason
 '''
 
 
 def regression_test(
-    trace: Trace, file: Path, out: Path, *, outcome: str, implementation: bool = False, binding: str = ""
+    trace: Trace,
+    file: Path,
+    out: Path,
+    *,
+    outcome: str,
+    implementation: bool = False,
+    binding: str = "",
+    specification: str = "",
 ) -> str:
     """The text of the test file `out` for the trace saved in `file`.
 
-    `outcome` is what replay on the specification gives (`violated`); `binding` names the implementation's, if
-    it is not in the catalogue.
+    Args:
+        trace: the run.
+        file: where it is saved.
+        out: where the test will stand.
+        outcome: what replay on the specification gives (`violated`).
+        implementation: the implementation takes the steps too.
+        binding: the name of the implementation's binding, if it is not in the catalogue.
+        specification: the name of the specification, if the trace does not say it.
     """
     agrees = implementation or trace.shows == LOCKSTEP
     about = (
@@ -69,6 +84,16 @@ def regression_test(
         "program": trace.program.name,
         "shows": trace.shows,
         "outcome": outcome.upper(),
-        "binding": f", {binding!r}" if binding else "",
+        "binding": f", {_seen_from(out, binding)}" if binding else "",
+        "specification": f", {_seen_from(out, specification)}" if specification else "",
     }
     return (_HEAD + (_AGREES if agrees else _SHOWS)).format(**parts)
+
+
+def _seen_from(out: Path, name: str) -> str:
+    """The Python expression in the test file `out` for the name of a specification or a binding."""
+    place, _, member = name.partition(":")
+    if not place.endswith(".py"):
+        return repr(name)
+    seen = os.path.relpath(Path(place).resolve(), out.resolve().parent)
+    return f"str(HERE / {seen!r})" + (f" + {':' + member!r}" if member else "")

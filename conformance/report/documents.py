@@ -5,6 +5,7 @@ A field may be added; none is removed or changes its meaning within a version of
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import msgspec
@@ -12,6 +13,8 @@ import msgspec
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.constraints import constraints_of
+from antiphon.model.export import ForeignRun
+from antiphon.model.export.foreign import plain
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report, Verdict
@@ -138,6 +141,33 @@ def trace_document(trace: Trace) -> TraceDocument:
         start=start,
         states=[state_document(trace.program, state) for state in trace.states],
     )
+
+
+def foreign_value(value: Any) -> Any:
+    """A value of another tool's run as JSON data: truth values and integers as they are, all else as text."""
+    text = plain(value)
+    is_number = isinstance(value, int) or (isinstance(value, dict) and set(value) == {"#bigint"})
+    return value if isinstance(value, bool) else int(text) if is_number else text
+
+
+def foreign_document(run: ForeignRun) -> TraceDocument:
+    """A run of another tool as a document: all that it says are states and the names of actions."""
+    shown = run.shown()
+    steps = [
+        StepDocument(
+            step=action,
+            changes=[
+                f"{name}: {before.get(name, '')} -> {value}"
+                for name, value in after.items()
+                if before.get(name) != value
+            ],
+            events=[],
+            breaks=[],
+        )
+        for action, (before, after) in zip(run.actions[1:], itertools.pairwise(shown), strict=True)
+    ]
+    states = [{name: foreign_value(value) for name, value in state.items()} for state in run.states]
+    return TraceDocument(shows="", why="", steps=steps, loop=run.loop, states=states)
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:

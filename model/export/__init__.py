@@ -1,13 +1,23 @@
 """What leaves the house: traces as ITF files, models for SPIN and TLC, the state graph for whoever draws."""
 
+from antiphon.model.export.foreign import ForeignRun
 from antiphon.model.export.graph import MOST_STATES, dot, graphml, labelled
-from antiphon.model.export.itf import ITF_VERSION, TraceFileError, load, save, specification_name
+from antiphon.model.export.itf import (
+    ITF_VERSION,
+    ForeignTraceError,
+    TraceFileError,
+    load,
+    save,
+    specification_name,
+    text,
+)
 from antiphon.model.export.promela import Model as PromelaModel
 from antiphon.model.export.promela import members_of, promela
 from antiphon.model.export.tla import Module as TlaModule
 from antiphon.model.export.tla import tla
 
 __all__ = [
-    "ITF_VERSION", "MOST_STATES", "PromelaModel", "TlaModule", "TraceFileError", "dot", "graphml", "labelled",
-    "load", "members_of", "promela", "save", "specification_name", "tla",
+    "ITF_VERSION", "MOST_STATES", "ForeignRun", "ForeignTraceError", "PromelaModel", "TlaModule",
+    "TraceFileError", "dot", "graphml", "labelled", "load", "members_of", "promela", "save",
+    "specification_name", "text", "tla",
 ]  # fmt: skip

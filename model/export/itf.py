@@ -3,25 +3,29 @@
 Viewers of Apalache and Quint open it.
 
 The states are ITF's own; what replay needs stands in `#meta` under `antiphon`: the specification by module
-and class, its constants, the digest of what it meant, the steps with their arguments, the property and why.
-Loading trusts nothing: the specification is read again, a digest that differs is refused, every step is
-executed by CPython, and every state of the file must be the one that comes out.
+and class, the folder of the module as seen from the file, the constants, the digest of what the specification
+meant, the steps with their arguments, the property and why.
+
+Loading trusts nothing: the specification is read again, every step is executed by CPython, and every state of
+the file must be the one that comes out. A specification that has changed since, which its digest tells, is
+compared by the names of its variables: one more property, variable or constant changes no run that was saved.
 
 Source: Apalache, ADR 15, "Informal Trace Format in JSON".
 """
 
 from __future__ import annotations
 
-import importlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from antiphon.model.export import encoding
+from antiphon.model.export import encoding, foreign
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import ReplayError, Trace, replay
+from antiphon.spec import places
 from antiphon.spec.lang import Program, Spec, SpecError, State, Step, program
 from antiphon.spec.lang.assignment import frozen
 from antiphon.spec.lang.errors import Told
@@ -50,6 +54,10 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     steps: list[dict[str, Any]]
     loop: int | None = None
     """The number of the state that the last one repeats, in a lasso."""
+    folder: str | None = None
+    """Where the module of the specification is imported from, relative to the file; None for an installed
+    one.
+    """
 
 
 def specification_name(spec: type[Spec]) -> str:
@@ -74,11 +82,23 @@ def save(trace: Trace, path: str | Path) -> None:
             trace does.
         OSError: the file cannot be written.
     """
-    Path(path).write_text(json.dumps(to_itf(trace), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    Path(path).write_text(text(trace, path), encoding="utf-8")
 
 
-def to_itf(trace: Trace) -> dict[str, Any]:
-    """The trace as ITF data. `loop`, in a lasso, is the index of the state that follows the last one."""
+def text(trace: Trace, path: str | Path) -> str:
+    """The text of the file `path` in which the trace is kept.
+
+    Raises:
+        TraceFileError: as for `save`.
+    """
+    return json.dumps(to_itf(trace, Path(path).resolve().parent), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_itf(trace: Trace, place: Path) -> dict[str, Any]:
+    """The trace as ITF data for a file in the folder `place`.
+
+    `loop`, in a lasso, is the index of the state that follows the last one.
+    """
     bound = trace.program
     if not trace.initial:
         raise TraceFileError(
@@ -95,6 +115,7 @@ def to_itf(trace: Trace) -> dict[str, Any]:
         why=trace.why,
         steps=[_encode_step(bound, step) for step in trace.steps],
         loop=trace.loop,
+        folder=_folder_seen_from(place, bound.spec),
     )
     names = ["start", *map(compact_step, trace.steps)]
     return {
@@ -113,16 +134,58 @@ def to_itf(trace: Trace) -> dict[str, Any]:
     }
 
 
-def load(path: str | Path) -> Trace:
+def load(path: str | Path, subject: Program | type[Spec] | None = None) -> Trace:
     """Read a trace and replay it on the specification as CPython executes it.
 
+    Args:
+        path: the file, as `save` writes it, or an ITF file of another tool.
+        subject: the specification, where the file names none or one that has moved. A class is bound to the
+            constants of the file, if it has any; a program is taken as it is.
+
     Raises:
-        TraceFileError: the file cannot be read, is damaged, or belongs to a specification that has changed or
-            cannot be found.
+        ForeignTraceError: another tool wrote the file, and no specification is named.
+        TraceFileError: the file cannot be read, is damaged, or belongs to a specification that cannot be
+            found or does not make these steps any more.
     """
     place = Path(path)
+    data = _read(place)
     try:
-        data = json.loads(place.read_bytes())
+        if foreign.is_foreign(data):
+            run = foreign.read(data)
+            if subject is None:
+                raise ForeignTraceError(place, run)
+            return foreign.matched(run, program(subject) if isinstance(subject, type) else subject)
+        meta = _read_meta(data)
+        bound = _bind(meta, place, subject)
+        try:
+            return _rebuild(data, meta, bound)
+        except (_Damage, encoding.DecodingError) as error:
+            if bound.digest == meta.digest:
+                raise
+            raise _changed(meta, bound, str(error)) from error
+    except (foreign.Damage, encoding.DecodingError) as error:
+        raise TraceFileError(f"{place}: {error}") from error
+
+
+class ForeignTraceError(TraceFileError):
+    """A trace of another tool, which names no specification of ours; `run` is what it holds."""
+
+    def __init__(self, place: str | Path, run: foreign.ForeignRun) -> None:
+        self.run = run
+        super().__init__(
+            f"{place}: an ITF trace of another tool, which names no specification here; "
+            f"`antiphon show {place}` shows its states, `antiphon replay {place} SPEC` looks for its "
+            "steps in a specification"
+        )
+
+
+_Damage = foreign.Damage
+
+
+def _read(place: Path) -> Any:
+    """The JSON data of a file."""
+    try:
+        return json.loads(place.read_bytes())
     except OSError as error:
         raise TraceFileError(f"{place}: cannot be read: {error.strerror}") from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -131,40 +194,67 @@ def load(path: str | Path) -> Trace:
         )
         what = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise TraceFileError(f"{where}: not JSON: {what}") from error
-    try:
-        return _rebuild(data)
-    except (_Damage, encoding.DecodingError) as error:
-        raise TraceFileError(f"{place}: {error}") from error
 
 
-class _Damage(Exception):
-    """What is wrong with the data, without the name of the file."""
+def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
+    """The trace, executed; in a specification that has changed, from the first initial state that gives it.
 
-
-def _rebuild(data: Any) -> Trace:
-    meta = _read_meta(data)
-    bound = _bind(meta)
-    if bound.digest != meta.digest:
-        raise _Damage(
-            f"the specification has changed since this trace was made\n"
-            f"  the trace:     {meta.specification}, digest {meta.digest}\n"
-            f"  at present:    {meta.specification}, digest {bound.digest}\n"
-            "  make it again: check the specification with `antiphon check --save`, or go back to the "
-            "version that made the trace"
-        )
-    states = _read_states(data, bound, len(meta.steps))
+    Only the variables that stand in the file and in the specification are compared.
+    """
+    changed = bound.digest != meta.digest
+    known = [name for name in bound.variables if not changed or name in data.get("vars", ())]
+    states = _read_states(data, bound, known, len(meta.steps))
     steps = [_decode_step(bound, item, number) for number, item in enumerate(meta.steps, 1)]
-    try:
-        trace = replay(bound, states[0], steps, shows=meta.property, why=meta.why, loop=meta.loop)
-    except (ReplayError, SpecError) as error:
-        raise _Damage(f"#meta.antiphon.steps: the trace does not run: {error}") from error
+    starts = [start for start in bound.reference.initial() if _named(bound, start, known) == states[0]]
+    failure: _Damage | None = (
+        None
+        if starts
+        else _Damage(
+            "states[0] is no initial state of the specification"
+            if changed
+            else f"states[0]: the trace does not begin in an initial state of {bound.name}"
+        )
+    )
+    for start in starts:
+        try:
+            trace = replay(bound, start, steps, shows=meta.property, why=meta.why, loop=meta.loop)
+        except (ReplayError, SpecError) as error:
+            failure = failure or _Damage(f"#meta.antiphon.steps: the trace does not run: {error}")
+            continue
+        differing = _difference(bound, trace, states)
+        if differing is None:
+            return trace
+        failure = failure or _Damage(
+            f"{differing} is not what the steps lead to"
+            + ("" if changed else "; the file was edited or is damaged")
+        )
+    assert failure is not None
+    raise failure
+
+
+def _difference(bound: Program, trace: Trace, states: list[dict[str, Any]]) -> str | None:
+    """The first variable of the file that the steps give another value, with its place."""
     for index, (written, executed) in enumerate(zip(states, trace.states, strict=True)):
-        if written != executed:
-            name = next(name for name, a, b in zip(bound.variables, written, executed, strict=True) if a != b)
-            raise _Damage(
-                f"states[{index}].{name} is not what the steps lead to; the file was edited or is damaged"
-            )
-    return trace
+        made = _named(bound, executed, list(written))
+        for name, value in written.items():
+            if made[name] != value:
+                return f"states[{index}].{name}"
+    return None
+
+
+def _named(bound: Program, state: State, names: list[str]) -> dict[str, Any]:
+    """The values of some variables of a state, by name."""
+    return {name: value for name, value in zip(bound.variables, state, strict=True) if name in names}
+
+
+def _changed(meta: _Meta, bound: Program, how: str) -> _Damage:
+    return _Damage(
+        f"the specification has changed since this trace was made: {how}\n"
+        f"  the trace:     {meta.specification}, digest {meta.digest}\n"
+        f"  at present:    {meta.specification}, digest {bound.digest}\n"
+        "  make it again: check the specification with `antiphon check --save`, or go back to the "
+        "version that made the trace"
+    )
 
 
 def _read_meta(data: Any) -> _Meta:
@@ -186,32 +276,67 @@ def _read_meta(data: Any) -> _Meta:
         raise _Damage(f"#meta.antiphon: {error}") from error
 
 
-def _bind(meta: _Meta) -> Program:
-    module, _, name = meta.specification.partition(":")
-    found: Any = None
+def _folder_seen_from(place: Path, spec: type[Spec]) -> str | None:
+    """The folder from which the module of `spec` is imported, relative to that of the file; None for what is
+    installed, which is found by name.
+    """
+    folder = places.folder_of(spec)
+    if folder is None or spec.__module__.startswith("antiphon.") or "site-packages" in folder.parts:
+        return None
     try:
-        found = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise _Damage(
-            f"specification {meta.specification!r} is not found ({error}); run where its module can be "
-            "imported"
-        ) from error
-    if not (isinstance(found, type) and issubclass(found, Spec)):
-        raise _Damage(f"specification {meta.specification!r} is no specification class")
+        return Path(os.path.relpath(folder, place)).as_posix()
+    except ValueError:  # another drive of Windows
+        return folder.as_posix()
+
+
+def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Program:
+    """The specification of a trace in the file `place`, with its constants."""
+    if isinstance(subject, Program):
+        return subject
+    spec = subject or _found(meta, place)
     try:
-        return program(found).with_constants(**meta.constants)
+        return program(spec).with_constants(**meta.constants)
     except SpecError as error:
         raise _Damage(f"the specification has changed since this trace was made: {error}") from error
 
 
-def _read_states(data: dict[str, Any], bound: Program, steps: int) -> list[State]:
+def _found(meta: _Meta, place: Path) -> type[Spec]:
+    """The class of a trace: in the module that stands where it stood, seen from the file, else by name."""
+    module, _, name = meta.specification.partition(":")
+    stood = None if meta.folder is None else (place.resolve().parent / meta.folder).resolve()
+    package = (stood or Path()) / Path(*module.split("."))
+    file = package.parent / f"{package.name}.py"
+    is_there = stood is not None and (file.is_file() or (package / "__init__.py").is_file())
+    places.see_current_directory()
+    if stood is not None and is_there:
+        places.import_first_from(stood)
+    try:
+        found: type[Spec] = places.stands_at(meta.specification, _SPECIFICATION)
+    except SpecError as error:
+        gone = "" if stood is None or is_there else f"; seen from this file it stood in {file}, which is gone"
+        fix = f"antiphon replay {place} file.py:{name}"
+        raise _Damage(f"{error}{gone}; if it has moved, name it: {fix}") from error
+    if is_there and places.folder_of(found) != stood:
+        raise _Damage(
+            f"specification {meta.specification!r}: Python knows another module {module!r}, of "
+            f"{places.folder_of(found)}; load this trace in a process of its own, or rename one of the files"
+        )
+    return found
+
+
+_SPECIFICATION = places.Kind(
+    "specification",
+    lambda value: isinstance(value, type) and issubclass(value, Spec),
+    "a subclass of antiphon.spec.lang.Spec",
+)
+
+
+def _read_states(data: dict[str, Any], bound: Program, known: list[str], steps: int) -> list[dict[str, Any]]:
     written = data.get("states")
     if not isinstance(written, list) or len(written) != steps + 1:
         count = len(written) if isinstance(written, list) else "no"
         raise _Damage(f"states: {count} states for {steps} steps; there must be {steps + 1}")
-    return [_decode_state(bound, item, index) for index, item in enumerate(written)]
+    return [_decode_state(bound, known, item, index) for index, item in enumerate(written)]
 
 
 def _encode_state(bound: Program, state: State) -> dict[str, Any]:
@@ -221,22 +346,23 @@ def _encode_state(bound: Program, state: State) -> dict[str, Any]:
     }
 
 
-def _decode_state(bound: Program, data: Any, index: int) -> State:
+def _decode_state(bound: Program, known: list[str], data: Any, index: int) -> dict[str, Any]:
+    """The values of the variables that are known, by name."""
     if not isinstance(data, dict):
         raise _Damage(f"states[{index}] is no object")
-    values: list[Any] = []
-    for name in bound.variables:
+    values: dict[str, Any] = {}
+    for name in known:
         if name not in data:
             raise _Damage(f"states[{index}] has no value of {name}")
         try:
             domain = bound.domains[name]
-            values.append(frozen(encoding.decode(data[name], domain), domain))
+            values[name] = frozen(encoding.decode(data[name], domain), domain)
         except (encoding.DecodingError, SpecError) as error:
             inner = (
                 error if isinstance(error, encoding.DecodingError) else encoding.DecodingError(error.reason)
             )
             raise inner.under(f"states[{index}].{name}") from None
-    return tuple(values)
+    return values
 
 
 def _encode_step(bound: Program, step: Step) -> dict[str, Any]:

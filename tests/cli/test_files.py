@@ -52,16 +52,19 @@ def pytest_of(test: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, check=False)
 
 
-def test_a_regression_test_passes_until_the_specification_changes(
+def test_a_regression_test_passes_until_a_step_is_impossible(
     antiphon: Run, trace: Path, tmp_path: Path
 ) -> None:
-    test = tmp_path / "test_courier.py"
-    (tmp_path / "conftest.py").write_text(
-        "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
-    )
+    """It survives one more property, and runs in another directory than that in which it was made."""
+    (tmp_path / "regressions").mkdir()
+    test = tmp_path / "regressions" / "test_courier.py"
     assert antiphon("replay", trace, "--pytest", test).code == 1
     assert "1 passed" in pytest_of(test).stdout
     module = tmp_path / "cli_courier.py"
+    module.write_text(
+        f"{module.read_text()}\n    @witness\n    def One(self) -> bool:\n        return self.count == 1\n"
+    )
+    assert "1 passed" in pytest_of(test).stdout
     module.write_text(module.read_text().replace("self.count < 3 and", "self.count < 2 and"))
     failed = pytest_of(test).stdout
     assert "1 failed" in failed
@@ -165,3 +168,33 @@ def test_a_file_that_cannot_be_written_is_wrong_usage(
     answer = antiphon(command, trace, option, tmp_path / "nowhere" / "out")
     assert answer.code == 64
     assert "cannot be written: No such file or directory" in answer.err
+
+
+FOREIGN: dict[str, Any] = {
+    "#meta": {"format": "ITF", "source": "courier.qnt"},
+    "vars": ["count", "network", "mbt::actionTaken"],
+    "states": [
+        {"count": 0, "network": {"#set": []}, "mbt::actionTaken": "init"},
+        {"count": 0, "network": {"#set": [{"to": "p1"}]}, "mbt::actionTaken": "send"},
+        {"count": {"#bigint": "1"}, "network": {"#set": []}, "mbt::actionTaken": "receive"},
+    ],
+}
+
+
+def test_a_trace_of_another_tool_is_shown_as_states_and_found_in_a_specification(
+    antiphon: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps(FOREIGN))
+    shown = antiphon("show", file)
+    assert shown.code == 0
+    assert "a run of courier.qnt, made by another tool: 3 states" in shown.out
+    assert "network: {{to: p1}} -> {}" in shown.out
+    states = antiphon("show", file, "--json").document.trace.states
+    assert states[2] == {"count": 1, "network": "{}"}
+    assert "another tool" in antiphon("show", file, "--svg", "a.svg").err
+    refused = antiphon("replay", file)
+    assert (refused.code, "replay" in refused.err) == (64, True)
+    found = antiphon("replay", file, "cli_courier:Courier")
+    assert (found.code, "receive(Letter(p1))" in found.out) == (2, True)
+    assert "all 2 steps run" in found.out

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.model.export import TraceFileError, load, save
+import antiphon
+from antiphon.model.export import ForeignTraceError, TraceFileError, load, save
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
@@ -93,12 +94,11 @@ META = ["#meta", "antiphon"]
     [
         ([*META, "schema"], "other", "#meta.antiphon.schema is 'other'"),
         ([*META, "version"], 2, "#meta.antiphon.version is 2; this version of antiphon reads 1"),
-        ([*META, "specification"], "antiphon.spec.protocols.rbp.properties:Nobody", "is not found"),
-        ([*META, "specification"], "no.such.module:Spec", "is not found"),
-        ([*META, "specification"], "antiphon.spec.services:Process", "is no specification class"),
+        ([*META, "specification"], "antiphon.spec.protocols.rbp.properties:Nobody", "has no 'Nobody'"),
+        ([*META, "specification"], "no.such.module:Spec", "cannot be imported"),
+        ([*META, "specification"], "antiphon.spec.services:Process", "is no specification"),
         ([*META, "constants", "processes"], 2, "the specification has changed since this trace was made"),
         ([*META, "constants", "colour"], 2, "has no constant 'colour'"),
-        ([*META, "digest"], "0" * 64, "go back to the version that made the trace"),
         ([*META, "surprise"], 1, "unknown field"),
         ([*META, "steps", 0, "action"], "fly", "steps[0]: Figure2Checked has no action 'fly'"),
         ([*META, "steps", 0, "arguments"], [], "steps[0]: broadcast takes 2 arguments, not 0"),
@@ -196,22 +196,136 @@ except TraceFileError as refused:
 """
 
 
-def test_a_specification_that_has_changed_is_refused_with_both_digests(tmp_path: Path) -> None:
+def python_in(directory: Path, text: str) -> str:
+    """What a program prints that runs in a directory."""
+    command = [sys.executable, "-B", "-c", text]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_specification_that_does_not_make_the_steps_any_more_is_refused_with_both_digests(
+    tmp_path: Path,
+) -> None:
     """A comment changes nothing; a guard does."""
 
     def python(text: str) -> str:
-        command = [sys.executable, "-B", "-c", text]
-        return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        return python_in(tmp_path, text)
 
     module = tmp_path / "itf_counter.py"
     module.write_text(COUNTER)
     digest = python(SAVE)
     module.write_text("# a comment\n" + COUNTER)
     assert python(LOAD) == f"loaded {digest}"
-    module.write_text(COUNTER.replace("self.value < 3", "self.value < 2"))
+    module.write_text(COUNTER.replace("self.value < 3", "self.value < 0"))
     told = python(LOAD)
-    assert "the specification has changed since this trace was made" in told
+    assert "the specification has changed since this trace was made: #meta.antiphon.steps: " in told
+    assert "step 1, increase(), is not enabled: " in told
     assert f"the trace:     itf_counter:Counter, digest {digest}" in told
     assert "at present:    itf_counter:Counter, digest" in told
+
+
+MORE = """
+    spare: bool = False
+    limit: Const[int] = 3
+
+    @witness
+    def Three(self) -> bool:
+        return self.value == 3
+
+    @action
+    def fill(self) -> None:
+        require(not self.spare)
+        self.spare = True
+"""
+
+
+def test_one_more_property_variable_constant_or_action_changes_no_run(tmp_path: Path) -> None:
+    """Runs are replayed by names: what matters is that each step is possible and does the same."""
+    module = tmp_path / "itf_counter.py"
+    module.write_text(COUNTER)
+    digest = python_in(tmp_path, SAVE)
+    module.write_text(COUNTER.replace("import Between", "import Between, Const, witness") + MORE)
+    told = python_in(tmp_path, LOAD)
+    assert told.startswith("loaded ")
+    assert told != f"loaded {digest}"
+
+
+def test_a_step_that_does_something_else_names_the_variable(tmp_path: Path) -> None:
+    module = tmp_path / "itf_counter.py"
+    module.write_text(COUNTER)
+    python_in(tmp_path, SAVE)
+    module.write_text(COUNTER.replace("self.value += 1", "self.value = 3"))
+    told = python_in(tmp_path, LOAD)
+    assert "has changed since this trace was made: states[1].value is not what the steps lead to" in told
+
+
+def test_a_trace_finds_its_specification_from_every_directory(tmp_path: Path) -> None:
+    """The file says where the module stands, seen from itself."""
+    folder, other = tmp_path / "specs", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    (folder / "itf_counter.py").write_text(COUNTER)
+    (other / "itf_counter.py").write_text(COUNTER.replace("Between(0, 3)", "Between(0, 1)"))
+    python_in(tmp_path, f"import sys; sys.path.insert(0, 'specs')\n{SAVE}")
+    for place in (tmp_path, folder, other):
+        found = python_in(place, LOAD.replace("t.itf.json", str(tmp_path / "t.itf.json")))
+        assert found.startswith("loaded ")
+    tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-moved"))
+    moved = tmp_path.with_name(f"{tmp_path.name}-moved")
+    assert python_in(moved, LOAD).startswith("loaded ")
+    (moved / "specs").rename(moved / "gone")
+    told = python_in(moved, LOAD)
+    assert f"it stood in {moved}/specs/itf_counter.py, which is gone" in told
+    assert told.endswith("if it has moved, name it: antiphon replay t.itf.json file.py:Counter")
+    named = LOAD.replace('load("t.itf.json")', "antiphon.load('t.itf.json', 'gone/itf_counter.py')")
+    assert python_in(moved, f"import antiphon\n{named}").startswith("loaded ")
+
+
+FOREIGN: dict[str, Any] = {
+    "#meta": {"format": "ITF", "source": "counter.qnt"},
+    "vars": ["counter::value", "unknown", "mbt::actionTaken"],
+    "states": [
+        {"counter::value": {"#bigint": str(value)}, "unknown": {"#set": []}, "mbt::actionTaken": action}
+        for value, action in enumerate(("init", "increase", "counter::increase"))
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The program of the counter."""
+    file = tmp_path_factory.mktemp("foreign") / "itf_foreign_counter.py"
+    file.write_text(COUNTER)
+    return antiphon.program(f"{file}:Counter")
+
+
+def test_a_trace_of_another_tool_is_looked_for_in_a_specification(tmp_path: Path, counter: Any) -> None:
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps(FOREIGN))
+    with pytest.raises(ForeignTraceError, match=r"of another tool.*antiphon replay .* SPEC") as refused:
+        load(file)
+    assert refused.value.run.shown()[2] == {"value": "2", "unknown": "{}"}
+    trace = load(file, counter)
+    assert [str(step) for step in trace.steps] == ["increase()", "increase()"]
+    assert trace.states == ((0,), (1,), (2,))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (["states", 2, "counter::value"], 3, "states[2]: no step of Counter leads from states[1]"),
+        (["states", 0, "counter::value"], 1, "states[0]: Counter has no initial state with value = 1"),
+        (["states", 1, "counter::value"], 9, "states[1].value: 9 leaves the domain"),
+        (["states", 1, "counter::value"], {"#set": []}, "states[1].value: {'#set': []} where"),
+        (["states", 1], 1, "states[1] is no object"),
+        (["vars"], ["unknown"], "no variable of Counter stands in this trace: it has unknown"),
+    ],
+)
+def test_what_a_specification_cannot_do_is_named_with_its_place(
+    tmp_path: Path, counter: Any, path: list[Any], value: Any, says: str
+) -> None:
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps(FOREIGN))
+    changed(file, path, value)
+    with pytest.raises(TraceFileError) as refused:
+        load(file, counter)
+    assert says in str(refused.value)

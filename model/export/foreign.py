@@ -1,0 +1,253 @@
+"""A run that another tool wrote as ITF, as Apalache and Quint do, and its steps in a specification.
+
+1. The file names variables and values, and no specification of ours. Variables are matched by name, without
+   the module that Quint puts before it; those that one side alone has are not compared.
+2. A value is read by the declared type. What other tools have no type for is accepted in their spelling: an
+   index as its number or as `p1`, a member of an enumeration as a string, an optional value as itself.
+3. Each state must follow from the one before by a step of the specification, that of `mbt::actionTaken` where
+   the specification has an action of this name. A state that repeats the one before needs no step.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.model.export import encoding
+from antiphon.model.properties import kinds_of
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import PropertyKind
+from antiphon.spec.lang import Program, SpecError, State, Transition, types
+from antiphon.spec.lang.assignment import frozen
+
+ACTION = "mbt::actionTaken"
+"""The pseudo variable in which Quint shows the action that led to a state."""
+
+
+class Damage(Exception):
+    """A fault in the data of a trace file, without the name of the file."""
+
+
+@dataclass(frozen=True)
+class ForeignRun:
+    """A run of another tool.
+
+    Attributes:
+        source: the file from which the tool made it, or "".
+        states: each state, its values as ITF data by the name of the variable.
+        actions: the name of the action that led to each state, or "".
+        loop: the number of the state that follows the last one, in a lasso.
+    """
+
+    source: str
+    states: tuple[dict[str, Any], ...]
+    actions: tuple[str, ...]
+    loop: int | None = None
+
+    def shown(self) -> tuple[dict[str, str], ...]:
+        """Each state as text, by the name of the variable."""
+        return tuple({name: plain(value) for name, value in state.items()} for state in self.states)
+
+
+def is_foreign(data: Any) -> bool:
+    """Return True for data of ITF that lacks what replay needs."""
+    if not isinstance(data, dict) or not isinstance(data.get("states"), list) or not data["states"]:
+        return False
+    meta = data.get("#meta", {})
+    return isinstance(meta, dict) and "antiphon" not in meta
+
+
+def read(data: dict[str, Any]) -> ForeignRun:
+    """The run that the data holds.
+
+    Raises:
+        Damage: a state is no object, or has none of the variables.
+    """
+    states, actions = [], []
+    for index, state in enumerate(data["states"]):
+        if not isinstance(state, dict):
+            raise Damage(f"states[{index}] is no object")
+        listed = data.get("vars")
+        names = listed if isinstance(listed, list) else list(state)
+        missing = [name for name in names if name not in state]
+        if missing:
+            raise Damage(f"states[{index}] has no value of {missing[0]}")
+        states.append({_bare(str(name)): state[name] for name in names if not _is_meta(str(name))})
+        taken = state.get(ACTION, "")
+        actions.append(_bare(taken) if isinstance(taken, str) else "")
+    source = data.get("#meta", {}).get("source", "")
+    loop = data.get("loop")
+    return ForeignRun(str(source), tuple(states), tuple(actions), loop if type(loop) is int else None)
+
+
+def plain(value: Any) -> str:
+    """A value of ITF as text: `3`, `{1, 2}`, `{a: 1}`, `[1, 2]`, `Ack(1)`."""
+    match value:
+        case {"#bigint": number}:
+            return str(number)
+        case {"#set": list(items)}:
+            return "{" + ", ".join(map(plain, items)) + "}"
+        case {"#tup": list(items)}:
+            return "(" + ", ".join(map(plain, items)) + ")"
+        case {"#map": list(pairs)}:
+            told = (f"{plain(pair[0])}: {plain(pair[1])}" for pair in pairs if isinstance(pair, list))
+            return "{" + ", ".join(told) + "}"
+        case {"tag": str(tag), "value": inner}:
+            return tag if inner == encoding.UNIT else f"{tag}({plain(inner)})"
+        case dict():
+            return "{" + ", ".join(f"{name}: {plain(inner)}" for name, inner in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(plain, value)) + "]"
+        case str():
+            return value
+    return json.dumps(value)
+
+
+def matched(run: ForeignRun, bound: Program) -> Trace:
+    """The run as one of `bound`, which shows the first property that is broken at its end, if any is.
+
+    Raises:
+        Damage: the two share no variable, a value is none of its variable's type, or no step leads to a
+            state.
+    """
+    names = [name for name in bound.variables if name in run.states[0]]
+    if not names:
+        raise Damage(
+            f"no variable of {bound.name} stands in this trace: it has {', '.join(run.states[0])}; "
+            f"{bound.name} has {', '.join(bound.variables)}"
+        )
+    wanted = [_values(bound, names, state, index) for index, state in enumerate(run.states)]
+    starts = [state for state in bound.reference.initial() if _agrees(bound, state, wanted[0])]
+    if not starts:
+        raise Damage(f"states[0]: {bound.name} has no initial state with {_told(run, names, 0)}")
+    ways: dict[State, tuple[State, tuple[Transition, ...]]] = {start: (start, ()) for start in starts}
+    for index in range(1, len(wanted)):
+        ways = _onward(run, bound, ways, wanted, index)
+        if not ways:
+            raise Damage(_no_step(run, bound, names, index))
+    start, transitions = next(iter(ways.values()))
+    trace = Trace(bound, start, transitions)
+    broken = _broken(trace)
+    return Trace(bound, start, transitions, broken, f"{broken} is false" if broken else "")
+
+
+def _onward(
+    run: ForeignRun,
+    bound: Program,
+    ways: dict[State, tuple[State, tuple[Transition, ...]]],
+    wanted: list[dict[str, Any]],
+    index: int,
+) -> dict[State, tuple[State, tuple[Transition, ...]]]:
+    """The ways to states that agree with number `index`, from those to the states before."""
+    action = run.actions[index]
+    is_known = action in {method.name for method in bound.declaration.marked("action", "environment")}
+    found: dict[State, tuple[State, tuple[Transition, ...]]] = {}
+    for state, (start, transitions) in ways.items():
+        for transition in bound.reference.successors(state):
+            named = not is_known or transition.step.action == action
+            if named and _agrees(bound, transition.state, wanted[index]):
+                found.setdefault(transition.state, (start, (*transitions, transition)))
+    return found or (ways if wanted[index] == wanted[index - 1] else {})
+
+
+def _no_step(run: ForeignRun, bound: Program, names: list[str], index: int) -> str:
+    action = run.actions[index]
+    by = f", as {ACTION} says by {action}" if action else ""
+    known = sorted({method.name for method in bound.declaration.marked("action", "environment")})
+    return (
+        f"states[{index}]: no step of {bound.name} leads from states[{index - 1}] to one with "
+        f"{_told(run, names, index)}{by}; its actions: {', '.join(known)}"
+    )
+
+
+def _told(run: ForeignRun, names: list[str], index: int) -> str:
+    shown = run.shown()[index]
+    return ", ".join(f"{name} = {shown[name]}" for name in names)
+
+
+def _values(bound: Program, names: list[str], state: dict[str, Any], index: int) -> dict[str, Any]:
+    """The values of a state by name, as the specification has them."""
+    found: dict[str, Any] = {}
+    for name in names:
+        domain = bound.domains[name]
+        if name not in state:
+            raise Damage(f"states[{index}] has no value of {name}")
+        try:
+            found[name] = frozen(encoding.decode(_ours(state[name], domain), domain), domain)
+        except encoding.DecodingError as error:
+            raise error.under(f"states[{index}].{name}") from None
+        except SpecError as error:
+            raise encoding.DecodingError(error.reason).under(f"states[{index}].{name}") from None
+    return found
+
+
+def _agrees(bound: Program, state: State, wanted: dict[str, Any]) -> bool:
+    return all(
+        wanted[name] == value for name, value in zip(bound.variables, state, strict=True) if name in wanted
+    )
+
+
+def _ours(data: Any, domain: types.Domain) -> Any:
+    """The data in our spelling where other tools have another; the rest as it is."""
+    parts = domain.parts
+    match domain.type, data:
+        case types.IndexType(name=name), int() | {"#bigint": _}:
+            return f"{name}({data if isinstance(data, int) else data['#bigint']})"
+        case types.IndexType(name=name), str():
+            number = re.fullmatch(r"[A-Za-z_]+([0-9]+)", data)
+            return f"{name}({number[1]})" if number else data
+        case types.Enumeration(), str():
+            return {"tag": data, "value": encoding.UNIT}
+        case types.Optional(), None:
+            return {"tag": "None", "value": encoding.UNIT}
+        case types.Optional(), _ if not _is_variant(data, "None", "Some"):
+            return {"tag": "Some", "value": _ours(data, parts[0])}
+        case types.Optional(), {"tag": "Some", "value": inner}:
+            return {"tag": "Some", "value": _ours(inner, parts[0])}
+        case types.Record(fields=fields), dict():
+            kinds = {name: part for (name, _), part in zip(fields, parts, strict=True)}
+            return {name: _ours(item, kinds[name]) if name in kinds else item for name, item in data.items()}
+        case types.Union(records=records), {"tag": tag, "value": inner}:
+            kinds = {record.name: part for record, part in zip(records, parts, strict=True)}
+            return {"tag": tag, "value": _ours(inner, kinds[tag]) if tag in kinds else inner}
+        case types.SetOf(), {"#set": list(items)}:
+            return {"#set": [_ours(item, parts[0]) for item in items]}
+        case types.MapOf(), {"#map": list(pairs)}:
+            return {"#map": [list(_pair(pair, parts)) for pair in pairs]}
+        case types.SequenceOf(), list() | {"#tup": list()}:
+            return [_ours(item, parts[0]) for item in (data if isinstance(data, list) else data["#tup"])]
+    return data
+
+
+def _pair(pair: Any, parts: tuple[types.Domain, ...]) -> Iterator[Any]:
+    """A pair of a map, or `{"#tup": [key, value]}`, in our spelling."""
+    items = pair.get("#tup", ()) if isinstance(pair, dict) else pair
+    return (_ours(item, part) for item, part in zip(items, parts, strict=False))
+
+
+def _is_variant(data: Any, *tags: str) -> bool:
+    return isinstance(data, dict) and set(data) == {"tag", "value"} and data["tag"] in tags
+
+
+def _broken(trace: Trace) -> str:
+    """The first property that is false at the end of the trace, or that its last step breaks; or ""."""
+    refused = [refusal.property for step in trace.transitions[-1:] for refusal in step.refused]
+    false = (
+        name
+        for name, kind in kinds_of(trace.program).items()
+        if kind is PropertyKind.INVARIANT and not trace.program.reference.holds(trace.states[-1], name)
+    )
+    return next(iter(refused), "") or next(false, "")
+
+
+def _bare(name: str) -> str:
+    """A name without the modules before it."""
+    return name.rpartition("::")[2]
+
+
+def _is_meta(name: str) -> bool:
+    """Return True for what stands in a state and is none of its variables."""
+    return name == "#meta" or name.startswith("mbt::")
