@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import antiphon
+from antiphon.conformance.cli import streams
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
@@ -98,8 +99,17 @@ def _options(
     """A formal model calls, a real implementation answers, and the two must sing the same."""
 
 
+ENDLESS = {"watch", "node"}
+"""Commands that go on until somebody ends them, or stops reading what they print."""
+
+
 def run(given: list[str]) -> int:
     """Run the command line with these arguments; the exit code."""
+    with streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
+        return answer.code(_run(given))
+
+
+def _run(given: list[str]) -> int:
     try:
         result = _asked(given)(given, standalone_mode=False)
     except KeyboardInterrupt:
@@ -109,8 +119,7 @@ def run(given: list[str]) -> int:
     except _WrongUsage as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         return _complain(given, "usage", message or "a command is missing", USAGE, hint=True)
-    except BrokenPipeError:
-        _silence()
+    except (streams.NobodyReads, BrokenPipeError):
         return FAILURE
     except Exception as error:  # noqa: BLE001 - ours, unless it says otherwise: it must not look like a verdict
         return _complain(given, "usage", str(error), USAGE) if _is_refusal(error) else _fail(given, error)
@@ -157,10 +166,3 @@ def _fail(given: list[str], error: Exception) -> int:
         f"and the versions: antiphon {antiphon.__version__}, Python {sys.version.split()[0]}."
     )
     return _complain(given, "failure", message, FAILURE)
-
-
-def _silence() -> None:
-    """Nobody reads our output any more: let Python not complain about it at exit."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -145,13 +145,13 @@ def check(
         option = "--lake" if on_spark.spark else "--directory"
         raise output.UsageProblem(f"{option} holds the states of one specification; name one")
     shown: list[documents.ReportDocument] = []
-    saved: str | None = None
+    saving = output.Saving(showing.save, "counterexample")
     outcomes: list[Outcome] = []
     for job, bound in zip(jobs, programs, strict=True):
         report = explore(job, bound, search, quiet=showing.json)
         counted = _counted(job, bound, search) if counts else None
         outcomes.append(report.outcome)
-        saved = saved or output.keep(report.counterexample, showing.save)
+        saving.keep(report.counterexample)
         again = job.command(*search.words())
         if showing.json:
             shown.append(documents.report_document(job.name, report, again, counted))
@@ -159,7 +159,7 @@ def check(
             _print(job, report, again, picture=not showing.no_diagram, counted=counted)
         if _interrupted(report):
             raise KeyboardInterrupt
-    outcome = Outcome.worst(outcomes)
+    outcome, saved = Outcome.worst(outcomes), saving.end()
     if showing.json:
         return output.finish(documents.Check(outcome=outcome, reports=shown, saved=saved))
     if saved:

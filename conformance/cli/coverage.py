@@ -37,7 +37,14 @@ def coverage(
     ] = None,
     master: options.Master = "local[*]",
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Save that way.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Save that way.",
+            show_default=False,
+            callback=options.writable,
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -56,7 +63,7 @@ def coverage(
     except InputError as error:
         raise output.UsageProblem(str(error)) from error
     near = _nearest(found, action)
-    saved = output.keep(None if near is None else near.never, save)
+    saved = output.saved(save, None if near is None else near.never, "transition that no run exercised")
     if json:
         return output.finish(_document(protocol, found, saved))
     _print(protocol, found)

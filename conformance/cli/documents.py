@@ -30,8 +30,8 @@ class Document(msgspec.Struct, kw_only=True, tag_field="command"):
     exit_code: int = 0
 
     def __post_init__(self) -> None:
-        """The outcome tells the exit code."""
-        self.exit_code = self.outcome.exit_code
+        """Take the exit code of the outcome, unless another is set."""
+        self.exit_code = self.exit_code or self.outcome.exit_code
 
 
 class ActionCountDocument(msgspec.Struct, kw_only=True):

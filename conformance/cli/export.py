@@ -4,6 +4,7 @@ models and compares.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -72,6 +73,7 @@ def export(
             "--output",
             metavar="FILE",
             help="Write to FILE (of TLA+ the .cfg beside it); else to standard output.",
+            callback=options.writable,
         ),
     ] = None,
     most: Annotated[
@@ -87,12 +89,13 @@ def export(
         whole = "\n".join(texts.values())
         if json:
             return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=[], text=whole))
-        typer.echo(whole, nl=False)
+        sys.stdout.write(whole)
         return 0
-    written = [output.write_text("--output", path, text) for path, text in texts.items()]
+    tried = [output.write_text("--output", path, text) for path, text in texts.items()]
+    written = [name for name in tried if name is not None]
     if json:
         return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=written))
-    output.out().print(f"written: {', '.join(written)}", soft_wrap=True)
+    output.out().print(f"written: {', '.join(written) or 'nothing'}", soft_wrap=True)
     return 0
 
 

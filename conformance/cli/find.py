@@ -37,7 +37,7 @@ def find(
     bound = job.program
     with searching(specification, bounds.engine) as progress:
         found = antiphon.find(bound, expression, progress=progress, **bounds.asked())
-    saved = output.keep(found.trace, showing.save)
+    saved = output.saved(showing.save, found.trace, "such state")
     again = f"{job.command(*bounds.words(), verb='find')} {shlex.quote(expression)}"
     if showing.json:
         return output.finish(_document(specification, found, saved, again))

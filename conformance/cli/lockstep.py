@@ -70,7 +70,7 @@ def lockstep(
             progress=show,
             **limits.asked(),
         )
-    saved = output.keep(report.difference.trace if report.difference else None, save)
+    saved = output.saved(save, report.difference.trace if report.difference else None, "difference")
     if json:
         return output.finish(_document(protocol, report, saved))
     return _print(protocol, report, saved)

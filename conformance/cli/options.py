@@ -20,6 +20,7 @@ from antiphon.conformance.bindings import bound_protocols
 from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.report.words import settings as as_settings
 from antiphon.model import bounds
+from antiphon.model.files import check_writable
 from antiphon.programs import program, specification
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang.declare import declare
@@ -27,6 +28,29 @@ from antiphon.spec.lang.hints import known_names
 
 Value = int | bool | str
 Engine = Literal["auto", "native", "generated", "reference", "z3"]
+
+
+def writable(param: typer.CallbackParam, value: Path | None) -> Path | None:
+    """The file of an option, which is seen to be writable before any work is done.
+
+    Raises:
+        UsageProblem: it cannot be written.
+    """
+    if value is not None:
+        see_writable(param.opts[-1], value)
+    return value
+
+
+def see_writable(option: str, file: Path) -> None:
+    """Return if the file can be written.
+
+    Raises:
+        UsageProblem: it cannot.
+    """
+    try:
+        check_writable(file)
+    except OSError as error:
+        raise UsageProblem(f"{option} {file}: cannot be written: {error.strerror}") from error
 
 
 def _option(*names: str, about: str, **more: Any) -> Any:
@@ -44,7 +68,12 @@ Json = Annotated[
 ]
 Save = Annotated[
     Path | None,
-    _option("--save", about="Save the counterexample as FILE, conventionally NAME.itf.json.", metavar="FILE"),
+    _option(
+        "--save",
+        about="Save the counterexample as FILE, conventionally NAME.itf.json.",
+        metavar="FILE",
+        callback=writable,
+    ),
 ]
 TraceFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)

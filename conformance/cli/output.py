@@ -12,6 +12,7 @@ All else goes to standard error.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -24,10 +25,12 @@ from rich.table import Table
 from rich.text import Text
 
 import antiphon
+from antiphon.conformance.cli import streams
 from antiphon.conformance.cli.documents import Document, Error
 from antiphon.conformance.report import diagram, text_diagram, words
 from antiphon.conformance.report.why_false import why_shown
 from antiphon.model.changes import beginning, described, trace_changes
+from antiphon.model.files import write_whole
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
@@ -66,6 +69,8 @@ def _console(*, stderr: bool) -> Console:
 def finish(document: Document) -> int:
     """Print the document as JSON; its exit code."""
     document.antiphon = antiphon.__version__
+    if document.exit_code == 0 and not streams.is_all_written():
+        document.exit_code = streams.FAILURE
     print_json(document)
     return document.exit_code
 
@@ -196,21 +201,54 @@ def print_diagram(trace: Trace) -> None:
     console.print()
 
 
-def keep(trace: Trace | None, file: Path | None) -> str | None:
-    """Save the trace if there is one and a file was asked for; the name of the file.
+class Saving:
+    """The file of `--save`: the first run that is found is kept there.
 
-    Raises:
-        UsageProblem: the file cannot be written.
+    Attributes:
+        saved: the name of the file, once a run stands in it.
     """
-    if trace is None or file is None:
-        return None
-    from antiphon.model.export import save
 
-    try:
-        save(trace, file)
-    except OSError as error:
-        raise UsageProblem(f"--save {file}: cannot be written: {error.strerror}") from error
-    return str(file)
+    def __init__(self, file: Path | None, sought: str) -> None:
+        self.saved: str | None = None
+        self._file, self._sought, self._failed = file, sought, False
+
+    def keep(self, trace: Trace | None) -> None:
+        """Save the run, if there is one, a file was asked for, and none is saved yet."""
+        if trace is None or self._file is None or self.saved or self._failed:
+            return
+        from antiphon.model.export import save
+
+        try:
+            save(trace, self._file)
+            self.saved = str(self._file)
+        except OSError as error:
+            self._failed = True
+            streams.unwritten("--save", self._file, error)
+
+    def end(self) -> str | None:
+        """The name of the file; when nothing was found to be saved, say so.
+
+        A file of an earlier run gets another name then, so that nobody takes it for an answer of this one.
+        """
+        if self._file is None or self.saved or self._failed:
+            return self.saved
+        told = f"--save {self._file}: no {self._sought} was found, so nothing is written"
+        if self._file.is_file():
+            old = self._file.with_name(f"{self._file.name}.old")
+            try:
+                self._file.replace(old)
+                told += f"; the file of an earlier run is {old} now"
+            except OSError as error:
+                told += f"; the file that stands there is of an earlier run ({error.strerror})"
+        sys.stderr.write(f"antiphon: {told}\n")
+        return None
+
+
+def saved(file: Path | None, trace: Trace | None, sought: str) -> str | None:
+    """Save the one run that a command looked for, as `Saving` does."""
+    saving = Saving(file, sought)
+    saving.keep(trace)
+    return saving.end()
 
 
 def writable_directory(option: str, directory: Path) -> None:
@@ -228,14 +266,27 @@ def writable_directory(option: str, directory: Path) -> None:
         raise UsageProblem(f"{option} {directory}: cannot be written: {error.strerror}") from error
 
 
-def write_text(option: str, file: Path, text: str) -> str:
-    """Write what an option asked for; the name of the file.
+def see_reachable(option: str, directory: Path) -> None:
+    """Return if a directory is there or can be made, and takes files; makes none.
 
     Raises:
-        UsageProblem: the file cannot be written.
+        UsageProblem: it cannot be had, or nothing can be written there.
+    """
+    there = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise UsageProblem(f"{option} {directory}: cannot be written: {there} is no directory")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageProblem(f"{option} {directory}: cannot be written: {there} takes no files")
+
+
+def write_text(option: str, file: Path, text: str) -> str | None:
+    """Write what an option asked for; the name of the file, or None when it could not be written.
+
+    The failure is told, and the command goes on to its answer.
     """
     try:
-        file.write_text(text, encoding="utf-8")
+        write_whole(file, text)
     except OSError as error:
-        raise UsageProblem(f"{option} {file}: cannot be written: {error.strerror}") from error
+        streams.unwritten(option, file, error)
+        return None
     return str(file)

@@ -50,19 +50,19 @@ def refine(
     refinements = [refinement(job.name) for job in jobs]
     shown: list[documents.ReportDocument] = []
     outcomes: list[Outcome] = []
-    saved: str | None = None
+    saving = output.Saving(showing.save, "counterexample")
     for job, stated in zip(jobs, refinements, strict=True):
         bound = job.variant.program(stated.concrete, otherwise=stated.bounds)
         with progress_bar(job.name) as progress:
             report = check_refinement(bound, stated, bounds=limits.explicit, engine=engine, progress=progress)
         outcomes.append(report.outcome)
-        saved = saved or output.keep(report.verdicts[0].trace, showing.save)
+        saving.keep(report.verdicts[0].trace)
         again = job.command(*limits.words(), verb="refine")
         if showing.json:
             shown.append(documents.report_document(job.name, report, again))
         else:
             _print(job.name, report, again, picture=not showing.no_diagram)
-    outcome = Outcome.worst(outcomes)
+    outcome, saved = Outcome.worst(outcomes), saving.end()
     if showing.json:
         return output.finish(documents.Refine(outcome=outcome, reports=shown, saved=saved))
     if saved:

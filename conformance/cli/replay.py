@@ -43,7 +43,13 @@ def replay(
     ] = "",
     pytest: Annotated[
         Path | None,
-        typer.Option("--pytest", metavar="OUT.py", help="Write a regression test.", show_default=False),
+        typer.Option(
+            "--pytest",
+            metavar="OUT.py",
+            help="Write a regression test.",
+            show_default=False,
+            callback=options.writable,
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:

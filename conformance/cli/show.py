@@ -24,7 +24,13 @@ def show(
     specification: options.TraceSpecification = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="OUT.svg", help="Draw the diagram into this file.", show_default=False),
+        typer.Option(
+            "--svg",
+            metavar="OUT.svg",
+            help="Draw the diagram into this file.",
+            show_default=False,
+            callback=options.writable,
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show the whole initial state too.")] = False,
     json: options.Json = False,

@@ -65,7 +65,7 @@ def simulate(
         verb="simulate",
     )
     outcome, worst = report.outcome, report.counterexample
-    saved = output.keep(worst, showing.save)
+    saved = output.saved(showing.save, worst, "counterexample")
     if showing.json:
         found = documents.report_document(specification, report, again)
         return output.finish(documents.Simulate(outcome=outcome, seed=chosen, report=found, saved=saved))

@@ -38,7 +38,7 @@ def stateful(
         console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console
     ):
         report = antiphon.stateful(binding, runs=runs, steps=steps, seed=chosen)
-    saved = output.keep(report.difference.trace if report.difference else None, save)
+    saved = output.saved(save, report.difference.trace if report.difference else None, "difference")
     outcome = report.outcome
     if json:
         return output.finish(

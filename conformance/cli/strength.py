@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, output
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import claims_bar
 from antiphon.conformance.ledger.strength import SEED, Answers, FamilyStrength, Strength, strength
 from antiphon.conformance.ledger.strength import text as strength_text
@@ -42,6 +42,7 @@ def by_mutants(
         if not whole:
             raise output.UsageProblem("--write writes whole families: name none, or families with --protocol")
         output.writable_directory("--write", write.parent)
+        options.see_writable("--write", write)
     seed = SEED if seed is None else seed
     if not json:
         every = "all mutants" if sample is None else f"{counted(sample, 'mutant')} a program"

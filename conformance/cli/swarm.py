@@ -12,7 +12,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.conformance.cli.progress import runs_bar, working
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.terminal import text_diagram
@@ -140,6 +140,7 @@ def swarm(
         raise output.UsageProblem(str(error)) from error
     if schedule is not None:
         return _replayed(protocol, schedule, settings, json=json)
+    output.see_reachable("--directory", directory)
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
@@ -159,7 +160,9 @@ def swarm(
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _kept(first, short, directory)
     others = [
-        (other, _kept(other, other, directory)[0]) for other in _of_other_kinds(report, (first, short))
+        (other, home)
+        for other in _of_other_kinds(report, (first, short))
+        for home in _kept(other, other, directory)
     ]
     again = command_of(protocol, settings)
     if json:
@@ -171,12 +174,10 @@ def swarm(
         output.out().print(kept if there.is_new else f"{kept}, which was there already", soft_wrap=True)
     if first is not None and short is not None:
         _print_run(short, settings)
-        for line in (
-            f"again:  {again} --runs 1 --seed {first.seed}",
-            f"short:  {again} --schedule {homes[-1] / SCHEDULE}",
-            f"logs:   {', '.join(map(str, homes))}",
-        ):
-            output.out().print(line, soft_wrap=True)
+        output.out().print(f"again:  {again} --runs 1 --seed {first.seed}", soft_wrap=True)
+        if homes:
+            output.out().print(f"short:  {again} --schedule {homes[-1] / SCHEDULE}", soft_wrap=True)
+            output.out().print(f"logs:   {', '.join(map(str, homes))}", soft_wrap=True)
     for other, home in others:
         output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
         output.out().print(f"short:  {again} --schedule {home / SCHEDULE}", soft_wrap=True)
@@ -239,7 +240,8 @@ def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> 
         homes = [keep(first, directory)]
         return homes if short is first else [*homes, keep(short, directory)]
     except OSError as error:
-        raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
+        streams.unwritten("--directory", directory, error)
+        return []
 
 
 def _replayed(protocol: str, file: Path, settings: Settings, *, json: bool) -> int:

@@ -38,6 +38,7 @@ from antiphon.conformance.trace import (
     log_name,
 )
 from antiphon.impl.transport.sealing import KEY_BYTES
+from antiphon.model.files import write_whole
 
 RECORD = "cluster.json"
 
@@ -215,9 +216,8 @@ def _new_directory(parent: Path, name: str) -> Path:
 def _kept(result: ClusterResult, path: Path) -> ClusterResult:
     """Write the record of a run; when that fails, the result says so and nothing half-written stays."""
     try:
-        path.write_bytes(result.record() + b"\n")
+        write_whole(path, result.record() + b"\n")
     except OSError as error:
-        path.unlink(missing_ok=True)
         return dataclasses.replace(
             result, faults=(*result.faults, f"{path}: cannot be written: {error.strerror}")
         )

@@ -27,6 +27,7 @@ from antiphon.conformance.performance.sentences import SENTENCES
 from antiphon.conformance.performance.setting import PROTOCOLS, Setting
 from antiphon.conformance.performance.sweep import Runs
 from antiphon.conformance.report.chart import Chart, Curve, chart_svg
+from antiphon.model.files import write_whole
 
 __all__ = ["PAGE", "all_points", "page", "pictures", "write"]
 
@@ -109,7 +110,7 @@ def write(docs: Path, runs: Runs, scale: Scale, command: str) -> list[Path]:
     files = {docs / PAGE: page(runs, scale, command)}
     files |= {docs / _PICTURES / name: text for name, text in pictures(runs, scale).items()}
     for path, text in files.items():
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     return list(files)
 
 

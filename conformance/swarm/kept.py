@@ -12,6 +12,7 @@ import msgspec
 from antiphon.conformance.swarm.schedule import Schedule
 from antiphon.conformance.swarm.swarm import RunResult
 from antiphon.conformance.trace import log_name
+from antiphon.model.files import write_whole
 
 __all__ = ["SCHEDULE", "ScheduleError", "keep", "read_schedule"]
 
@@ -34,9 +35,9 @@ def keep(result: RunResult, directory: str | Path) -> Path:
     home = Path(directory) / result.name
     home.mkdir(parents=True, exist_ok=True)
     for process, lines in enumerate(result.logs):
-        (home / log_name(process)).write_bytes(lines)
+        write_whole(home / log_name(process), lines)
     data = msgspec.json.format(msgspec.json.encode(result.schedule), indent=1)
-    (home / SCHEDULE).write_bytes(data + b"\n")
+    write_whole(home / SCHEDULE, data + b"\n")
     return home
 
 

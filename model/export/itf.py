@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from antiphon.model.export import encoding, foreign
+from antiphon.model.files import write_whole
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.spec import places
@@ -82,7 +83,7 @@ def save(trace: Trace, path: str | Path) -> None:
             trace does.
         OSError: the file cannot be written.
     """
-    Path(path).write_text(text(trace, path), encoding="utf-8")
+    write_whole(path, text(trace, path))
 
 
 def text(trace: Trace, path: str | Path) -> str:
