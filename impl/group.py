@@ -7,9 +7,10 @@
                 case Delivery(source, payload=payload):
                     print(source, payload)
 
-A group is one fixed set of members that all stay alive; one that cannot go on ends with `GroupFailed`, which
-says what is missing and whose it is. Own broadcasts that come while the protocol is busy travel together in
-its next message; as much waits as the layers may hold, and then `broadcast` waits (`antiphon.impl.layers`).
+A group is one fixed set of members that all stay alive. When one of them ends, the group ends at all others:
+`GroupFailed` names the member that is silent, or what is missing and whose it is. Own broadcasts that come
+while the protocol is busy travel together in its next message; as much waits as the layers may hold, and then
+`broadcast` waits (`antiphon.impl.layers`).
 An application that does not take its events holds back the broadcasts of all members, instead of letting the
 events pile up: whoever broadcasts also iterates.
 
@@ -97,8 +98,9 @@ class Group:
         random bytes, or several of which one is used; with None, whoever reaches the members reads all, and
         takes part as any of them (docs/security.md). `protocol` is the same at all members: a name, or for
         example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`; by default "rbp", or "rbp-resilient" where
-        `deliver` needs it. A member that waits for others and gets no
-        further for `stall_s` seconds, be it that they have not started yet, fails; `math.inf` waits for ever.
+        `deliver` needs it. `stall_s` is the time in seconds after which the group ends at this
+        member: when another member is silent for so long, or when this one waits for others and gets no
+        further, be it that they have not started yet. `math.inf` waits for ever, and notices no silence.
         `tracer` sees every event of the protocol (`antiphon.impl.event_log` writes them down), `metrics`
         counts and measures (`antiphon.impl.metrics`).
 
@@ -223,10 +225,9 @@ class Group:
 
     @property
     def waiting_s(self) -> float:
-        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
-        if self._loop is None or not self.waits:
-            return 0.0
-        return self._time() - self._endpoint.progress_at / 1000.0
+        """For how many seconds it has waited for that; 0 when it waits for nothing."""
+        since = self._endpoint.waiting_since
+        return 0.0 if self._loop is None or since is None else self._time() - since / 1000.0
 
     async def broadcast(
         self, payload: bytes | bytearray | memoryview, *, deliver: str | int | None = None

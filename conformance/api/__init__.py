@@ -4,8 +4,10 @@ Questions about a specification: `program` binds its constants, `check` judges i
 for one state, `refine` compares with an abstract machine, `simulate` walks at random, `state_graph` is its
 graph, `load` reads a saved trace. Questions
 about an implementation: `binding` joins it to its specification, `lockstep` walks both through every
-transition, `stateful` at random; `verify` judges the logs of many runs, and `Group` is one member of a real
-group. The language itself is `antiphon.spec.lang`.
+transition, `stateful` at random; `verify` judges the logs of many runs. `Group` is one member of a real
+group: with `Keyring` and `Layers` it is made, `Delivery` is its event, and `GroupError` its errors, of which
+`GroupFailed` ends it. The language itself is `antiphon.spec.lang`, and `SpecError` what is wrong with a
+specification.
 
 Nothing is loaded before its name is used, so that an implementation core, which is imported through this
 package too, loads neither a specification nor a checker. This file must not import a room.
@@ -19,17 +21,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from antiphon.conformance.lockstep import LockstepReport
     from antiphon.conformance.stateful import StatefulReport
-    from antiphon.impl.group import Group
+    from antiphon.impl.errors import GroupError, GroupFailed
+    from antiphon.impl.group import Delivery, Group, Keyring
+    from antiphon.impl.layers import Layers
     from antiphon.implementations import binding, lockstep, stateful, verify
     from antiphon.model.verdict import Outcome, Verdict
     from antiphon.programs import program
     from antiphon.questions import check, find, load, refine, simulate, state_graph
     from antiphon.results import Found, Report, Trace
+    from antiphon.spec.lang import SpecError
 
     __version__: str
 
 __all__ = [
-    "Found", "Group", "LockstepReport", "Outcome", "Report", "StatefulReport", "Trace", "Verdict",
+    "Delivery", "Found", "Group", "GroupError", "GroupFailed", "Keyring", "Layers", "LockstepReport",
+    "Outcome", "Report", "SpecError", "StatefulReport", "Trace", "Verdict",
     "binding", "check", "find", "load", "lockstep", "program", "refine", "simulate", "state_graph",
     "stateful", "verify",
 ]  # fmt: skip
@@ -37,12 +43,15 @@ __all__ = [
 _MODULES = {
     "antiphon.conformance.lockstep": ("LockstepReport",),
     "antiphon.conformance.stateful": ("StatefulReport",),
-    "antiphon.impl.group": ("Group",),
+    "antiphon.impl.errors": ("GroupError", "GroupFailed"),
+    "antiphon.impl.group": ("Delivery", "Group", "Keyring"),
+    "antiphon.impl.layers": ("Layers",),
     "antiphon.implementations": ("binding", "lockstep", "stateful", "verify"),
     "antiphon.model.verdict": ("Outcome", "Verdict"),
     "antiphon.programs": ("program",),
     "antiphon.questions": ("check", "find", "load", "refine", "simulate", "state_graph"),
     "antiphon.results": ("Found", "Report", "Trace"),
+    "antiphon.spec.lang": ("SpecError",),
 }
 """Where the names stand."""
 

@@ -69,7 +69,8 @@ def node(
         ),
     ] = None,
     stall: Annotated[
-        float, typer.Option("--stall", help="Fail when the others are missing for so many seconds.")
+        float,
+        typer.Option("--stall", help="Fail after so many seconds of silence of a member, or of waiting."),
     ] = 30.0,
     log: Annotated[
         Path | None,

@@ -9,9 +9,9 @@ that the core needs is below. With them messages travel in batches and datagrams
 where the core needs them (`antiphon.impl.layers`); then a tracer is told the application's broadcasts and
 deliveries, and not the core's.
 
-A member that waits for others and makes no progress for `stall_ms` cannot go on, and says so: `tick` raises
-`GroupFailed`. Whose tick comes late was not waiting but asleep (a stopped process, a suspended machine), and
-waits anew.
+A member cannot go on when it waits for others and makes no progress for `stall_ms`, or when another member is
+silent for `stall_ms` (`heartbeats`): `tick` raises `GroupFailed`, which names the silent members. An empty
+datagram is a heartbeat. The time for which this member itself was asleep does not count.
 
 This module must not know a protocol, an address or a clock.
 """
@@ -44,14 +44,12 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.heartbeats import Heartbeats
 from antiphon.impl.transport.wire import ENVELOPE_BYTES, EVERYBODY, Admission, Codec, Rejected
 
 __all__ = ["Datagram", "Endpoint", "LayersViolation"]
 
 M = TypeVar("M")
-
-_LATE = 0.1
-"""The part of `stall_ms` by which a tick is late when the member was asleep."""
 
 
 class Datagram(NamedTuple):
@@ -112,6 +110,7 @@ class Endpoint(Generic[M]):
         """The `now` at which this member got further the last time."""
         self._progress = 0
         self._stall_ms = stall_ms
+        self._heartbeats = Heartbeats(me, members, stall_ms)
         self._tracer = tracer
         self._now = 0.0
         self._counter = 0
@@ -122,6 +121,7 @@ class Endpoint(Generic[M]):
         """Take part from now on: once, before every other call."""
         self.core.start(now)
         self.progress_at = now
+        self._heartbeats.start(now)
         self._settle(now)
 
     @property
@@ -176,6 +176,9 @@ class Endpoint(Generic[M]):
             GroupFailed: it proves that the members have no common order any more.
         """
         self._now = now
+        self._heartbeats.heard(sender, now)
+        if not data:
+            return
         items = self._carrier.received(sender, data, now)
         if isinstance(items, str):
             self.drop(Rejected(Rejection.MALFORMED, items), data)
@@ -212,29 +215,28 @@ class Endpoint(Generic[M]):
         """Let the timers expire whose deadline has come.
 
         Raises:
-            GroupFailed: the member has made no progress for `stall_ms`.
+            GroupFailed: a member is silent, or this one has made no progress, for `stall_ms`.
         """
         self._carrier.tick(now)
         self.core.tick(now)
         self._settle(now)
-        deadline = self.progress_at + self._stall_ms
-        if now < deadline:
+        self.progress_at = min(now, self.progress_at + self._heartbeats.slept(now))
+        silences = self._heartbeats.silences(now)
+        if silences and silences[0].ms >= self._heartbeats.limit_ms:
+            raise GroupFailed(self._stalled(now))
+        if now < self.progress_at + self._stall_ms:
             return
-        waits = self.waits()
-        if not waits or now > deadline + _LATE * self._stall_ms:
-            self.progress_at = now
-            return
-        missing = "; ".join(str(wait) for wait in waits)
-        raise GroupFailed(
-            f"no progress for {self._stall_ms / 1000.0:g} s: process {self.core.me} needs {missing}"
-        )
+        if self._needs():
+            raise GroupFailed(self._stalled(now))
+        self.progress_at = now
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do, or None."""
         if self._takes_batch:  # what the application took lets the next batch go
             return self._now
         stalled = None if self._stall_ms == math.inf else self.progress_at + self._stall_ms
-        deadlines = (self.core.next_deadline(), self._carrier.next_deadline(), stalled)
+        beats = self._heartbeats.next_deadline()
+        deadlines = (self.core.next_deadline(), self._carrier.next_deadline(), stalled, beats)
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams_to_send(self) -> list[Datagram]:
@@ -244,7 +246,11 @@ class Endpoint(Generic[M]):
         for receivers, message in self._addressed(self.core.outputs()):
             to = receivers[0] if len(receivers) == 1 else EVERYBODY
             self._carrier.send(to, self._encode(receivers, message))
-        return [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
+        datagrams = [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
+        for to, _ in datagrams:
+            for process in self._others if to == EVERYBODY else (to,):
+                self._heartbeats.sent(process, self._now)
+        return datagrams + [Datagram(to, b"") for to in self._heartbeats.due(self._now)]
 
     def deliveries(self) -> list[Delivery]:
         """Hand over, once, what was delivered, in order: the application takes it."""
@@ -268,8 +274,16 @@ class Endpoint(Generic[M]):
         return self._batches.held
 
     def waits(self) -> tuple[Wait, ...]:
-        """What has to come from other members before this one can go on."""
-        return self.core.waits() + (() if self._batches is None else self._batches.lacking)
+        """Return what has to come before this member can go on; silent members first."""
+        return self._silent() + self._needs()
+
+    @property
+    def waiting_since(self) -> float | None:
+        """The `now` from which this member has waited: a silence's beginning, or the last progress."""
+        silences = self._heartbeats.silences(self._now)
+        if silences:
+            return self._now - silences[0].ms
+        return self.progress_at if self._needs() else None
 
     def slow(self) -> tuple[Wait, ...]:
         """The applications that hold everybody back, since they have not taken what was delivered to them."""
@@ -283,8 +297,27 @@ class Endpoint(Generic[M]):
     def __repr__(self) -> str:
         protocol = self.codec.messages.protocol
         lacking = () if self._batches is None else self._batches.lacking
-        held_back = "".join(f"; {wait}" for wait in (*lacking, *self.slow()))
+        held_back = "".join(f"; {wait}" for wait in (*lacking, *self._silent(), *self.slow()))
         return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}{held_back}>"
+
+    def _silent(self) -> tuple[Wait, ...]:
+        """Return the members that have missed several heartbeats, the longest silent first."""
+        silences = self._heartbeats.silences(self._now)
+        return tuple(Wait("a sign of life", silence.process) for silence in silences)
+
+    def _needs(self) -> tuple[Wait, ...]:
+        """Return what the core, and the layers around it, wait for."""
+        return self.core.waits() + (() if self._batches is None else self._batches.lacking)
+
+    def _stalled(self, now: float) -> str:
+        """Say why this member cannot go on: who is silent, or else what does not come."""
+        needs = "; ".join(map(str, self._needs()))
+        needed = f": process {self.core.me} needs {needs}" if needs else ""
+        silent = " and ".join(
+            f"process {process} has not answered for {round(ms / 1000.0, 1):g} s"
+            for process, ms in self._heartbeats.silences(now)
+        )
+        return f"{silent or f'no progress for {self._stall_ms / 1000.0:g} s'}{needed}"
 
     def _settle(self, now: float) -> None:
         self._now = now

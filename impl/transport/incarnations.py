@@ -18,6 +18,8 @@ bytes is a greeting. `sealing` says what that looks like on the wire; what it re
    one for an incarnation that is not the own, and learns nothing from it: it greets, as at the start, the
    sender if that is not known, else all from which nothing has come yet, for a digest holds all of them. A
    sender that does not know all members yet sends to each.
+6. A greeting that names the own incarnation is a heartbeat for the endpoint, which is empty bytes. An
+   endpoint's heartbeat to a member that is not known yet is a greeting, and does not wait.
 
 This is the verification tag of SCTP (RFC 9260, section 8.5), without its state of a connection. It shows that
 somebody reads what is sent to an address, and not who: that takes a key. This module must not know a socket,
@@ -91,12 +93,14 @@ class Incarnations:
         if known is not None:
             self._frame(to, known, data)
             return
-        if len(self._waiting[to]) < WAITING_MAX:
+        if data and len(self._waiting[to]) < WAITING_MAX:
             self._waiting[to].append(data)
         self._greet(to, _UNKNOWN, now)
 
     def received(self, sender: int, frame: bytes, now: float) -> bytes | Rejected | None:
-        """The endpoint's datagram in a frame from the address of `sender`, or why not; None for a greeting.
+        """The endpoint's datagram in a frame from the address of `sender`, or why there is none.
+
+        None for a greeting that does not name the own incarnation, empty for one that does.
 
         Raises:
             GroupFailed: the sender was started again.
@@ -121,9 +125,8 @@ class Incarnations:
             return Rejected(Rejection.FOREIGN_INCARNATION, told)
         if opened.source != known:
             self._learn(sender, opened, now)
-        if not data:
-            return None
-        self._heard.add(sender)
+        if data:
+            self._heard.add(sender)
         return data
 
     def frames_to_send(self) -> list[Datagram]:

@@ -127,7 +127,7 @@ def test_keys_change_at_a_signal_while_lines_go_on(at: list[str], tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "options", "code", "said"),
     [
-        (b"nobody answers", ["--stall", "0.2"], 1, "cannot go on: no progress for 0.2 s: process 0 needs"),
+        (b"nobody answers", ["--stall", "0.2"], 1, "cannot go on: process 1 has not answered for 0."),
         (b"x" * (Layers().message_bytes_max + 1), ["--metrics", "0"], 64, "line 1 of the input: "),
     ],
 )

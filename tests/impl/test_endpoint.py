@@ -52,17 +52,25 @@ def test_an_event_shows_little_of_what_others_sent() -> None:
     assert [len(detail) for detail in details] == [DETAIL_MAX, DETAIL_MAX]
 
 
+def live(endpoint: Endpoint[Message], until: float, *heard: int) -> float:
+    """Tick at every deadline up to `until`, while these members send heartbeats; the last one of them."""
+    now = START
+    while (deadline := endpoint.next_deadline()) is not None and deadline <= until:
+        for process in heard:
+            endpoint.datagram_received(process, b"", deadline)
+        now = deadline
+        endpoint.tick(now)
+        endpoint.datagrams_to_send()
+    return now
+
+
 def test_a_member_that_gets_no_further_fails_in_time_and_says_why() -> None:
     endpoint = member(stall_ms=1_000.0)
-    assert endpoint.next_deadline() == START + 1_000.0
-    endpoint.tick(START + 1_000.0)
-    endpoint.tick(START + 1_999.0)
-    assert endpoint.next_deadline() == START + 2_000.0
+    live(endpoint, START + 1_999.0, 0, 2)
     endpoint.datagram_received(2, datagram(2, Data(Identifier(2, 1), b"c")), START + 1_999.0)
-    assert endpoint.next_deadline() == START + 2_999.0
-    endpoint.tick(START + 2_998.0)
+    live(endpoint, START + 2_998.0, 0, 2)
     with pytest.raises(
-        GroupFailed, match="no progress for 1 s: process 1 needs a number after 0 for message 2:1"
+        GroupFailed, match=r"^no progress for 1 s: process 1 needs a number after 0 for message 2:1"
     ):
         endpoint.tick(START + 2_999.0)
 
@@ -70,33 +78,115 @@ def test_a_member_that_gets_no_further_fails_in_time_and_says_why() -> None:
 def test_progress_gives_time_anew() -> None:
     endpoint = member(me=2, stall_ms=1_000.0)
     endpoint.broadcast(b"c", START)
+    live(endpoint, START + 900.0, 0, 1)
     endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 900.0)
-    endpoint.tick(START + 1_100.0)
+    live(endpoint, START + 1_100.0, 0, 1)
     assert endpoint.progress_at == START + 900.0
     endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 1_200.0)
     assert endpoint.progress_at == START + 900.0
-    with pytest.raises(GroupFailed, match="a number after 1 for message 2:1 of process 1"):
-        endpoint.tick(START + 1_900.0)
+    with pytest.raises(GroupFailed, match=r"no progress .* a number after 1 for message 2:1 of process 1"):
+        live(endpoint, START + 1_900.0, 0, 1)
 
 
 def test_a_member_that_slept_has_not_waited() -> None:
     endpoint = member(stall_ms=1_000.0)
     endpoint.broadcast(b"b", START)
     endpoint.tick(START + 60_000.0)
-    endpoint.tick(START + 60_999.0)
+    endpoint.datagrams_to_send()
+    live(endpoint, START + 60_900.0)
     with pytest.raises(GroupFailed):
-        endpoint.tick(START + 61_000.0)
+        live(endpoint, START + 61_000.0)
 
 
-@pytest.mark.parametrize(("late_ms", "slept"), [(100.0, False), (100.5, True)])
-def test_who_is_late_by_a_tenth_of_the_limit_has_slept(late_ms: float, slept: bool) -> None:
+@pytest.mark.parametrize(("late_ms", "slept"), [(33.0, False), (34.0, True)])
+def test_a_tick_that_is_late_by_a_heartbeat_shows_that_the_member_slept(
+    late_ms: float, slept: bool
+) -> None:
     endpoint = member(stall_ms=1_000.0)
     endpoint.broadcast(b"b", START)
+    live(endpoint, START + 980.0, 0, 2)
+    due = endpoint.next_deadline()
+    assert due is not None
     if slept:
-        endpoint.tick(START + 1_000.0 + late_ms)
+        endpoint.tick(due + late_ms)
     else:
-        with pytest.raises(GroupFailed):
-            endpoint.tick(START + 1_000.0 + late_ms)
+        with pytest.raises(GroupFailed, match="no progress"):
+            endpoint.tick(due + late_ms)
+
+
+SILENT = "process 2 has not answered for 3 s"
+
+
+def heard_once(process: int) -> Endpoint[Message]:
+    """Process 1 of three, with a heartbeat each 100 ms, that has heard of `process` at the start alone."""
+    endpoint = member(stall_ms=3_000.0)
+    endpoint.datagram_received(process, b"", START)
+    return endpoint
+
+
+def test_a_silent_member_is_named_though_this_one_gets_further_without_it() -> None:
+    """The silence begins with the last datagram of process 2, whatever else happens."""
+    endpoint = heard_once(2)
+    live(endpoint, START + 299.0, 0)
+    assert endpoint.waits() == ()
+    live(endpoint, START + 300.0, 0)
+    assert list(map(str, endpoint.waits())) == ["a sign of life of process 2"]
+    assert "a sign of life of process 2" in repr(endpoint)
+    assert endpoint.waiting_since == START
+    live(endpoint, START + 2_999.0, 0)
+    with pytest.raises(GroupFailed, match=f"^{SILENT}$"):
+        live(endpoint, START + 3_000.0, 0)
+
+
+def test_a_silent_member_is_named_beside_what_is_missing() -> None:
+    endpoint = heard_once(2)
+    endpoint.broadcast(b"b", START)
+    with pytest.raises(GroupFailed, match=f"^{SILENT}: process 1 needs a number .* of process 0"):
+        live(endpoint, START + 3_000.0, 0)
+
+
+def test_a_member_that_never_started_is_missed_from_the_first_datagram_to_it_on() -> None:
+    endpoint = member(stall_ms=3_000.0)
+    live(endpoint, START + 5_000.0, 0)
+    assert endpoint.waits() == ()
+    endpoint.broadcast(b"b", START + 5_000.0)
+    endpoint.datagrams_to_send()
+    live(endpoint, START + 7_999.0, 0)
+    with pytest.raises(GroupFailed, match=SILENT):
+        live(endpoint, START + 8_000.0, 0)
+
+
+def test_the_others_silence_does_not_count_while_this_member_slept() -> None:
+    """It was awake until 600 ms, when its next heartbeat was due, and again from 9 s on."""
+    endpoint = heard_once(2)
+    live(endpoint, START + 500.0, 0)
+    endpoint.datagram_received(0, b"", START + 9_000.0)
+    endpoint.tick(START + 9_000.0)
+    endpoint.datagrams_to_send()
+    live(endpoint, START + 11_399.0, 0)
+    with pytest.raises(GroupFailed, match=SILENT):
+        live(endpoint, START + 11_400.0, 0)
+
+
+def test_a_heartbeat_goes_to_whom_nothing_was_sent() -> None:
+    endpoint = member(stall_ms=3_000.0)
+    endpoint.datagrams_to_send()
+    endpoint.tick(START + 99.0)
+    assert endpoint.datagrams_to_send() == []
+    endpoint.tick(START + 100.0)
+    assert endpoint.datagrams_to_send() == [(0, b""), (2, b"")]
+    endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 150.0)
+    endpoint.broadcast(b"b", START + 150.0)
+    assert {to for to, data in endpoint.datagrams_to_send() if data} == {0, 2}
+    endpoint.tick(START + 200.0)
+    assert all(data for _, data in endpoint.datagrams_to_send())
+
+
+def test_without_a_limit_there_are_no_heartbeats() -> None:
+    endpoint = member()
+    endpoint.datagrams_to_send()
+    endpoint.tick(START + 1e6)
+    assert endpoint.datagrams_to_send() == []
 
 
 def test_a_limit_may_be_short() -> None:

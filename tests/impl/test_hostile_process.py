@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import secrets
 import socket
 import sys
@@ -81,6 +82,7 @@ async def running(at: Attacker, name: str, key: bytes) -> AsyncIterator[list[Gro
                     bind=bound[me],
                     routes={q: ("127.0.0.1", at.ports[f"{me}:{q}"]) for q in range(MEMBERS) if q != me},
                     key=key,
+                    stall_s=math.inf,  # no heartbeats: the greetings are counted
                     protocol=rbp(resend_ms=40, token_ms=20, request_ms=20),
                 )
             )

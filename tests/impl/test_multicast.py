@@ -85,7 +85,7 @@ def carried(members: list[Incarnations]) -> list[tuple[int, bytes]]:
         for sender, to, data in frames:
             for receiver in {*range(MEMBERS)} - {sender} if to == EVERYBODY else {to}:
                 got = members[receiver].received(sender, data, 0.0)
-                if isinstance(got, bytes):
+                if isinstance(got, bytes) and got:
                     heard.append((receiver, got))
     return heard
 

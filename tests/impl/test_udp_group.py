@@ -419,20 +419,20 @@ def test_a_group_that_cannot_go_on_says_what_is_missing() -> None:
     """Process 2 was never started: the others say so, those that only listen too."""
 
     async def scenario() -> None:
-        first, second, third = groups(3, stall_s=0.2)
+        first, second, third = groups(3, stall_s=0.5)
         cast(socket.socket, third._bind).close()
         async with first, second:
             await first.broadcast(b"m")
             await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
-            assert first.waits == second.waits == ()
-            assert first.waiting_s == 0.0
             await first.broadcast(b"never delivered")
-            await asyncio.sleep(0.02)
-            assert str(first.waits[0]) == "a number after 2 for message 0:2 of process 2"
+            await asyncio.sleep(0.1)
+            waits = [str(wait) for wait in first.waits]
+            assert waits == ["a sign of life of process 2", "a number after 2 for message 0:2 of process 2"]
             assert 0.02 <= first.waiting_s < 5.0
             for group in (first, second):
                 with pytest.raises(
-                    GroupFailed, match=r"^no progress for 0.2 s: .* for message 0:2 of process 2"
+                    GroupFailed,
+                    match=r"^process 2 has not answered for 0.\d s: .* for message 0:2 of process 2",
                 ):
                     await asyncio.wait_for(take(group, 1), 60)
             with pytest.raises(GroupFailed, match="process 2"):

@@ -1,0 +1,100 @@
+"""Heartbeats tell a member that is silent because nothing happens from one that has ended.
+
+1. A member to which nothing was sent for `every_ms` gets a heartbeat: an empty datagram.
+2. Every datagram of a member, a heartbeat too, is a sign of life. Its silence is the time since the last one.
+3. A member that was never heard may not have started yet. Its silence begins with the first datagram, other
+   than a heartbeat, that was sent to it: before that nobody misses it.
+4. A `tick` that comes later than a heartbeat after it was due shows that this member itself was asleep (a
+   stopped process, a suspended machine, a blocked event loop). That time counts as nobody's silence.
+
+No clock and no socket: `now`, in milliseconds, comes in. This module must not know a protocol, an address or
+what a datagram holds.
+
+Source: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", 1996,
+section 2: a detector by time-outs, which may be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+__all__ = ["Heartbeats", "Silence"]
+
+_EVERY_MS_MAX = 1_000.0
+"""The longest time between two datagrams to a member."""
+
+_EVERY_MS_MIN = 5.0
+"""The shortest time between two heartbeats."""
+
+_BEATS = 30
+"""The number of heartbeats within the limit: the silence of a living member takes the loss of all of them."""
+
+_NOTED = 3
+"""The number of missed heartbeats from which a silence is reported."""
+
+
+class Silence(NamedTuple):
+    """A member that has not been heard, and for how long."""
+
+    process: int
+    ms: float
+
+
+class Heartbeats:
+    """One member's knowledge of when it heard the others, and of when they can have heard it."""
+
+    def __init__(self, me: int, members: int, limit_ms: float) -> None:
+        """Member `me` of 0..members-1; a silence of `limit_ms` is too long. `math.inf`: no heartbeats."""
+        self._others = tuple(process for process in range(members) if process != me)
+        self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS))
+        self.limit_ms = max(limit_ms, _NOTED * self._every_ms)
+        """The silence that is too long: the limit, or a few heartbeats where these take longer."""
+        self._beats = limit_ms != math.inf
+        self._sent_at = dict.fromkeys(self._others, 0.0)
+        self._since: dict[int, float] = {}
+        """The beginning of each silence: the last sign of life, or the first datagram to who gave none."""
+
+    def start(self, now: float) -> None:
+        """Count from now on."""
+        self._sent_at = dict.fromkeys(self._others, now)
+
+    def heard(self, process: int, now: float) -> None:
+        """Note a datagram of this member."""
+        if self._beats:
+            self._since[process] = now
+
+    def sent(self, process: int, now: float) -> None:
+        """Note a datagram, other than a heartbeat, to this member."""
+        if self._beats:
+            self._sent_at[process] = now
+            self._since.setdefault(process, now)
+
+    def due(self, now: float) -> list[int]:
+        """Return the members that get a heartbeat now, and note that they got it."""
+        if not self._beats:
+            return []
+        due = [process for process, at in self._sent_at.items() if now >= at + self._every_ms]
+        self._sent_at.update(dict.fromkeys(due, now))
+        return due
+
+    def slept(self, now: float) -> float:
+        """Return the milliseconds for which this member was asleep until now; they are nobody's silence."""
+        if not self._beats:
+            return 0.0
+        late = now - min(self._sent_at.values()) - self._every_ms
+        if late <= self._every_ms:
+            return 0.0
+        for process, since in self._since.items():
+            self._since[process] = min(now, since + late)
+        return late
+
+    def silences(self, now: float) -> tuple[Silence, ...]:
+        """Return the members that have missed several heartbeats, the longest silence first."""
+        noted = (Silence(process, now - since) for process, since in self._since.items())
+        silences = [silence for silence in noted if silence.ms >= _NOTED * self._every_ms]
+        return tuple(sorted(silences, key=lambda silence: (-silence.ms, silence.process)))
+
+    def next_deadline(self) -> float | None:
+        """Return when the next heartbeat is due; None without heartbeats."""
+        return min(self._sent_at.values()) + self._every_ms if self._beats else None
