@@ -3,7 +3,8 @@
 1. Modules are looked for in the current directory too, and a file's directory is on the path of imports from
    then on, as for a script.
 2. A file that has one thing of the wanted kind is enough: "file.py".
-3. Whatever a module raises while it is imported is told as an error of the specification, with its place.
+3. Whatever a module raises while it is imported, also to end the process, is told as an error of the
+   specification, with its place.
 
 This file knows no protocol, and nothing of what it is asked for but its kind.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 from antiphon.spec import lang
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.foreign import Exited, Raised, foreign
 from antiphon.spec.lang.hints import did_you_mean
 
 
@@ -49,7 +50,7 @@ def stands_at(name: str, kind: Kind) -> Any:
     if module.endswith(".py"):
         return _in_file(Path(module), qualified, kind)
     see_current_directory()
-    return _member(_module(module, name, kind), qualified, f"module {module!r}", kind)
+    return _member(_imported(module, f"{kind.name} {name!r}"), qualified, f"module {module!r}", kind)
 
 
 def module_of(cls: type) -> str:
@@ -97,7 +98,7 @@ def _in_file(path: Path, qualified: str, kind: Kind) -> Any:
     here = str(path.resolve().parent)
     if here not in sys.path:
         sys.path.insert(0, here)
-    module = _module(path.stem, str(path), kind)
+    module = _imported(path.stem, f"{kind.name} {str(path)!r}")
     if Path(module.__file__ or "").resolve() != path.resolve():
         raise SpecError(
             f"{kind.name} {str(path)!r}: Python knows another module {path.stem!r}; rename the file"
@@ -114,23 +115,35 @@ def _in_file(path: Path, qualified: str, kind: Kind) -> Any:
     return _member(module, qualified, str(path), kind)
 
 
-def _module(module: str, name: str, kind: Kind) -> ModuleType:
-    """Import a module for what is named so."""
+def _imported(module: str, sought: str) -> ModuleType:
+    """Import a module that need not be ours; `sought` is what it is imported for, in words.
+
+    Raises:
+        SpecError: it is not there, or raises something, or ends the process; the message names the place.
+    """
     try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise SpecError(f"{kind.name} {name!r}: module {module!r} cannot be imported: {error}") from error
-    except SyntaxError as error:
-        raise SpecError(
-            f"{kind.name} {name!r}: {error.filename}:{error.lineno}:{error.offset}: {error.msg}"
-        ) from error
-    except SpecError:
-        raise
-    except Exception as error:  # a module may raise anything, and it is not ours
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
-        told = f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}{hint}"
-        raise SpecError(f"{kind.name} {name!r}: {told}") from error
+        with foreign(SpecError):
+            return importlib.import_module(module)
+    except Raised as raised:
+        raise SpecError(f"{sought}: {_failure(module, raised)}") from raised.error
+
+
+def _failure(module: str, raised: Raised) -> str:
+    """What went wrong in an import, after the place of it."""
+    error = raised.error
+    if isinstance(error, ImportError):
+        return f"module {module!r} cannot be imported: {error}"
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}:{error.offset}: {error.msg}"
+    where = f"{raised.at.file}:{raised.at.line}: " if raised.at else ""
+    if isinstance(error, SystemExit | Exited):
+        what = raised.what.removeprefix("it ends the process: ")
+        return (
+            f"{where}{what} ends the process when module {module!r} is imported; put it under "
+            'if __name__ == "__main__":'
+        )
+    hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
+    return f"{where}{raised.what}{hint}"
 
 
 def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:

@@ -1,16 +1,20 @@
 """A binding joins specification and implementation, for lockstep, Hypothesis machines and replay alike."""
 
 from antiphon.conformance.bindings.binding import Binding, Bound, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.bindings.guarded import BindingError, Guarded, guarded
 from antiphon.conformance.bindings.registry import binding_of, bound_protocol, bound_protocols
 
 __all__ = [
     "Binding",
+    "BindingError",
     "Bound",
     "Effect",
+    "Guarded",
     "Misreports",
     "Refused",
     "Stimulus",
     "binding_of",
     "bound_protocol",
     "bound_protocols",
+    "guarded",
 ]

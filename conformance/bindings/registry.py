@@ -7,10 +7,12 @@ constants of its specification.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from antiphon.conformance.bindings.binding import Binding, Bound
+from antiphon.conformance.bindings.guarded import made
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import known_names
@@ -30,7 +32,7 @@ def bound_protocol(name: str) -> Bound:
         SpecError: it is not; the known ones are listed.
     """
     if is_place(name):
-        return _bound(stands_at(name, _BINDING))
+        return _bound(stands_at(name, _BINDING), name)
     entry = entry_named(name)
     if entry is None or not entry.binding_at:
         raise SpecError(
@@ -53,9 +55,11 @@ def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Bind
     return found.bind(fault=fault, **constants)
 
 
-def _bound(found: Bound | type[Binding]) -> Bound:
+def _bound(found: Bound | type[Binding], name: str) -> Bound:
     """What stands at a place, as the catalogue would have it: a class of bindings has no planted faults."""
-    return found if isinstance(found, Bound) else Bound(_maker(found))
+    if isinstance(found, Bound):
+        return replace(found, bind=made(found.bind, name))
+    return Bound(made(_maker(found), name))
 
 
 def _maker(binding: type[Binding]) -> Callable[..., Binding]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from antiphon.conformance.bindings.binding import Binding, Effect
+from antiphon.conformance.bindings.binding import Binding, Effect, Refused
 from antiphon.conformance.bindings.links import Content
+from antiphon.model.notation import compact
 from antiphon.spec.lang import Step
 from antiphon.spec.lang.types import MapOf
 
@@ -61,13 +62,23 @@ def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple
 
 
 def given(binding: Binding, system: System, step: Step) -> bytes | None:
-    """The datagram that a step takes from the network, if it takes one."""
+    """The datagram that a step takes from the network, if it takes one.
+
+    Raises:
+        Refused: it is not there.
+    """
     stimulus = binding.stimulus(step)
     if stimulus.packet is not None:
-        return dict(system.flight)[stimulus.packet]
+        flight = dict(system.flight)
+        if stimulus.packet not in flight:
+            raise Refused(f"{compact(stimulus.packet)} is not in flight: no process has sent it")
+        return flight[stimulus.packet]
     if stimulus.link is not None:
         content = system.links[binding.links.index(stimulus.link)]
-        return stimulus.link.head(content, -1 if stimulus.process is None else stimulus.process)
+        try:
+            return stimulus.link.head(content, -1 if stimulus.process is None else stimulus.process)
+        except IndexError:
+            raise Refused(f"nothing is in {stimulus.link}: no process has sent it") from None
     return None
 
 

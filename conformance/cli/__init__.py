@@ -25,4 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("antiphon: interrupted\n")
         return 130
-    return run(given)
+    code = run(given)
+    if arguments is None:
+        from antiphon.spec.lang.foreign import settle
+
+        settle(code)  # neither a thread nor an exit handler that the code under check left has a say
+    return code

@@ -19,6 +19,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import streams
+from antiphon.spec.lang.foreign import alive
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
@@ -105,7 +106,7 @@ ENDLESS = {"watch", "node"}
 
 def run(given: list[str]) -> int:
     """Run the command line with these arguments; the exit code."""
-    with streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
+    with alive(), streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
         return answer.code(_run(given))
 
 
@@ -123,23 +124,28 @@ def _run(given: list[str]) -> int:
         return FAILURE
     except Exception as error:  # noqa: BLE001 - ours, unless it says otherwise: it must not look like a verdict
         return _complain(given, "usage", str(error), USAGE) if _is_refusal(error) else _fail(given, error)
+    except BaseException as error:  # noqa: BLE001 - code that is not ours wants to end the process
+        return _fail(given, error)
     if result == INTERRUPTED:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     return result if isinstance(result, int) else 0
 
 
-def _is_refusal(error: Exception) -> bool:
+def _is_refusal(error: BaseException) -> bool:
     """Whether this says that something cannot be done as it was asked."""
     from antiphon.conformance.cli.output import UsageProblem
     from antiphon.conformance.extras import MissingExtra
     from antiphon.conformance.replay import NotBound
     from antiphon.model.export import TraceFileError
     from antiphon.spec.lang import SpecError
+    from antiphon.spec.lang.foreign import Raised
 
-    return isinstance(error, UsageProblem | MissingExtra | TraceFileError | SpecError | NotBound)
+    refusals = UsageProblem | MissingExtra | TraceFileError | SpecError | NotBound | Raised
+    return isinstance(error, refusals)
 
 
 def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: bool = False) -> int:
+    streams.restore()
     if "--json" in given:
         from antiphon.conformance.cli.documents import Error
         from antiphon.conformance.cli.output import print_json
@@ -152,7 +158,7 @@ def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: boo
     return code
 
 
-def _fail(given: list[str], error: Exception) -> int:
+def _fail(given: list[str], error: BaseException) -> int:
     """Our own failure: the traceback, and what to do with it."""
     from antiphon.model.verdict import InternalError
 

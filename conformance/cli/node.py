@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from antiphon.conformance.cli import output
+from antiphon.conformance.cli import output, streams
 from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
@@ -175,8 +175,9 @@ async def _until(leave: asyncio.Event, group: Group, *, json: bool) -> int:
 async def _print(group: Group, *, json: bool) -> None:
     """Print every event, each at once."""
     async for event in group:
-        sys.stdout.buffer.write(_json(event) if json else _plain(event))
-        sys.stdout.buffer.flush()
+        lines_out = streams.document().buffer
+        lines_out.write(_json(event) if json else _plain(event))
+        lines_out.flush()
 
 
 def _plain(event: Event) -> bytes:

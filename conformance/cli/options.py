@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -17,6 +18,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 from antiphon.conformance.bindings import bound_protocols
+from antiphon.conformance.cli import streams
 from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.report.words import settings as as_settings
 from antiphon.model import bounds
@@ -361,11 +363,13 @@ def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
             )
 
     def call(**given: Any) -> int:
+        is_document = bool(given.get("json"))
         made = {
             name: group(**{item.name: given.pop(item.name) for item in dataclasses.fields(group)})
             for name, group in groups.items()
         }
-        return command(**given, **made)
+        with streams.only_documents() if is_document else nullcontext():
+            return command(**given, **made)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -60,6 +60,7 @@ def err() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
+    streams.restore()
     stream = sys.stderr if stderr else sys.stdout
     return Console(
         stderr=stderr, width=None if stream.isatty() else WIDTH, highlight=False, emoji=False, markup=False
@@ -77,7 +78,7 @@ def finish(document: Document) -> int:
 
 def print_json(document: Document | Error) -> None:
     """One JSON object on standard output."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    streams.document().write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
 
 
 def table(*columns: str | tuple[str, dict[str, Any]]) -> Table:

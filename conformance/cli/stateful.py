@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -35,7 +36,9 @@ def stateful(
         output.out().print(f"seed {chosen}")
     console = output.err()
     with (
-        console.status(f"{protocol}: {runs} runs of up to {steps} steps") if console.is_terminal else console
+        console.status(f"{protocol}: {runs} runs of up to {steps} steps")
+        if console.is_terminal
+        else nullcontext()
     ):
         report = antiphon.stateful(binding, runs=runs, steps=steps, seed=chosen)
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference")

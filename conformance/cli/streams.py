@@ -4,6 +4,8 @@
    and drop what follows. A reader that goes away (`| head`) is no failure; it ends only endless commands.
 2. A file that an option asked for and that cannot be written after the work is named on standard error.
 3. The exit code stays that of the verdict; where that is 0, it becomes 70.
+4. Code that is not ours may close or replace the streams, or their descriptors: they are put back before
+   anything is printed. What such code prints goes to standard error where a command promises one document.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ class Answer:
     def __init__(self, *, endless: bool) -> None:
         self.out = _Stream(sys.stdout or _nowhere(), endless=endless)
         self.err = _Stream(sys.stderr or _nowhere())
+        self.only_documents = False
         self.files: list[str] = []
         """The complaints about files that were asked for and not written."""
 
     def code(self, code: int) -> int:
         """The exit code of a command that ended with `code`."""
+        restore()
         self.out.flush()
         lost = self.out.failure
         if lost is not None:
@@ -62,6 +66,38 @@ def is_all_written() -> bool:
     return not (_answers and _answers[-1].files)
 
 
+def restore() -> None:
+    """Make the standard streams again what they were when the command began."""
+    if not _answers:
+        return
+    answer = _answers[-1]
+    answer.err.restore()
+    answer.out.restore()
+    sys.stderr = cast("TextIO", answer.err)
+    sys.stdout = cast("TextIO", answer.err if answer.only_documents else answer.out)
+
+
+def document() -> TextIO:
+    """The stream for the one document of a command, and for nothing else."""
+    restore()
+    return cast("TextIO", _answers[-1].out) if _answers else sys.stdout
+
+
+@contextmanager
+def only_documents() -> Iterator[None]:
+    """Send to standard error what is printed in the body, except for `document`."""
+    if not _answers:
+        yield
+        return
+    _answers[-1].only_documents = True
+    restore()
+    try:
+        yield
+    finally:
+        _answers[-1].only_documents = False
+        restore()
+
+
 @contextmanager
 def standing(*, endless: bool = False) -> Iterator[Answer]:
     """Stand in for standard output and standard error while a command runs.
@@ -76,7 +112,10 @@ def standing(*, endless: bool = False) -> Iterator[Answer]:
     try:
         yield answer
     finally:
+        restore()
         _answers.pop()
+        answer.out.release()
+        answer.err.release()
         sys.stdout, sys.stderr = before
 
 
@@ -86,6 +125,12 @@ class _Stream:
     def __init__(self, stream: TextIO, *, endless: bool = False) -> None:
         self.failure: OSError | None = None
         self._stream, self._endless = stream, endless
+        self._number: int | None = None
+        self._spare: int | None = None
+        """The descriptor of the stream's file, and another one of the same file."""
+        with suppress(OSError, ValueError, AttributeError):
+            self._number = stream.fileno()
+            self._spare = os.dup(self._number)
 
     def write(self, text: str) -> int:
         """Write a text, unless writing has failed before."""
@@ -106,6 +151,25 @@ class _Stream:
         if self.failure is None:
             with self._kept():
                 self._stream.flush()
+
+    def close(self) -> None:
+        """Pass on what was written; the stream stays open, since others write to it, too."""
+        self.flush()
+
+    def restore(self) -> None:
+        """Make the descriptor and the stream again what they were."""
+        if self._number is None or self._spare is None:
+            return
+        if not _same(self._number, self._spare):
+            os.dup2(self._spare, self._number)
+        if not _usable(self._stream):
+            self._stream = open(self._number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+    def release(self) -> None:
+        """Close the further descriptor."""
+        if self._spare is not None:
+            os.close(self._spare)
+            self._spare = None
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
@@ -128,4 +192,20 @@ def _nowhere() -> TextIO:
 def _silence(stream: _Stream) -> None:
     """Let Python find nothing to complain about when it flushes the stream at exit."""
     with suppress(OSError, ValueError):
+        stream.release()
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _usable(stream: TextIO) -> bool:
+    try:
+        return not stream.closed
+    except ValueError:  # its buffer was taken away
+        return False
+
+
+def _same(one: int, other: int) -> bool:
+    """Return True if both descriptors are open on one file."""
+    try:
+        return os.path.sameopenfile(one, other)
+    except OSError:
+        return False

@@ -156,7 +156,7 @@ def swarm(
                 protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
                 progress=show,
             )  # fmt: skip
-    first = report.failed[0] if report.failed else None
+    first = next((result for result in report.failed if result.schedule is not None), None)
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _kept(first, short, directory)
     others = [

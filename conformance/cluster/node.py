@@ -32,6 +32,7 @@ from antiphon.conformance.cluster.tracer import LogTracer
 from antiphon.conformance.trace import LogWriteError, LogWriter
 from antiphon.impl.group import Group
 from antiphon.impl.loops import run
+from antiphon.spec.lang.foreign import alive, end_process
 
 _PROGRESS_S = 0.1
 
@@ -90,7 +91,7 @@ def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
         if next(lines, b"") + b"\n" == control.STOP:
             loop.call_soon_threadsafe(stop.set)
         else:
-            os._exit(control.EXIT_ABANDONED)
+            end_process(control.EXIT_ABANDONED)
 
     threading.Thread(target=listen, name="parent", daemon=True).start()
 
@@ -99,7 +100,7 @@ def _give_up(error: BaseException) -> NoReturn:
     """Say why in one line, for which there may be no room either, and go with the exit code that tells it."""
     with contextlib.suppress(OSError):
         os.write(sys.stderr.fileno(), f"{type(error).__name__}: {error}\n".encode())
-    os._exit(control.EXIT_FAILED)
+    end_process(control.EXIT_FAILED)
 
 
 def _say(what: control.Said) -> None:
@@ -107,7 +108,7 @@ def _say(what: control.Said) -> None:
     try:
         os.write(sys.stdout.fileno(), control.line(what))
     except BrokenPipeError:
-        os._exit(control.EXIT_ABANDONED)
+        end_process(control.EXIT_ABANDONED)
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
@@ -121,14 +122,16 @@ def _lines(descriptor: int) -> Iterator[bytes]:
 def guarded(node: Callable[[], int]) -> NoReturn:
     """Run a node to its end; whatever fails, the parent learns it from the exit code."""
     try:
-        sys.exit(node())
-    except Exception as error:  # noqa: BLE001 - of whatever kind
+        with alive():
+            code = node()
+    except BaseException as error:  # noqa: BLE001 - of whatever kind, also a wish to end the process
         cause: BaseException = error
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]
         if not isinstance(cause, LogWriteError):  # the place of that tells nothing, and needs room
             sys.excepthook(*sys.exc_info())
         _give_up(cause)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from antiphon.conformance.bindings import Binding, Misreports, Refused
+from antiphon.conformance.bindings import Binding, BindingError, Misreports, Refused, guarded
 from antiphon.conformance.bindings import system as systems
+from antiphon.conformance.bindings.guarded import CHANCES, chance
 from antiphon.conformance.bindings.system import System
+from antiphon.model.bounds import Enough
 from antiphon.model.engines import compiled_machine
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace, replay
-from antiphon.spec.lang import Machine, State, Step
+from antiphon.spec.lang import Machine, SpecError, State, Step
+from antiphon.spec.lang.foreign import Raised, foreign
 
 LOCKSTEP = "Lockstep"
 """The name of what a trace of a difference shows."""
+
+UNSTEADY = "the implementation is not deterministic"
+"""Part of what differs where it does not differ each time: the implementation depends on more than its
+snapshot and what it is given."""
 
 
 @dataclass(frozen=True)
@@ -48,29 +57,36 @@ class Differs(Exception):
 
 
 class Comparison:
-    """A binding and a machine that executes its specification: generated code when None."""
+    """A binding and a machine that executes its specification: generated code when None.
+
+    `drew` is whether the last `run` drew from the global `random`.
+    """
 
     def __init__(self, binding: Binding, machine: Machine | None = None) -> None:
-        self.binding = binding
+        self.binding = guarded(binding)
         self.machine: Machine = machine or compiled_machine(binding.program)
         variables = binding.program.variables
         unknown = set(binding.exempt) - set(variables)
         if unknown:
-            raise ValueError(
+            raise BindingError(
                 f"the binding exempts {', '.join(sorted(unknown))}, which {binding.program.name} does not "
                 "have"
             )
+        self.drew = False
         self.compared = [
             (position, name) for position, name in enumerate(variables) if name not in binding.exempt
         ]
 
     def state(self, state: State, system: System) -> None:
         """Every variable that is not exempt has the same value. Raises Differs."""
-        projection = systems.project(self.binding, system)
+        with raising():
+            projection = systems.project(self.binding, system)
         for position, name in self.compared:
             if name not in projection:
-                raise ValueError(f"the binding neither projects nor exempts {name!r}")
-            if state[position] != projection[name]:
+                raise self.binding.missing([name])
+            with raising():
+                same = bool(state[position] == projection[name])
+            if not same:
                 raise Differs(f"variable {name}", state[position], projection[name])
 
     def offers(self, enabled: Sequence[Step], system: System) -> None:
@@ -81,7 +97,8 @@ class Comparison:
         that the processes offer, and none only when they offer none.
         """
         internal = frozenset(step for step in enabled if step.action in self.binding.internal)
-        offers = systems.offers(self.binding, system)
+        with raising():
+            offers = systems.offers(self.binding, system)
         if internal == offers or (self.binding.ordered and internal and internal < offers):
             return
         raise Differs(
@@ -92,24 +109,34 @@ class Comparison:
         """The step on both sides; events, variables and what a shell sees are compared. Raises Differs."""
         transition = self.machine.apply(state, step)
         try:
-            after, events = systems.perform(self.binding, system, step)
+            with raising():
+                after, events = systems.perform(self.binding, system, step)
         except Refused as refusal:
-            raise Differs("the implementation refuses the step", "takes it", str(refusal)) from refusal
-        if events != transition.events:
+            raise refuses(refusal) from refusal
+        with raising():
+            same = bool(events == transition.events)
+        if not same:
             raise Differs("events", transition.events, events)
         self.state(transition.state, after)
         try:
-            systems.drive(self.binding, system, step, after)
+            with raising():
+                systems.drive(self.binding, system, step, after)
         except Misreports as told:
             raise Differs(told.what, told.specification, told.implementation) from told
         return transition.state, after
+
+    def start(self) -> System:
+        """All processes of the implementation, fresh. Raises Differs."""
+        with raising():
+            return systems.start(self.binding)
 
     def begin(self, state: State, system: System) -> None:
         """The two agree before the first step. Raises Differs."""
         self.state(state, system)
         try:
-            for me, snapshot in enumerate(system.processes):
-                self.binding.drive(me, snapshot, None, None)
+            with raising():
+                for me, snapshot in enumerate(system.processes):
+                    self.binding.drive(me, snapshot, None, None)
         except Misreports as told:
             raise Differs(told.what, told.specification, told.implementation) from told
 
@@ -118,23 +145,76 @@ class Comparison:
         trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
         return Difference(trace, found.what, found.specification, found.implementation)
 
-    def run(self, start: State, steps: Sequence[Step]) -> Difference | None:
-        """Takes the steps from the beginning on one system; the first difference, None when there is none.
+    def run(self, start: State, steps: Sequence[Step], seed: int = 0) -> Difference | None:
+        """Take the steps from the beginning on one system; the first difference, None when there is none.
+
+        The global `random` begins with `seed`, so that what an implementation draws from it comes again.
 
         Raises:
             Disabled: a step is not enabled in the specification.
         """
-        state, system = start, systems.start(self.binding)
-        done: list[Step] = []
-        try:
-            self.begin(state, system)
-            for step in steps:
-                done.append(step)
-                state, system = self.take(state, system, step)
-            self.offers(list(self.machine.enabled(state)), system)
-        except Differs as found:
-            return self.difference(start, done, found)
+        state, done = start, list[Step]()
+        with chance(seed):
+            before = random.getstate()
+            try:
+                system = self.start()
+                self.begin(state, system)
+                for step in steps:
+                    done.append(step)
+                    state, system = self.take(state, system, step)
+                self.offers(list(self.machine.enabled(state)), system)
+            except Differs as found:
+                return self.difference(start, done, found)
+            finally:
+                self.drew = random.getstate() != before
         return None
+
+    def again(self, start: State, steps: Sequence[Step], *, tries: int = 1) -> Difference | None:
+        """The difference that the steps show in one of several runs, each with other chance; None if in none.
+
+        One run is enough where the implementation draws nothing from the global `random`, and `tries` is 1.
+
+        Raises:
+            Disabled: as `run`.
+        """
+        for seed in range(CHANCES):
+            found = self.run(start, steps, seed)
+            if found is not None or (seed + 1 >= tries and not self.drew):
+                return found
+        return None
+
+    def unsteady(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
+        """A difference that was found and does not come again in the same steps."""
+        what = (
+            found.what
+            if UNSTEADY in found.what
+            else f"{found.what}, which does not come each time: {UNSTEADY}"
+        )
+        return self.difference(start, steps, Differs(what, found.specification, found.implementation))
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """What code that is not ours raises here is a difference: the specification takes the step.
+
+    Raises:
+        Differs: something was raised.
+    """
+    try:
+        with foreign(Differs, Refused, Misreports, Enough, SpecError):
+            yield
+    except Raised as raised:
+        raise raises(raised) from raised.error
+
+
+def raises(raised: Raised) -> Differs:
+    """The difference that the implementation raises something where the specification takes a step."""
+    return Differs("the implementation raises", "goes on", str(raised))
+
+
+def refuses(refusal: Refused) -> Differs:
+    """The difference that the implementation refuses a step of the specification."""
+    return Differs("the implementation refuses the step", "takes it", str(refusal))
 
 
 def apart(specification: object, implementation: object) -> tuple[str, str]:
@@ -144,7 +224,16 @@ def apart(specification: object, implementation: object) -> tuple[str, str]:
             f"alone has {compact(specification - implementation)}",
             f"alone has {compact(implementation - specification)}",
         )
-    return compact(specification), compact(implementation)
+    return compact(specification), _shown(implementation)
+
+
+def _shown(value: object) -> str:
+    """The value in the compact notation; its type where it cannot show itself."""
+    try:
+        with foreign():
+            return compact(value)
+    except Raised as raised:
+        return f"a {type(value).__name__} that cannot be shown: {raised}"
 
 
 def _steps(steps: frozenset[Step]) -> str:

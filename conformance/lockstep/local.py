@@ -16,20 +16,31 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from antiphon.conformance.bindings import Binding, Effect, Misreports, Refused
+from antiphon.conformance.bindings import BindingError, Effect, Guarded, Misreports, Refused
 from antiphon.conformance.bindings.links import Content, Link
 from antiphon.conformance.bindings.system import System
+from antiphon.model.bounds import Enough
 from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Step
+from antiphon.spec.lang.foreign import Raised, foreign
 
 FIELD_BITS = 24
 """The width of a field: so many snapshots of one process, or contents of one link, can be numbered."""
 
 FIELD = (1 << FIELD_BITS) - 1
 
+TWICE = 5_000
+"""So many local steps are executed twice, to see whether the implementation is deterministic; of the later
+ones a sample is.
+"""
+
 NEVER = -1
 """Added to a packed state it gives no state: what cannot agree differs everywhere."""
+
+
+class Unsteady(Exception):
+    """A step that was executed twice did something else the second time."""
 
 
 @dataclass(slots=True)
@@ -148,7 +159,7 @@ class LocalSteps:
         executed: how many local steps were run on the code.
     """
 
-    def __init__(self, binding: Binding, edges: Transitions) -> None:
+    def __init__(self, binding: Guarded, edges: Transitions) -> None:
         self.binding, self.edges = binding, edges
         self.parts = Parts(binding.program, edges.packing)
         self.processes = [Process() for _ in range(binding.members)]
@@ -188,8 +199,11 @@ class LocalSteps:
             stimulus = self.binding.stimulus(step)
             packet, line = 0, None
             if stimulus.packet is not None:
-                packet = self.parts.element(self.binding.channel, stimulus.packet) or 0
-                assert packet, f"{stimulus.packet} is taken from {self.binding.channel}, which cannot hold it"
+                packet = self._element(stimulus.packet) or 0
+                if not packet:
+                    raise BindingError(
+                        f"{stimulus.packet} is taken from {self.binding.channel!r}, which cannot hold it"
+                    )
             elif stimulus.link is not None:
                 line = self.binding.links.index(stimulus.link)
                 packet = self.lines[line].flag
@@ -213,27 +227,34 @@ class LocalSteps:
         self.executed += 1
         me, process = known.process, self.processes[known.process]
         key = snapshot if datagram is None else (snapshot, datagram)
-        if known.packet:
-            content = self._datagrams[self._variants[known.packet][0] if datagram is None else datagram]
-        before, given = process.snapshots[snapshot], content if known.packet else None
         try:
+            before, given = process.snapshots[snapshot], self._given(known, datagram)
             effect = self.binding.perform(me, before, known.step, given)
+            if self.executed <= TWICE and self.binding.perform(me, before, known.step, given) != effect:
+                raise Unsteady
             self.binding.drive(me, before, known.step, given)
             self.binding.drive(me, effect.after, None, None)
-        except (Refused, Misreports):
+        except (Refused, Misreports, Raised):
             local = known.locals[key] = Local(0, NEVER)
             return local
         local = known.locals[key] = self._remembered(known, snapshot, effect)
         return local
 
+    def _given(self, known: Known, datagram: int | None) -> bytes | None:
+        """The datagram that a step receives. Raises Refused: no process has sent one."""
+        if not known.packet:
+            return None
+        if datagram is not None:
+            return self._datagrams[datagram]
+        if known.packet not in self._variants:
+            raise Refused("no process has sent it")
+        return self._datagrams[self._variants[known.packet][0]]
+
     def _remembered(self, known: Known, snapshot: int, effect: Effect) -> Local:
         """What a local step did, as changes of packed states."""
         me, process = known.process, self.processes[known.process]
         after = self.number(me, effect.after)
-        sent = [
-            (self.parts.element(self.binding.channel, packet), packet, content)
-            for packet, content in effect.sent
-        ]
+        sent = [(self._element(packet), packet, content) for packet, content in effect.sent]
         bits = process.bits[after]
         if bits is None or any(bit is None for bit, _, _ in sent):
             return Local(0, NEVER)
@@ -275,10 +296,10 @@ class LocalSteps:
         view = self.binding.project(me, snapshot)
         missing = [name for name in (*self._maps, *self._shared) if name not in view]
         if missing:
-            raise ValueError(f"the binding neither projects nor exempts {', '.join(missing)}")
+            raise self.binding.missing(missing)
         bits: int | None = 0
         for name in self._maps:
-            part = self.parts.bits(name, view[name], me)
+            part = self._bits(name, view[name], me)
             bits = None if part is None or bits is None else bits | part
         offers = 0
         for step in self.binding.offers(me, snapshot):
@@ -296,7 +317,7 @@ class LocalSteps:
         if shares not in self._joined:
             packed = 0
             for name, values in zip(self._shared, zip(*shares, strict=True), strict=True):
-                bits = self.parts.bits(name, self.binding.join(name, values))
+                bits = self._bits(name, self.binding.join(name, values))
                 packed = NEVER if bits is None else packed | bits
             self._joined[shares] = packed
         return self._joined[shares]
@@ -319,7 +340,10 @@ class LocalSteps:
         at = self._line.get(packet)
         if at is not None:
             line = self.lines[at]
-            return self._numbers[packet, line.link.head(line.content(implementation), reader)]
+            try:
+                return self._numbers[packet, line.link.head(line.content(implementation), reader)]
+            except IndexError:
+                raise Refused(f"nothing is in {line.link}: no process has sent it") from None
         for number in self._variants[packet][1:]:
             if implementation >> self._base + number & 1:
                 return number
@@ -376,6 +400,20 @@ class LocalSteps:
             self._datagrams.append(content)
         return at, packet, number
 
+    def _element(self, packet: object) -> int | None:
+        """The bit of a packet in the set of those in flight. Raises BindingError: there is no such set."""
+        if not self.binding.channel:
+            raise BindingError(
+                "a packet goes into the set of packets in flight, and the binding has no channel"
+            )
+        with foreign(Enough):
+            return self.parts.element(self.binding.channel, packet)
+
+    def _bits(self, name: str, value: object, *keys: int) -> int | None:
+        """The bits of a value that the implementation gave."""
+        with foreign(Enough):
+            return self.parts.bits(name, value, *keys)
+
     def _offer(self, step: Step) -> int:
         return 1 << self._offers.setdefault(step, len(self._offers))
 
@@ -391,7 +429,7 @@ class LocalSteps:
                 self._entry(line.link, packet, datagram)
             implementation |= line.number(entries) << line.shift
         for packet, content in sorted(system.flight, key=lambda item: item[1]):
-            bit = self.parts.element(self.binding.channel, packet)
+            bit = self._element(packet)
             if bit is not None:
                 implementation = self._put(implementation, bit, self._datagram(bit, packet, content))
         return implementation

@@ -22,14 +22,23 @@ from array import array
 from collections import Counter
 from collections.abc import Callable
 
-from antiphon.conformance.bindings import Binding
-from antiphon.conformance.bindings import system as systems
-from antiphon.conformance.lockstep.comparison import Comparison, Difference, Differs
-from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps
+from antiphon.conformance.bindings import Binding, Refused
+from antiphon.conformance.bindings.guarded import BindingError, chance
+from antiphon.conformance.lockstep.comparison import (
+    UNSTEADY,
+    Comparison,
+    Difference,
+    Differs,
+    raises,
+    raising,
+    refuses,
+)
+from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps, Unsteady
 from antiphon.conformance.lockstep.report import LockstepReport
 from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, StopReason
 from antiphon.model.engines import transitions_of
 from antiphon.spec.lang import Machine, State, Step
+from antiphon.spec.lang.foreign import Raised
 
 NO_PARENT = 0xFFFFFFFF
 
@@ -39,9 +48,11 @@ BLOCK = 2_048
 AGAIN = 1_000
 """One transition in about so many is executed on the code again."""
 
-UNSTEADY = (
-    "the implementation does something else when the step is executed again: it depends on more than its "
-    "snapshot"
+OTHERWISE = Differs(
+    f"the implementation does something else when the step is executed again: {UNSTEADY}, or depends on more "
+    "than its snapshot",
+    "as before",
+    "otherwise",
 )
 
 Progress = Callable[[int, int, int], None]
@@ -63,15 +74,17 @@ def lockstep(
     `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
     called with pairs, transitions and queue length now and then.
     """
-    return _Walk(binding, machine, seed).run(bounds, max_transitions, sample, progress)
+    with chance(seed):
+        return _Walk(binding, machine, seed).run(bounds, max_transitions, sample, progress)
 
 
 class _Walk:
     def __init__(self, binding: Binding, machine: Machine | None, seed: int) -> None:
-        self.binding, self.began = binding, time.perf_counter()
+        self.began = time.perf_counter()
         self.comparison = Comparison(binding, machine)
-        self.edges = transitions_of(binding.program, machine)
-        self.locals = LocalSteps(binding, self.edges)
+        self.binding = self.comparison.binding
+        self.edges = transitions_of(self.binding.program, machine)
+        self.locals = LocalSteps(self.binding, self.edges)
         self.seed, self.random = seed, random.Random(seed)
         self.states: list[int] = []
         self.systems: list[int] = []
@@ -132,12 +145,14 @@ class _Walk:
     def _begin(self) -> Difference | None:
         """The initial pairs."""
         for state in self.comparison.machine.initial():
-            system = systems.start(self.binding)
             try:
+                system = self.comparison.start()
                 self.comparison.begin(state, system)
+                with raising():
+                    packed = self.locals.pack(system)
             except Differs as differs:
                 return self.comparison.difference(state, [], differs)
-            self._add(self.edges.pack(state), self.locals.pack(system), NO_PARENT, 0)
+            self._add(self.edges.pack(state), packed, NO_PARENT, 0)
         return None
 
     def _add(self, state: int, system: int, parent: int, number: int) -> None:
@@ -158,49 +173,65 @@ class _Walk:
     def _walk(self, begin: int, end: int) -> None:
         """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on
         integers, a comparison.
+
+        Raises:
+            _Found: the two differ, or the implementation raises, or does not do the same again.
         """
         steps, out, events, known = self.locals, self.edges.successors, self.edges.events, self.locals.known
         first, add, compared, several = self.first, self._add, steps.compared, steps.several
         shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
         offers = [process.offers for process in steps.processes]
         again = self.random.randrange(2 * AGAIN)
-        for position in range(begin, end):
-            state, system = self.states[position], self.systems[position]
-            fields = [system >> shift & FIELD for shift in shifts]
-            fields[-1] = 0
-            moves = out(state)
-            internal = 0
-            for number, after in moves:
-                if number >= len(known):
-                    steps.learn(number)
-                step = known[number]
-                internal |= step.internal
-                snapshot = fields[step.process]
-                datagram = (
-                    steps.variant(step.packet, system, step.process) if step.packet & several else None
-                )
-                local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
-                if local is None:
-                    local = steps.execute(step, snapshot, datagram)
-                    several = steps.several
-                then = steps.mixed(state, system, local) if local.touched & several else system + local.change
-                expected = state & local.keep | local.add
-                if local.wider:
-                    expected = steps.widened(expected, then, local)
-                if (expected ^ after) & compared or events(state, number) != local.events:
-                    raise _Found(position, number)
-                if first.get(after) != then:
-                    add(after, then, position, number)
-            offered = 0
-            for process, field in zip(offers, fields, strict=False):
-                offered |= process[field]
-            if internal != offered and not (self.binding.ordered and internal and not internal & ~offered):
-                raise _Found(position, None)
-            self._count(position, moves)
-            again -= len(moves)
-            if again < 0:
-                again = self.random.randrange(2 * AGAIN)
-                self._repeat(position, *self.random.choice(moves))
+        try:
+            for position in range(begin, end):
+                state, system = self.states[position], self.systems[position]
+                fields = [system >> shift & FIELD for shift in shifts]
+                fields[-1] = 0
+                moves = out(state)
+                internal = 0
+                for number, after in moves:
+                    if number >= len(known):
+                        steps.learn(number)
+                    step = known[number]
+                    internal |= step.internal
+                    snapshot = fields[step.process]
+                    datagram = (
+                        steps.variant(step.packet, system, step.process) if step.packet & several else None
+                    )
+                    local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
+                    if local is None:
+                        local = steps.execute(step, snapshot, datagram)
+                        several = steps.several
+                    then = (
+                        steps.mixed(state, system, local)
+                        if local.touched & several
+                        else system + local.change
+                    )
+                    expected = state & local.keep | local.add
+                    if local.wider:
+                        expected = steps.widened(expected, then, local)
+                    if (expected ^ after) & compared or events(state, number) != local.events:
+                        raise _Found(position, number)
+                    if first.get(after) != then:
+                        add(after, then, position, number)
+                offered = 0
+                for process, field in zip(offers, fields, strict=False):
+                    offered |= process[field]
+                if internal != offered and not (
+                    self.binding.ordered and internal and not internal & ~offered
+                ):
+                    raise _Found(position, None)
+                self._count(position, moves)
+                again -= len(moves)
+                if again < 0:
+                    again = self.random.randrange(2 * AGAIN)
+                    self._repeat(position, *self.random.choice(moves))
+        except Unsteady:
+            raise _Found(position, number, OTHERWISE) from None
+        except Raised as raised:
+            raise _Found(position, number, raises(raised)) from raised
+        except Refused as refused:
+            raise _Found(position, number, refuses(refused)) from refused
 
     def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
         self.compared += len(moves)
@@ -220,20 +251,24 @@ class _Walk:
             then, there = self.comparison.take(
                 self.edges.unpack(state), self.locals.unpack(state, system), step
             )
+            with raising():
+                there_packed = self.locals.pack(there)
         except Differs as differs:
             raise _Found(position, number, differs) from differs
-        there_packed = self.locals.pack(there)
         if self.edges.pack(then) != after or (
             self.first[after] != there_packed and (after, there_packed) not in self.further
         ):
-            raise _Found(position, number, Differs(UNSTEADY, "as before", "otherwise"))
+            raise _Found(position, number, OTHERWISE)
 
     def _replay_sample(self, count: int, done: int) -> tuple[int, Difference | None]:
         """Run the paths to some pairs again, on processes that are never restored; compare at every step."""
         for number, position in enumerate(self.random.sample(range(done), count), 1):
             before = self.binding.restores
             difference = self.comparison.run(*self._path(position, None))
-            assert self.binding.restores == before, "a path from the start was run with restored snapshots"
+            if difference is None and self.binding.restores != before:
+                raise BindingError(
+                    "`restores` counts a snapshot put back in a run from the start, which needs none"
+                )
             if difference is not None:
                 return number, difference
         return count, None
@@ -250,12 +285,9 @@ class _Walk:
                     found = _Found(position, None)
                     break
         start, steps = self._path(found.position, found.number)
-        difference = self.comparison.run(start, steps)
-        if difference is None:
-            difference = self.comparison.difference(
-                start, steps, found.differs or Differs(UNSTEADY, "as before", "otherwise")
-            )
-        return difference
+        return self.comparison.again(start, steps) or self.comparison.unsteady(
+            start, steps, found.differs or OTHERWISE
+        )
 
     def _offers_differ(self, position: int) -> bool:
         state, system = self.states[position], self.systems[position]

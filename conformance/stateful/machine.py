@@ -8,12 +8,15 @@ Hypothesis, then shortened by us.
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.reporting import with_reporter
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -23,7 +26,7 @@ from hypothesis.stateful import (
 )
 
 from antiphon.conformance.bindings import Binding
-from antiphon.conformance.bindings import system as systems
+from antiphon.conformance.bindings.guarded import CHANCES
 from antiphon.conformance.lockstep import Comparison, Difference, Differs
 from antiphon.conformance.stateful.shorten import shorten
 from antiphon.model.verdict import Outcome
@@ -34,10 +37,12 @@ SHRINKS = 200
 
 
 class Diverged(AssertionError):
-    """A run in which the two sides differ: its initial state, its steps, and what differs."""
+    """A run in which the two sides differ: its initial state, its steps, what differs, and the seed of the
+    global `random` in it.
+    """
 
-    def __init__(self, start: State, steps: list[Step], differs: Differs) -> None:
-        self.start, self.steps, self.differs = start, steps, differs
+    def __init__(self, start: State, steps: list[Step], differs: Differs, chance: int) -> None:
+        self.start, self.steps, self.differs, self.chance = start, steps, differs, chance
         super().__init__(str(differs))
 
 
@@ -103,24 +108,27 @@ def state_machine(
     class Conformance(RuleBasedStateMachine):
         """Specification and implementation, side by side."""
 
-        @initialize(start=st.sampled_from(starts))
-        def begin(self, start: State) -> None:
-            """Both in an initial state."""
+        @initialize(start=st.sampled_from(starts), chance=st.integers(0, CHANCES - 1))
+        def begin(self, start: State, chance: int) -> None:
+            """Both in an initial state; the global `random`, which Hypothesis sets alike for every run, in
+            one that the run draws.
+            """
             tally.runs += 1
             if tally.shortest is not None:
                 tally.shrinks += 1
                 if tally.shrinks > shrinks:
                     raise ShrinksSpent
-            self.start, self.taken = start, list[Step]()
-            self.state, self.system = start, systems.start(comparison.binding)
+            random.seed(chance)
+            self.start, self.taken, self.chance = start, list[Step](), chance
+            self.state, self.system = start, self.judge(comparison.start)
             self.judge(lambda: comparison.begin(self.state, self.system))
             self.look()
 
         @precondition(lambda self: not self.enabled)
-        @rule(start=st.sampled_from(starts))
-        def begin_again(self, start: State) -> None:
+        @rule(start=st.sampled_from(starts), chance=st.integers(0, CHANCES - 1))
+        def begin_again(self, start: State, chance: int) -> None:
             """Nothing can happen any more, and the run has steps left: another one begins."""
-            self.begin(start)
+            self.begin(start, chance)
 
         def look(self) -> None:
             """Enumerate what may happen next, by action, and compare it with the implementation's offers."""
@@ -135,7 +143,7 @@ def state_machine(
             try:
                 return check()
             except Differs as differs:
-                diverged = Diverged(self.start, list(self.taken), differs)
+                diverged = Diverged(self.start, list(self.taken), differs, self.chance)
                 tally.failed(diverged)
                 raise diverged from differs
 
@@ -188,14 +196,19 @@ def run_stateful(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    with contextlib.suppress(Diverged, ShrinksSpent):
+    with contextlib.suppress(Diverged, ShrinksSpent, Flaky), with_reporter(lambda _: None):
         run_state_machine_as_test(
             seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
         )
-    difference: Difference | None = None
-    if tally.shortest is not None:
-        found = comparison.difference(tally.shortest.start, tally.shortest.steps, tally.shortest.differs)
-        difference = shorten(comparison, tally.shortest.start, found)
+    difference = None if tally.shortest is None else _shortened(comparison, tally.shortest)
     return StatefulReport(
         binding.program, tally.runs, tally.steps, time.perf_counter() - began, seed_number, difference
     )
+
+
+def _shortened(comparison: Comparison, run: Diverged) -> Difference:
+    """The difference of a run in fewer steps; as it was found where the same run does not show it again."""
+    found = comparison.run(run.start, run.steps, run.chance)
+    if found is None:
+        return comparison.unsteady(run.start, run.steps, run.differs)
+    return shorten(comparison, run.start, found, run.chance)

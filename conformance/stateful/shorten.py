@@ -12,24 +12,29 @@ from antiphon.conformance.lockstep import Comparison, Difference
 from antiphon.spec.lang import Disabled, State, Step
 
 
-def shorten(comparison: Comparison, start: State, difference: Difference) -> Difference:
-    """A difference in no more steps, found by deleting chunks, halves first, then pairs of single steps."""
+def shorten(comparison: Comparison, start: State, difference: Difference, chance: int = 0) -> Difference:
+    """A difference in no more steps, found by deleting chunks, halves first, then pairs of single steps.
+
+    `chance` is the seed of the global `random` in each run.
+    """
     best = difference
     chunk = max(len(best.trace) // 2, 1)
     while chunk >= 1:
-        shorter = _delete_chunks(comparison, start, best, chunk)
+        shorter = _delete_chunks(comparison, start, best, chunk, chance)
         if len(shorter.trace) == len(best.trace):
             chunk //= 2
         best = shorter
-    pair = _delete_pair(comparison, start, best)
-    return best if pair is None else shorten(comparison, start, pair)
+    pair = _delete_pair(comparison, start, best, chance)
+    return best if pair is None else shorten(comparison, start, pair, chance)
 
 
-def _delete_chunks(comparison: Comparison, start: State, best: Difference, chunk: int) -> Difference:
+def _delete_chunks(
+    comparison: Comparison, start: State, best: Difference, chunk: int, chance: int
+) -> Difference:
     position = 0
     while position < len(best.trace):
         steps = best.trace.steps
-        found = _fails(comparison, start, steps[:position] + steps[position + chunk :])
+        found = _fails(comparison, start, steps[:position] + steps[position + chunk :], chance)
         if found is not None and len(found.trace) < len(best.trace):
             best = found
         else:
@@ -37,20 +42,20 @@ def _delete_chunks(comparison: Comparison, start: State, best: Difference, chunk
     return best
 
 
-def _delete_pair(comparison: Comparison, start: State, best: Difference) -> Difference | None:
+def _delete_pair(comparison: Comparison, start: State, best: Difference, chance: int) -> Difference | None:
     steps = best.trace.steps
     for first in range(len(steps)):
         for second in range(first + 1, len(steps)):
             candidate = steps[:first] + steps[first + 1 : second] + steps[second + 1 :]
-            found = _fails(comparison, start, candidate)
+            found = _fails(comparison, start, candidate, chance)
             if found is not None and len(found.trace) < len(steps):
                 return found
     return None
 
 
-def _fails(comparison: Comparison, start: State, steps: Sequence[Step]) -> Difference | None:
+def _fails(comparison: Comparison, start: State, steps: Sequence[Step], chance: int) -> Difference | None:
     """The difference that these steps lead to; None when they are no run, or the sides agree."""
     try:
-        return comparison.run(start, steps)
+        return comparison.run(start, steps, chance)
     except Disabled:
         return None

@@ -25,6 +25,7 @@ from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
+from antiphon.spec.lang.foreign import alive, foreign, is_interrupt
 
 __all__ = ["Ending", "run"]
 
@@ -71,6 +72,9 @@ def run(
 ) -> Ending:
     """Run a schedule, whose datagrams meet what `carriage` says, to its end. Without a log `tracer` is told
     what happens.
+
+    Raises:
+        Raised: the members cannot even be made.
     """
     return _Run(implementation, schedule, carriage, settings, log, tracer).take()
 
@@ -96,12 +100,13 @@ class _Run:
                 starts[entry.process] = entry.at_ms
             elif isinstance(entry, Skew):
                 clocks[entry.process] = Clock(entry.offset_ms, entry.rate)
-        self.network: SimulatedNetwork[Any] = SimulatedNetwork(
-            implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
-            starts_ms=list(starts.values()), tracer=log or tracer,
-            keys=_KEYS if settings.sealed else None, multicast=settings.multicast,
-            layers=None if schedule.layers is None else Layers(**schedule.layers),
-        )  # fmt: skip
+        with foreign():
+            self.network: SimulatedNetwork[Any] = SimulatedNetwork(
+                implementation, schedule.members, seed=0, carriage=carriage, clocks=list(clocks.values()),
+                starts_ms=list(starts.values()), tracer=log or tracer,
+                keys=_KEYS if settings.sealed else None, multicast=settings.multicast,
+                layers=None if schedule.layers is None else Layers(**schedule.layers),
+            )  # fmt: skip
         if log is not None:
             log.watch(self.network)
         self._cuts: list[Cut] = []
@@ -111,7 +116,7 @@ class _Run:
 
     def take(self) -> Ending:
         """Until the end; whatever a member raises ends the run."""
-        network, settings, ending = self.network, self.settings, Ending(self.network, self.schedule)
+        network, ending = self.network, Ending(self.network, self.schedule)
         self._script()
         ends, messages = self.schedule.ends_ms, len(self.schedule.broadcasts)
 
@@ -129,6 +134,20 @@ class _Run:
 
         network.script(ends, lambda: None)  # that time goes on to there, even when nothing happens
         try:
+            self._take(ending, delivered, never)
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            ending.failed = _told(error)
+        self._look()
+        ending.early = tuple(self._early)
+        if self.log is not None and not (ending.failed or ending.capped):
+            self.log.end()
+        return ending
+
+    def _take(self, ending: Ending, delivered: Callable[[], bool], never: Callable[[], bool]) -> None:
+        network, settings, ends = self.network, self.settings, self.schedule.ends_ms
+        with alive():
             before, done = -1, False
             network.run(until=delivered, limit_ms=ends, limit_steps=settings.steps_max)
             while not done and self._deliveries > before:  # or else the group has stood still for so long
@@ -139,13 +158,6 @@ class _Run:
             if done:
                 network.run(until=never, limit_ms=network.now + LINGER_MS, limit_steps=settings.steps_max)
                 ending.kept = self._kept_at_rest()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the implementation has failed
-            ending.failed = _told(error)
-        self._look()
-        ending.early = tuple(self._early)
-        if self.log is not None and not (ending.failed or ending.capped):
-            self.log.end()
-        return ending
 
     def _kept_at_rest(self) -> tuple[int, ...]:
         """How many payloads each member keeps, if they forget: when no member keeps too many, or at last."""
@@ -251,7 +263,7 @@ def _payloads(state: object) -> int:
     return sum(map(_payloads, state)) if isinstance(state, tuple | frozenset) else 0
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """What was raised, and where."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = last.filename.rpartition("/antiphon/")[2].rpartition("/")[2]

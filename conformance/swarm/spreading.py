@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
 from typing import get_args
@@ -117,8 +118,25 @@ def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[
     if jobs == 1:
         yield from map(take, chunks)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(take, chunks)
+    answered = 0
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            for found in pool.map(take, chunks):
+                answered += 1
+                yield found
+    except BrokenProcessPool:
+        yield [_unanswered(core, chunks[answered])], 0
+
+
+def _unanswered(core: str, seeds: range) -> RunResult:
+    """What is known of runs whose process ended before it answered: nothing."""
+    reason = (
+        f"a process that took runs from seed {seeds[0]} on was killed and gave no answer; the runs from "
+        "there on are missing: take them with fewer --jobs"
+    )
+    return RunResult(
+        core, f"{core}-{seeds[0]}", seeds[0], Outcome.UNKNOWN, (), 0, 0.0, 0, 0, 0, 0, 0, {}, {}, (reason,)
+    )
 
 
 def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], int]:

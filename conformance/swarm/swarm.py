@@ -28,6 +28,7 @@ from antiphon.conformance.swarm.shrinking import shrink
 from antiphon.impl.protocols.core import Implementation
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.foreign import foreign
 from antiphon.spec.lang.hints import known_names
 
 __all__ = ["RunResult", "core_of", "pictured", "run_schedule", "run_seed", "shortened"]
@@ -70,6 +71,7 @@ def core_of(name: str, planted: str | None = None) -> Implementation[Any]:
 
     Raises:
         SpecError: no such protocol or fault; the known ones are listed.
+        Raised: the implementation cannot be made.
     """
     bound = bound_protocol(name)
     if bound.implementation is None:
@@ -78,7 +80,8 @@ def core_of(name: str, planted: str | None = None) -> Implementation[Any]:
         raise SpecError(
             f"{name} has no planted fault {planted!r}; {known_names(planted, sorted(bound.faults))}"
         )
-    return bound.implementation(planted)
+    with foreign(SpecError):
+        return bound.implementation(planted)
 
 
 def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult:  # noqa: B008 - frozen

@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from antiphon.spec.lang import types, values
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.foreign import Raised, foreign
 from antiphon.spec.lang.source import place_of
 from antiphon.spec.lang.values import AtMost, Between, Index, Map
 
@@ -76,12 +77,13 @@ class Scope:
             if isinstance(item, type)
         }
         try:
-            return eval(_compiled(annotation), names)  # noqa: S307 - the author's own annotation
-        except Exception as error:
+            with foreign():
+                return eval(_compiled(annotation), names)  # noqa: S307 - the author's own annotation
+        except Raised as raised:
             raise SpecError(
-                f"annotation {annotation!r} of {owner.__name__}: {error}",
+                f"annotation {annotation!r} of {owner.__name__}: {raised.error}",
                 instead="a type of the module or of the language",
-            ) from error
+            ) from raised.error
 
     def type_of(self, annotation: object, owner: Any, what: str) -> types.Type:
         """The type of the language that an annotation means.

@@ -19,9 +19,10 @@ from typing import Any
 
 from antiphon.spec.lang import assignment, types, values
 from antiphon.spec.lang.annotations import Scope
-from antiphon.spec.lang.beginnings import TooManyBeginnings, possible
+from antiphon.spec.lang.beginnings import TooManyBeginnings, Undecided, possible
 from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, constrained, constrains
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
+from antiphon.spec.lang.foreign import Raised, is_interrupt
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
@@ -279,14 +280,16 @@ class Reference:
         values.enter(self)
         try:
             return getattr(spec, method.name)(*arguments)
-        except Disabled:
+        except (Disabled, Undecided):
             raise
         except SpecError as error:
             raise (
                 error if error.at else SpecError(error.reason, self._raised_at(error, method), error.instead)
             ) from error
-        except Exception as error:
-            raise SpecError(f"{type(error).__name__}: {error}", self._raised_at(error, method)) from error
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            raise SpecError(Raised(error).what, self._raised_at(error, method)) from error
         finally:
             values.leave()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.bindings import Effect, binding_of
+from antiphon.conformance.bindings import BindingError, Effect, binding_of
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.lockstep import Comparison, lockstep, walk
 from antiphon.conformance.suites import check_binding
@@ -207,13 +207,13 @@ def test_a_variable_that_is_neither_projected_nor_exempt_is_an_error(
         )
 
     monkeypatch.setattr(flood, "project", forgetful)
-    with pytest.raises(ValueError, match="neither projects nor exempts 'laughed'"):
+    with pytest.raises(BindingError, match="neither projects nor exempts 'laughed'"):
         lockstep(flood)
 
 
 def test_an_exemption_of_nothing_is_an_error(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "exempt", {"weather": "is not modelled here"})
-    with pytest.raises(ValueError, match="exempts weather, which Flood does not have"):
+    with pytest.raises(BindingError, match="exempts weather, which Flood does not have"):
         Comparison(flood)
 
 

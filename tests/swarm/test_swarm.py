@@ -7,7 +7,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import pytest
@@ -29,6 +32,7 @@ from antiphon.conformance.swarm import (
     run_seed,
     run_swarm,
     shortened,
+    spreading,
     told,
     within_model,
 )
@@ -289,3 +293,27 @@ def test_a_schedule_is_data() -> None:
     assert holders == {None, 1, 2, 3}
     usual = draw(seed, Settings(deliver="usual"), core_of("dtp")).schedule
     assert (usual.holders, draw(seed, Settings(), core_of("rbp")).schedule.holders) == (None, None)
+
+
+def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        """Answers once."""
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def map(self, take: Callable[[range], object], chunks: list[range]) -> Iterator[object]:
+            """The first chunk."""
+            yield take(chunks[0])
+            raise BrokenProcessPool
+
+    monkeypatch.setattr(spreading, "ProcessPoolExecutor", Broken)
+    monkeypatch.setattr(spreading, "_CHUNK", 2)
+    report = run_swarm("rbp", runs=6, seed=0, jobs=2)
+    assert report.outcome is Outcome.UNKNOWN
+    assert (report.runs, report.failed[0].seed) == (3, 2)
+    assert "gave no answer" in report.failed[0].reasons[0]

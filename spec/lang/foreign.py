@@ -1,0 +1,170 @@
+"""Code that is not ours is called inside one boundary: whatever ends it becomes one exception, which says
+what happened and where.
+
+1. `sys.exit`, `os._exit`, a KeyboardInterrupt that the code raises itself, GeneratorExit and a recursion that
+   is too deep end the call, and no more than that.
+2. An interrupt by the user passes. It comes between two instructions of the code, so no `raise` of the code
+   stands at its begin.
+3. The boundary holds in the process that entered it, in all its threads. A child that the code forks ends as
+   it likes, and never comes back out of the boundary.
+
+This file knows neither specifications nor implementations.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, NoReturn
+
+from antiphon.spec.lang.errors import Location
+
+RETURNED = 70
+"""The exit code of a child of foreign code that comes back out of the boundary: nobody waits for it there."""
+
+
+class Raised(Exception):
+    """Code that is not ours raised an exception, or wanted to end the process.
+
+    `what` says that in words, `at` is the innermost place outside of Python's own library, `error` what was
+    raised.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        self.error, self.what, self.at = error, _words(error), _place(error)
+        super().__init__(f"{self.what} ({self.at.file}:{self.at.line})" if self.at else self.what)
+
+
+class Exited(BaseException):
+    """Foreign code called a function that ends the process at once; the message is the call."""
+
+
+class foreign:  # noqa: N801 - reads as a statement: `with foreign(Refused):`
+    """The boundary: code that is not ours runs inside. Exceptions of the classes `passes` are part of its
+    interface, and pass.
+
+    Raises:
+        Raised: in the place of whatever else the code raises.
+    """
+
+    __slots__ = ("_passes", "_process")
+
+    def __init__(self, *passes: type[BaseException]) -> None:
+        self._passes: tuple[type[BaseException], ...] = (Raised, *passes)
+
+    def __enter__(self) -> None:
+        self._process = os.getpid()
+        _inside.append(self._process)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _inside.pop()
+        if os.getpid() != self._process:
+            _really["_exit"](RETURNED)
+        if error is None or isinstance(error, self._passes) or is_interrupt(error):
+            return
+        raise Raised(error) from error
+
+
+@contextmanager
+def alive() -> Iterator[None]:
+    """Let nothing but `end_process` and a signal end this process while the body runs, in any thread."""
+    process = os.getpid()
+    _inside.append(process)
+    try:
+        yield
+    finally:
+        _inside.remove(process)
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process at once, as `os._exit` does, also inside the boundary: for code of ours."""
+    _really["_exit"](code)
+    raise AssertionError("the process has ended")
+
+
+def settle(code: int) -> None:
+    """Make this the exit code of the process, whichever code a thread or an exit handler asks for from now
+    on.
+    """
+    _settled[os.getpid()] = code
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return True if this is the user's Ctrl-C, and no KeyboardInterrupt that some code raised itself."""
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return True
+    frame = trace.tb_frame
+    if str(frame.f_globals.get("__name__", "")).startswith(("antiphon.", "asyncio.")):
+        return True  # these pass on what the user did
+    return frame.f_code.co_code[trace.tb_lasti] != _RAISE
+
+
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+_inside: list[int] = []
+"""The process of each boundary that is open, in all threads."""
+
+_settled: dict[int, int] = {}
+"""The exit code of a process, once it has one."""
+
+_really: dict[str, Callable[..., Any]] = {}
+"""The functions of `os` that end a process or put another program into it."""
+
+
+def _guard(name: str) -> None:
+    """Put a function in the place of one that ends the process: inside the boundary it raises Exited."""
+    _really[name] = really = getattr(os, name)
+
+    def ends(*given: Any) -> Any:
+        process = os.getpid()
+        if process in _inside:
+            raise Exited(f"os.{name}({', '.join(map(repr, given))})")
+        if process in _settled:
+            _really["_exit"](_settled[process])
+        return really(*given)
+
+    ends.__name__, ends.__doc__ = name, really.__doc__
+    setattr(os, name, ends)
+
+
+for _name in ("_exit", "execv", "execve", "abort"):
+    if hasattr(os, _name):
+        _guard(_name)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the process: sys.exit({'' if error.code is None else repr(error.code)})"
+    if isinstance(error, Exited):
+        return f"it ends the process: {error}"
+    name = type(error).__name__
+    try:
+        told = str(error)
+    except BaseException:  # noqa: BLE001 - the text of an exception is foreign code too
+        return f"{name}, whose text cannot be had"
+    return f"{name}: {told}" if told else name
+
+
+def _place(error: BaseException) -> Location | None:
+    """The innermost place outside of Python's own library and of this file."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file != __file__ and not file.startswith(_OWN):
+            found = Location(file, trace.tb_lineno or 0)
+        trace = trace.tb_next
+    return found
+
+
+_OWN = (f"{sysconfig.get_path('stdlib')}{os.sep}", "<frozen ")

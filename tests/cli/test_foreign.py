@@ -1,0 +1,90 @@
+"""Code that is not ours decides neither the exit code nor whether there is an answer."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.cli.conftest import Run
+
+IMPORTS = {
+    "exits": "import sys\nsys.exit(0)",
+    "quits": "quit()",
+    "ends": "import os\nos._exit(0)",
+    "interrupts": "raise KeyboardInterrupt",
+    "closes": "raise GeneratorExit",
+    "descends": "def deep():\n    deep()\ndeep()",
+    "fails": "1 / 0",
+    "mute": "class Mute(Exception):\n    def __str__(self):\n        1 / 0\nraise Mute",
+}
+
+COMMANDS = ["simulate", "refine", "lockstep", "stateful", "swarm", "cluster"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [*(("check", name) for name in IMPORTS), *((command, "exits") for command in COMMANDS)],
+)
+def test_a_file_that_ends_the_process_when_it_is_imported_is_wrong_usage(
+    antiphon: Run, tmp_path: Path, name: str, command: str
+) -> None:
+    file = tmp_path / f"script_{name}_{command}.py"
+    file.write_text(IMPORTS[name] + "\n")
+    for arguments in ([command, file], [command, file, "--json"]):
+        answer = antiphon(*arguments)
+        assert answer.code == 64
+        assert f"{file}:" in answer.err
+    assert str(file) in answer.document.message
+
+
+def test_a_trace_of_a_module_that_ends_the_process_is_wrong_usage(
+    antiphon: Run, tmp_path: Path, trace: Path
+) -> None:
+    (tmp_path / "script_of_trace.py").write_text("import sys\nsys.exit(0)\n")
+    trace.write_text(trace.read_text().replace("cli_courier:", "script_of_trace:"))
+    answer = antiphon("replay", trace)
+    assert answer.code == 64
+    assert "sys.exit(0)" in answer.err
+
+
+BINDING = """
+    import atexit, io, os, sys
+    from tests.lockstep.conftest import FloodBinding
+
+    class Closes(FloodBinding):
+        def drive(self, me, snapshot, step, datagram):
+            if not sys.stdout.closed:
+                print("noise")
+            sys.stdout.close()
+            sys.stderr = io.StringIO()
+
+    class Ends(FloodBinding):
+        def perform(self, me, snapshot, step, datagram):
+            atexit.register(lambda: os._exit(0))
+            os._exit(0)
+
+    class Forks(FloodBinding):
+        def perform(self, me, snapshot, step, datagram):
+            os.fork()
+            return super().perform(me, snapshot, step, datagram)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("Closes", 0), ("Ends", 1), ("Forks", 0)])
+def test_a_binding_has_no_say_in_the_exit_code_and_the_document(tmp_path: Path, name: str, code: int) -> None:
+    """In a process of its own, whose streams and whose end are real."""
+    (tmp_path / "ways.py").write_text(textwrap.dedent(BINDING))
+    root = Path(__file__).resolve().parents[2]
+    ran = subprocess.run(
+        [sys.executable, "-m", "antiphon.conformance.cli", "lockstep", f"ways.py:{name}", "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        check=False,
+    )
+    document = msgspec.json.decode(ran.stdout)
+    assert ran.returncode == document["exit_code"] == code
+    assert document["outcome"] == {0: "holds", 1: "violated"}[code]

@@ -1,0 +1,51 @@
+"""The boundary around code that is not ours keeps its exceptions in, and lets the user's Ctrl-C out."""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from antiphon.spec.lang.foreign import Exited, Raised, alive, foreign
+
+
+def test_an_interrupt_by_the_user_passes() -> None:
+    with pytest.raises(KeyboardInterrupt), foreign():
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_that_the_code_raises_itself_does_not() -> None:
+    with pytest.raises(Raised, match=r"KeyboardInterrupt \(.*test_foreign.py:\d+\)"), foreign():
+        raise KeyboardInterrupt
+
+
+def test_what_belongs_to_the_interface_passes() -> None:
+    with pytest.raises(LookupError), foreign(LookupError):
+        raise KeyError(1)
+
+
+def test_the_place_is_the_innermost_outside_of_the_library() -> None:
+    with pytest.raises(Raised) as raised, foreign():
+        json.loads("{")
+    assert raised.value.at is not None
+    assert raised.value.at.file == __file__
+
+
+def test_a_child_ends_as_it_likes_and_never_comes_back() -> None:
+    codes = []
+    for ends in (True, False):
+        with foreign():
+            child = os.fork()
+            if child == 0 and ends:
+                os._exit(5)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    assert codes == [5, 70]
+
+
+def test_nothing_ends_a_process_that_is_kept_alive() -> None:
+    with alive():
+        with pytest.raises(Exited, match=r"os\._exit\(0\)"):
+            os._exit(0)
+        with pytest.raises(Exited, match=r"os\.execv"):
+            os.execv(sys.executable, ["python"])
