@@ -2,7 +2,7 @@
 run now.
 
 `docs/errata.md` is what `--write docs` makes; `--check docs` says whether it still rests on today's records
-and specifications, and runs nothing.
+and specifications, and whether its pictures are drawn as today; it searches nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def errata(
         typer.Option(
             "--check",
             metavar="DIR",
-            help=f"Say whether {FILE} there is up to date, without running.",
+            help=f"Say whether {FILE} and its pictures there are up to date, without a search.",
             show_default=False,
         ),
     ] = None,
@@ -89,7 +89,7 @@ def _sections(claims: tuple[Claim, ...], *, fresh: bool) -> tuple[list[report.Se
     differs.
     """
     results = run(claims, "auto", Reports.private(fresh=fresh), deep=True)
-    return [report.section(result, reproduce, called) for result in results], [
+    return [report.section(result, reproduce) for result in results], [
         result.claim.id for result in results if not result.agrees
     ]
 
@@ -124,8 +124,9 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
 
 
 def _put(directory: Path, sections: list[report.Section], without: list[str] | None = None) -> None:
-    """Put these sections into the text, and their pictures beside it; what else it has stays, but for claims
-    that are gone or `without`.
+    """Put these sections into the text; what else it has stays, but for claims that are gone or `without`.
+
+    All pictures are drawn anew from the steps that the text prints.
     """
     file, pictures = directory / FILE, directory / report.PICTURES
     have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -138,9 +139,10 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
             whole.append(report.Section(claim, *have[claim.id]))
     output.writable_directory("--write", pictures)
     output.write_text("--write", file, report.text(whole))
-    for item in sections:
-        if item.picture:
-            output.write_text("--write", pictures / f"{item.claim.id}.svg", item.picture)
+    for item in whole:
+        drawn, shown_in = report.picture(item, called), pictures / f"{item.claim.id}.svg"
+        if drawn and not (shown_in.exists() and shown_in.read_text(encoding="utf-8") == drawn):
+            output.write_text("--write", shown_in, drawn)
     shown = {f"{item.claim.id}.svg" for item in whole if f"]({report.PICTURES}/" in item.text}
     for stray in set(_there(pictures)) - shown:
         (pictures / stray).unlink()
@@ -155,6 +157,8 @@ def _check(directory: Path, *, json: bool) -> int:
         for name in report.kept(written)
         if name not in {claim.id for claim in report.refuted(all_claims())}
     ]
+    if not old and not extra:
+        extra = _undrawn(directory / report.PICTURES, written)
     outcome = Outcome.UNKNOWN if old or extra else Outcome.HOLDS
     if json:
         return output.finish(_document(outcome, stale=old + extra))
@@ -165,6 +169,18 @@ def _check(directory: Path, *, json: bool) -> int:
     )
     output.last_line(outcome, told)
     return outcome.exit_code
+
+
+def _undrawn(pictures: Path, written: str) -> list[str]:
+    """Return the claims whose picture is not what is drawn today from the steps that the text prints."""
+    have = report.kept(written)
+    sections = [report.Section(claim, *have[claim.id]) for claim in report.refuted(all_claims())]
+    drawn = {f"{item.claim.id}.svg": report.picture(item, called) for item in sections}
+    return [
+        Path(name).stem
+        for name, svg in drawn.items()
+        if svg and (pictures / name).read_text(encoding="utf-8") != svg
+    ]
 
 
 def _there(pictures: Path) -> dict[str, bool]:

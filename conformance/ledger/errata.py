@@ -8,6 +8,8 @@
 3. A section carries a digest of all that it rests on (the record, and the meaning of every specification that
    it checks), so that a stale one is noticed without running anything (`stale`), and only stale ones are made
    anew.
+4. A picture is drawn from the steps that its section prints (`picture`), so that it can be made again without
+   a search.
 
 This file knows no protocol and runs no checker.
 """
@@ -26,9 +28,9 @@ from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.notation import compact_step
-from antiphon.model.trace import Trace
+from antiphon.model.trace import ReplayError, Trace
 from antiphon.spec.claims import Check, Claim, Standing
-from antiphon.spec.lang import Program, Spec, program
+from antiphon.spec.lang import Program, Spec, Transition, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Repair
 
@@ -41,14 +43,16 @@ PICTURES = "errata"
 Command = Callable[[Check], str]
 
 
+Name = Callable[[type[Spec]], str]
+
+
 @dataclass(frozen=True)
 class Section:
-    """The errata of one claim: Markdown, and the picture of its shortest run if there is one."""
+    """The errata of one claim, in Markdown."""
 
     claim: Claim
     digest: str
     text: str
-    picture: str = ""
 
 
 def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
@@ -56,10 +60,8 @@ def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(claim for claim in claims if claim.verdict == "violated")
 
 
-def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], str]) -> Section:
-    """The section of one claim, from what its checks gave; `command` says how a check is run alone, `name`
-    what its specification is called.
-    """
+def section(result: ClaimResult, command: Command) -> Section:
+    """Write the section of one claim from the results of its checks; `command` says how a check is run alone."""
     claim = result.claim
     shown = _shown(result)
     parts = [f"### {claim.id}: {claim.claim}", _quoted(claim), _verdict(claim)]
@@ -70,9 +72,60 @@ def section(result: ClaimResult, command: Command, name: Callable[[type[Spec]], 
     parts += [_repairs(claim, result), _bounds(result)]
     again = f"antiphon claims {claim.id}" + (" --deep" if any(check.deep for check in claim.checks) else "")
     parts.append(f"Again: `{again}`" if claim.checks else "")
-    trace = shown.verdict.trace if shown is not None and shown.verdict is not None else None
-    picture = svg(diagram(_bare(trace), name(trace.program.spec))) if trace is not None else ""
-    return Section(claim, digest(claim), "\n\n".join(part for part in parts if part), picture)
+    return Section(claim, digest(claim), "\n\n".join(part for part in parts if part))
+
+
+def picture(item: Section, name: Name) -> str:
+    """Draw the run that a section prints, as SVG; empty if it prints none. `name` names a specification.
+
+    Raises:
+        ReplayError: the printed steps are no run of today's specification.
+    """
+    printed = _PRINTED.search(item.text)
+    if printed is None:
+        return ""
+    check = next(
+        each
+        for each in item.claim.checks
+        if isinstance(each, Check) and each.outcome == "violated" and item.text[printed.start():].startswith(
+            f"`{each.property}` fails in {printed['count']} ({_variant(each)}; {_constants(each)}): "
+        )
+    )
+    bound = program_of(check)
+    lines = printed["steps"].splitlines()
+    loop = next((_loop(line, len(lines)) for line in lines if "for ever" in line), None)
+    names = [line[5:] for line in lines if "for ever" not in line]
+    return svg(diagram(_run(bound, names, check.property, printed["why"].removesuffix("."), loop), name(bound.spec)))
+
+
+_PRINTED = re.compile(
+    r"^`[^`]+` fails in (?P<count>\d+ steps?) \(.*?\): (?P<why>.*)\n\n!\[.*\n\n"
+    r"```text\n(?P<steps>(?:.*\n)*?)```",
+    re.MULTILINE,
+)
+"""The run in the text of a section, as `_counterexample` prints it."""
+
+
+def _loop(line: str, rows: int) -> int:
+    """The number of the state to which a lasso comes back, from its last line of `rows` lines."""
+    found = re.search(r"from step (\d+)", line)
+    return int(found[1]) - 1 if found else rows - 1
+
+
+def _run(bound: Program, names: list[str], shows: str, why: str, loop: int | None) -> Trace:
+    """Execute printed steps from the first initial state in which they are possible."""
+    machine = bound.reference
+    for start in machine.initial():
+        state, transitions = start, list[Transition]()
+        for name in names:
+            step = next((each for each in machine.enabled(state) if compact_step(each) == name), None)
+            if step is None:
+                break
+            transitions.append(machine.apply(state, step))
+            state = transitions[-1].state
+        else:
+            return Trace(bound, start, tuple(transitions), shows, why, loop)
+    raise ReplayError(f"{bound.name}: the steps {', '.join(names)} are not possible")
 
 
 def digest(claim: Claim) -> str:
@@ -304,12 +357,8 @@ def _constants(check: Check) -> str:
     return ", ".join(settings(check.constants)) or "defaults"
 
 
-def _bare(trace: Trace) -> Trace:
-    """The trace with a reason that names no line of a source file: lines move while the meaning stays."""
-    return dataclasses.replace(trace, why=_without_places(trace.why))
-
-
 def _without_places(reason: str) -> str:
+    """Leave out the lines of source files from a reason: lines move while the meaning stays."""
     return re.sub(r" ?\([^()\s]*\.py:\d+(?::\d+)?\)", "", reason)
 
 
@@ -325,4 +374,6 @@ def _cell(words: str) -> str:
     return _line(words).replace("|", "\\|")
 
 
-__all__ = ["FORM", "HEAD", "PICTURES", "Section", "digest", "kept", "refuted", "section", "stale", "text"]
+__all__ = [
+    "FORM", "HEAD", "PICTURES", "Section", "digest", "kept", "picture", "refuted", "section", "stale", "text",
+]  # fmt: skip

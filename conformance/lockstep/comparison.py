@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from antiphon.conformance.bindings import Binding, BindingError, Misreports, Refused, guarded
 from antiphon.conformance.bindings import system as systems
@@ -48,10 +48,21 @@ class Difference:
 
 
 class Differs(Exception):
-    """The two sides disagree here: what about, and what each says."""
+    """The two sides disagree here: what about, and what each says.
 
-    def __init__(self, what: str, specification: object, implementation: object) -> None:
+    `events` are those that the implementation emitted in the step, where they are not the specification's.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        specification: object,
+        implementation: object,
+        *,
+        events: tuple[object, ...] | None = None,
+    ) -> None:
         self.what, self.specification, self.implementation = what, specification, implementation
+        self.events = events
         here, there = apart(specification, implementation)
         super().__init__(f"{what}: specification {here}; implementation {there}")
 
@@ -109,14 +120,14 @@ class Comparison:
         """The step on both sides; events, variables and what a shell sees are compared. Raises Differs."""
         transition = self.machine.apply(state, step)
         try:
-            with raising():
+            with raising(events=()):
                 after, events = systems.perform(self.binding, system, step)
         except Refused as refusal:
             raise refuses(refusal) from refusal
         with raising():
             same = bool(events == transition.events)
         if not same:
-            raise Differs("events", transition.events, events)
+            raise Differs("events", transition.events, events, events=events)
         self.state(transition.state, after)
         try:
             with raising():
@@ -141,8 +152,14 @@ class Comparison:
             raise Differs(told.what, told.specification, told.implementation) from told
 
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
-        """What was found, with its trace as CPython executes it."""
+        """What was found, with its trace as CPython executes it.
+
+        The last step of the trace has the events of the implementation: what it did not do is not drawn.
+        """
         trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
+        if found.events is not None:
+            last = replace(trace.transitions[-1], events=found.events)
+            trace = replace(trace, transitions=(*trace.transitions[:-1], last))
         return Difference(trace, found.what, found.specification, found.implementation)
 
     def run(self, start: State, steps: Sequence[Step], seed: int = 0) -> Difference | None:
@@ -190,12 +207,15 @@ class Comparison:
             if UNSTEADY in found.what
             else f"{found.what}, which does not come each time: {UNSTEADY}"
         )
-        return self.difference(start, steps, Differs(what, found.specification, found.implementation))
+        unsteady = Differs(what, found.specification, found.implementation, events=found.events)
+        return self.difference(start, steps, unsteady)
 
 
 @contextmanager
-def raising() -> Iterator[None]:
+def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
     """What code that is not ours raises here is a difference: the specification takes the step.
+
+    `events` are those that it emitted in the step before it raised; None: the specification's.
 
     Raises:
         Differs: something was raised.
@@ -204,17 +224,17 @@ def raising() -> Iterator[None]:
         with foreign(Differs, Refused, Misreports, Enough, SpecError):
             yield
     except Raised as raised:
-        raise raises(raised) from raised.error
+        raise raises(raised, events) from raised.error
 
 
-def raises(raised: Raised) -> Differs:
+def raises(raised: Raised, events: tuple[object, ...] | None = None) -> Differs:
     """The difference that the implementation raises something where the specification takes a step."""
-    return Differs("the implementation raises", "goes on", str(raised))
+    return Differs("the implementation raises", "goes on", str(raised), events=events)
 
 
 def refuses(refusal: Refused) -> Differs:
     """The difference that the implementation refuses a step of the specification."""
-    return Differs("the implementation refuses the step", "takes it", str(refusal))
+    return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
 
 
 def apart(specification: object, implementation: object) -> tuple[str, str]:

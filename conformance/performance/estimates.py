@@ -20,8 +20,17 @@ class Estimate(NamedTuple):
     half_width: float
 
     def __str__(self) -> str:
-        digits = max(0, 2 - math.floor(math.log10(abs(self.mean)))) if self.mean else 0
-        return f"{self.mean:,.{digits}f} ± {self.half_width:,.{digits}f}"
+        return f"{self.mean:,.{self._digits}f} ± {self.half_width:,.{self._digits}f}"
+
+    @property
+    def printed(self) -> Estimate:
+        """The estimate as its text has it: a drawing of it can be made again from a table."""
+        return Estimate(round(self.mean, self._digits), round(self.half_width, self._digits))
+
+    @property
+    def _digits(self) -> int:
+        """The digits after the point: three of the mean."""
+        return max(0, 2 - math.floor(math.log10(abs(self.mean)))) if self.mean else 0
 
 
 def estimate(values: Sequence[float]) -> Estimate:

@@ -186,7 +186,7 @@ def _chart(figure: _Figure, runs: Runs, scale: Scale) -> Chart:
         for protocol in PROTOCOLS:
             settings = [scale.point(protocol, size, interarrival_ms) for size in scale.sizes]
             measured = zip(scale.sizes, _estimates(figure, runs, settings), strict=True)
-            points = [(size, value.mean, value.half_width) for size, value in measured]
+            points = [(size, *value.printed) for size, value in measured]
             if figure.computed is not None:
                 computed = [(s.members, figure.computed(s), 0.0) for s in settings]
                 curves.append(Curve("computed", _COLOURS[protocol], computed))

@@ -12,6 +12,9 @@
    one receiver of the packets that are gone after it, else to the lane of the system.
 5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member
    they are not addressed to, else from above.
+6. A specification without packets is drawn by its state: beside each step stand the values that it changed.
+7. A lifeline ends at the step that emits an event `Crash` of its member, or at the environment's step `crash`
+   of it; it goes on from the next step of that member, if there is one.
 
 Nothing here knows a protocol. What draws knows only this module.
 """
@@ -24,10 +27,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from antiphon.model.changes import beginning
+from antiphon.model.changes import beginning, trace_changes
 from antiphon.model.notation import compact, short_places
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Index, Program, State, Step, types
+from antiphon.spec.lang import Index, Program, State, Step, Transition, types
 
 SYSTEM = "system"
 """The name of the lane of steps that belong to no member."""
@@ -46,7 +49,8 @@ class Event:
     """What happened on a lane at a step. Row 0 is the start, row k the k-th step.
 
     `label` says what the step was without its process and packet; `emits` are the events of the service;
-    `broken` says which property breaks.
+    `broken` says which property breaks; `changes` are the values that the step changed; `crash`: the lifeline
+    ends here.
     """
 
     row: int
@@ -55,6 +59,8 @@ class Event:
     emits: tuple[str, ...] = ()
     broken: str = ""
     fault: bool = False
+    changes: tuple[str, ...] = ()
+    crash: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,20 @@ class Diagram:
         """The kinds of packets, in order of appearance."""
         return tuple(dict.fromkeys(arrow.kind for arrow in self.arrows))
 
+    def lifelines(self, lane: int) -> tuple[tuple[int, int | None], ...]:
+        """The rows from which and to which a member lives; None: to the end of the diagram."""
+        lives: list[tuple[int, int | None]] = [(0, None)]
+        for event in self.events:
+            if event.lane != lane:
+                continue
+            begin, end = lives[-1]
+            if end is not None:
+                lives.append((event.row, None))
+                begin = event.row
+            if event.crash:
+                lives[-1] = (begin, event.row)
+        return tuple(lives)
+
 
 def diagram(trace: Trace, name: str = "") -> Diagram:
     """The space-time diagram of a trace; `name` is what its specification is called (empty: its class)."""
@@ -138,6 +158,7 @@ class _Drawing:
         self.events: list[Event] = []
         self.arrows: list[Arrow] = []
         self.uses_system = not self.members
+        self.changes = () if self.channels else trace_changes(trace)
 
     @property
     def system(self) -> int:
@@ -185,7 +206,11 @@ class _Drawing:
         if row == len(self.trace) and not broken and not self.witness and self.trace.loop is None:
             broken = self.trace.shows
         emits = tuple(_event_label(event) for event in transition.events)
-        self.events.append(Event(row, lane, self._label(transition.step, taken), emits, broken, fault))
+        changed = () if self.channels else self.changes[row - 1]
+        label = self._label(transition.step, taken)
+        crash = self._crashed(transition, fault=fault) == lane is not None
+        shown = tuple(map(str, changed))
+        self.events.append(Event(row, lane, label, emits, broken, fault, shown, crash))
 
     def finish(self) -> Diagram:
         """What still flies is drawn too."""
@@ -215,6 +240,16 @@ class _Drawing:
         )
 
     # Pieces -------------------------------------------------------------------------------------------------
+
+    def _crashed(self, transition: Transition, *, fault: bool) -> int | None:
+        """The lane of the member that crashes in a step, if one does."""
+        for event in transition.events:
+            if type(event).__name__ == "Crash":
+                return self.lane_of.get(getattr(event, "process", None))
+        step = transition.step
+        if fault and step.action == "crash" and step.arguments:
+            return self.lane_of.get(step.arguments[0])
+        return None
 
     def _ordered(self, keys: Any) -> list[tuple[str, Any]]:
         return sorted(keys, key=lambda key: (self.channels.index(key[0]), compact(key[1])))

@@ -77,7 +77,7 @@ class _Sheet:
         )
 
     def _loop(self) -> None:
-        """A bracket beside the steps that repeat for ever."""
+        """A bracket beside the steps that repeat for ever, with an arrow back to the first of them."""
         loop = self.diagram.loop
         if loop is None:
             return
@@ -85,8 +85,8 @@ class _Sheet:
         self.parts.append(
             f'<path d="M 18 {top:.1f} H 8 V {self.bottom - 4:.1f} H 18" fill="none" stroke="{BAD}" '
             'stroke-width="1.5"/>'
-            f'<text x="12" y="{(top + self.bottom) / 2:.1f}" font-size="13" fill="{BAD}">↻</text>'
         )
+        self._head(8, top, 22, top, BAD)
 
     # Places -------------------------------------------------------------------------------------------------
 
@@ -120,6 +120,7 @@ class _Sheet:
         lines = [(name, "name")] if event.lane is not None else []
         if event.lane is not None:
             lines += [(line, "detail") for line in textwrap.wrap(details, 38)]
+            lines += [(line, "detail") for change in event.changes for line in textwrap.wrap(change, 38)]
         lines += [(f"» {emitted}", "emit") for emitted in event.emits]
         if event.broken:
             lines += [
@@ -150,10 +151,18 @@ class _Sheet:
         top = self.top - 20
         for lane, name in enumerate(self.diagram.lanes):
             x = self.x(lane)
-            self.parts.append(
-                f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{self.bottom:.1f}" stroke="#4a5568" '
-                'stroke-width="1.5"/>'
-            )
+            for begin, end in self.diagram.lifelines(lane):
+                y1 = self.ys[begin] if begin else top
+                y2 = self.bottom if end is None else self.ys[end] + 12
+                self.parts.append(
+                    f'<line x1="{x:.1f}" y1="{y1:.1f}" x2="{x:.1f}" y2="{y2:.1f}" stroke="#4a5568" '
+                    'stroke-width="1.5"/>'
+                )
+                if end is not None:
+                    self.parts.append(
+                        f'<line x1="{x - 8:.1f}" y1="{y2:.1f}" x2="{x + 8:.1f}" y2="{y2:.1f}" '
+                        f'stroke="{BAD}" stroke-width="2"/>'
+                    )
             wide = max(34.0, len(name) * 8.5 + 16)
             self.parts.append(
                 f'<rect x="{x - wide / 2:.1f}" y="{top - 24:.1f}" width="{wide:.1f}" height="24" rx="5" '
@@ -309,6 +318,14 @@ class _Sheet:
         if Fate.FLYING in fates:
             end = f'<circle cx="25" cy="-4" r="2.6" fill="#fff" stroke="{INK}"/>'
             entries.append(("still in flight", f'{line} stroke="{INK}" stroke-dasharray="2 3"/>{end}'))
+        if any(event.crash for event in self.diagram.events):
+            bar = f'<path d="M13,-12 V0 M5,0 H21" stroke="{BAD}" stroke-width="2" fill="none"/>'
+            entries.append(("crashed", bar))
+        if self.diagram.loop is not None:
+            back = f'<path d="M26,2 H13 V-9 H18" stroke="{BAD}" stroke-width="1.5" fill="none"/>'
+            head = f'<polygon points="26,-9 18,-12.5 18,-5.5" fill="{BAD}"/>'
+            stays = self.diagram.loop == self.diagram.rows
+            entries.append(("↻ nothing more happens" if stays else "↻ for ever", back + head))
         return entries
 
     def _verdict(self, y: float) -> float:

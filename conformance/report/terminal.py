@@ -40,6 +40,8 @@ class _Page:
         self.lane_width = max(NARROWEST, (width - GUTTER) // count)
         self.width = GUTTER + self.lane_width * count
         self.lines: list[Text] = []
+        self.row, self.ended = 0, False
+        """The row under construction, and whether a member has crashed in it already."""
         packets = dict.fromkeys(map(_packet, diagram.arrows))
         self.letters = dict(zip(packets, _letters(), strict=False))
         self.colours = {kind: COLOURS[number % len(COLOURS)] for number, kind in enumerate(diagram.kinds)}
@@ -55,6 +57,7 @@ class _Page:
         for row in range(1, self.diagram.rows + 1):
             if self.diagram.loop == row - 1:
                 self._round("┌─", "↻ from here for ever")
+            self.row, self.ended = row, False
             self._step(rows[row])
         self._back()
         self._foot()
@@ -69,8 +72,14 @@ class _Page:
     def _blank(self) -> list[tuple[str, Style]]:
         cells = [(" ", Style())] * self.width
         for lane in range(len(self.diagram.lanes)):
-            cells[self.column(lane)] = ("│", LANE)
+            lives = self.diagram.lifelines(lane)
+            if any(self._lives(begin, end) for begin, end in lives):
+                cells[self.column(lane)] = ("│", LANE)
         return cells
+
+    def _lives(self, begin: int, end: int | None) -> bool:
+        """Whether the row under construction is within a lifeline."""
+        return begin <= self.row and (end is None or self.row < end or (self.row == end and not self.ended))
 
     def _write(self, cells: list[tuple[str, Style]], at: int, text: str, style: Style) -> None:
         for offset, letter in enumerate(text):
@@ -97,6 +106,7 @@ class _Page:
         style = BROKEN if event.broken else Style(bold=True)
         cells = self._blank()
         lane = event.lane if event.lane is not None else None
+        self.ended = event.crash
         if not arriving or lane is not None:
             self._write(cells, 0, f"{event.row:>4}" if not arriving else "    ", Style(color="bright_black"))
         if lane is None:
@@ -119,6 +129,8 @@ class _Page:
                 cells = self._blank()
             self._write(cells, self.column(lane) + 2, line, style if number == 0 else Style())
             self._add(cells)
+        for change in event.changes:
+            self._note(lane, change, Style(color="bright_black"))
         for emitted in event.emits:
             self._note(lane, f"» {emitted}", BROKEN if event.broken else Style(color="green", bold=True))
 

@@ -17,6 +17,7 @@ from antiphon.conformance.ledger import errata
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
+from antiphon.programs import called
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
 from antiphon.spec.claims.claim import ORDERS, RecordedOutcome, Standing
@@ -148,6 +149,16 @@ def test_the_committed_errata_rest_on_todays_records_and_specifications() -> Non
     pictures = {path.name: True for path in (docs / errata.PICTURES).glob("*.svg")}
     assert [claim.id for claim in errata.stale(all_claims(), written, pictures)] == []
     assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(all_claims())]
+
+
+def test_the_pictures_of_the_committed_errata_are_drawn_as_today() -> None:
+    """Otherwise: antiphon errata --write docs."""
+    docs = Path(__file__).parents[2] / "docs"
+    have = errata.kept((docs / "errata.md").read_text(encoding="utf-8"))
+    sections = [errata.Section(claim_of(name), *section) for name, section in have.items()]
+    drawn = {item.claim.id: errata.picture(item, called) for item in sections}
+    committed = {path.stem: path.read_text(encoding="utf-8") for path in (docs / errata.PICTURES).iterdir()}
+    assert {name: picture for name, picture in drawn.items() if picture} == committed
 
 
 def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytest.Subtests) -> None:

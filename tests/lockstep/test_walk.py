@@ -11,6 +11,7 @@ import pytest
 from antiphon.conformance.bindings import BindingError, Effect, binding_of
 from antiphon.conformance.bindings.rbp import RbpBinding
 from antiphon.conformance.lockstep import Comparison, lockstep, walk
+from antiphon.conformance.report import diagram, text_diagram
 from antiphon.conformance.suites import check_binding
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import compiled_machine, transitions_of
@@ -125,6 +126,9 @@ def test_other_events_differ(flood: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     report = lockstep(flood)
     assert report.difference is not None
     assert report.difference.what == "events"
+    assert report.difference.specification
+    assert report.difference.trace.transitions[-1].events == (), "the picture shows what the code did"
+    assert "»" not in text_diagram(diagram(report.difference.trace)).plain.splitlines()[-2]
 
 
 def test_an_offer_too_many_is_found_before_a_longer_difference(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
-from antiphon.conformance.performance import Setting, simulate
-from antiphon.conformance.performance.estimates import estimate
+from antiphon.conformance.performance import PROTOCOLS, Setting, simulate
+from antiphon.conformance.performance import page as page_module
+from antiphon.conformance.performance.estimates import Estimate, estimate
 from antiphon.conformance.performance.page import all_points, page, pictures
 from antiphon.conformance.performance.questions import CM, DTP, Scale
 from antiphon.conformance.performance.sentences import SENTENCES
@@ -91,3 +95,25 @@ def test_the_committed_page_has_what_is_found_today() -> None:
     written = (DOCS / "dtp-figures.md").read_text(encoding="utf-8")
     assert f"| 50 | 2 | {estimate([run.stability_ms for run in runs])} |" in written
     assert all(f"]({link})" in written for link in (f"pictures/dtp-figure-{n}.svg" for n in (2, 3, 4, 5)))
+
+
+def test_the_drawings_show_the_tables_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are made again from the tables, which python benchmarks/dtp_figures.py --write docs writes."""
+    written = (DOCS / "dtp-figures.md").read_text(encoding="utf-8")
+    figures = re.split(r"^## Figure (?=\d)", written, flags=re.MULTILINE)[1:]
+    tables = {
+        text[0]: [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")][2:]
+        for text in figures
+    }
+
+    def estimates(figure: Any, _: Any, settings: Iterable[Setting]) -> list[Estimate]:
+        rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in tables[str(figure.number)]]
+        cells = {
+            (row[0], row[1], protocol): row[2 + k] for row in rows for k, protocol in enumerate(PROTOCOLS)
+        }
+        found = [cells[f"{each.interarrival_ms:g}", str(each.members), each.protocol] for each in settings]
+        return [Estimate(*(float(part.replace(",", "")) for part in cell.split(" ± "))) for cell in found]
+
+    monkeypatch.setattr(page_module, "_estimates", estimates)
+    for name, drawn in pictures({}, Scale()).items():
+        assert drawn == (DOCS / "pictures" / name).read_text(encoding="utf-8"), name

@@ -1,11 +1,26 @@
 """A diagram says who sent what to whom, and what became of it, without knowing the protocol."""
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from typing import Annotated
 
-from antiphon.conformance.report import Fate, diagram
+from antiphon.conformance.report import Fate, diagram, svg, text_diagram
+from antiphon.conformance.report.diagram import Diagram
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.examples.two_phase import TwoPhase
-from antiphon.spec.lang import program
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Spec,
+    Step,
+    action,
+    environment,
+    everywhere,
+    program,
+    require,
+)
 from antiphon.spec.protocols.rbp.properties import RbpProperties
 
 
@@ -109,3 +124,67 @@ def test_what_the_environment_takes_all_at_once_is_lost(ballot: Run) -> None:
 def test_of_several_initial_states_the_diagram_says_which(ballot: Run, broken: Trace) -> None:
     assert diagram(ballot()).begins == "asking = p1, done[p1] = True"
     assert diagram(broken).begins == ""
+
+
+class Member(Index, size="members"):
+    """A process."""
+
+
+class Stopping(Spec):
+    """Members count; one stops, and may come back."""
+
+    members: Const[int] = 2
+    count: Map[Member, Annotated[int, Between(0, 3)]] = everywhere(0)
+    down: Map[Member, bool] = everywhere(False)
+
+    @action
+    def increase(self, p: Member) -> None:
+        """One more."""
+        require(not self.down[p] and self.count[p] < 3)
+        self.count[p] += 1
+
+    @environment
+    def crash(self, p: Member) -> None:
+        """It stops."""
+        require(not self.down[p])
+        self.down[p] = True
+
+    @environment
+    def come_back(self, p: Member) -> None:
+        """It starts again."""
+        require(self.down[p])
+        self.down[p] = False
+
+
+def stopping(*names: str) -> Diagram:
+    bound = program(Stopping)
+    state, steps = bound.reference.initial()[0], list[Step]()
+    for name in names:
+        step = next(each for each in bound.reference.enabled(state) if each.action == name)
+        steps.append(step)
+        state = bound.reference.apply(state, step).state
+    return diagram(replay(bound, bound.reference.initial()[0], steps))
+
+
+def test_the_line_of_a_member_ends_where_it_crashes() -> None:
+    drawn = stopping("increase", "crash", "increase", "come_back", "increase")
+    assert [drawn.lifelines(lane) for lane in (0, 1)] == [((0, 2), (4, None)), ((0, None),)]
+    lines = [line.ljust(60) for line in text_diagram(drawn, 60).plain.splitlines()]
+    column = lines[1].index("m0")
+    at = {int(line[:4]): number for number, line in enumerate(lines) if line[:4].strip().isdigit()}
+    assert lines[at[1] + 1][column] == "│"
+    assert {lines[number][column] for number in range(at[2] + 1, at[4])} == {" "}
+    assert lines[at[4]][column] == "●"
+    root = ElementTree.fromstring(svg(drawn))
+    assert "crashed" in "".join(root.itertext())
+
+
+def test_without_messages_each_step_shows_the_values_that_it_changed() -> None:
+    drawn = stopping("increase", "crash")
+    assert [event.changes for event in drawn.events] == [("count[m0]: 0 -> 1",), ("down[m0]: False -> True",)]
+    assert "count[m0]: 0 -> 1" in text_diagram(drawn, 80).plain
+    assert "count[m0]: 0 -> 1" in "".join(ElementTree.fromstring(svg(drawn)).itertext())
+
+
+def test_where_messages_fly_no_values_are_shown(broken: Trace) -> None:
+    assert not any(event.changes for event in diagram(broken).events)

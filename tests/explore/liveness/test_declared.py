@@ -236,16 +236,16 @@ def test_a_mark_that_means_nothing_is_refused_at_once(mark: Callable[[], object]
 def test_a_lasso_is_saved_with_its_loop_and_loaded(tmp_path: Path, spec: type[Spec], name: str) -> None:
     trace = lasso_of(spec, name)
     assert trace.loop is not None
-    assert to_itf(trace)["loop"] == trace.loop + 1
+    assert to_itf(trace, tmp_path)["loop"] == trace.loop + 1
     save(trace, tmp_path / "lasso.itf.json")
     found = load(tmp_path / "lasso.itf.json")
     assert (found.loop, found.steps, found.shows) == (trace.loop, trace.steps, name)
 
 
-def test_a_run_without_loop_is_saved_as_before() -> None:
+def test_a_run_without_loop_is_saved_as_before(tmp_path: Path) -> None:
     found = check(program(Table))["somebody_eats"].trace
     assert found is not None
-    data = to_itf(found)
+    data = to_itf(found, tmp_path)
     assert "loop" not in data
     assert "loop" not in data["#meta"]["antiphon"]
 
