@@ -229,7 +229,7 @@ class _Walk:
         except Unsteady:
             raise _Found(position, number, OTHERWISE) from None
         except Raised as raised:
-            raise _Found(position, number, raises(raised)) from raised
+            raise _Found(position, number, raises(raised, ())) from raised
         except Refused as refused:
             raise _Found(position, number, refuses(refused)) from refused
 
