@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
-from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.lockstep import LockstepReport
 from antiphon.conformance.lockstep import lockstep as walk
@@ -95,20 +94,20 @@ def verify(
     promise: Collection[str] = (TOTAL_ORDER,),
     master: str | None = None,
 ) -> VerifyReport:
-    """Judge the logs of many runs on Spark.
+    """Judge the logs of many runs: in this process, or on Spark if they have more than some million events.
 
     Args:
-        path: a lake (`antiphon ingest`), or logs, as `ingest` takes them: a directory of runs.
+        path: logs, as `ingest` takes them: the directory of a run, or of runs; or a lake (`antiphon ingest`).
         promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
             "virtual-synchrony", "consensus" and others.
-        master: Spark's master; without it the session of this process, else all cores of this machine.
+        master: Spark's master, to judge there whatever the size. Where Spark judges without one, it is on the
+            session of this process, else on all cores of this machine.
 
     Raises:
-        MissingExtra: Spark is not installed; an ImportError.
+        MissingExtra: Spark is needed and not installed; an ImportError.
         InputError: there is nothing to judge at `path`, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
-    needs_spark("verify")
-    from antiphon.conformance.pipeline import verify as judge  # here: Spark is an extra
+    from antiphon.conformance.pipeline import verify as judge  # here: few programs need it
 
     return judge(path, master, promise)

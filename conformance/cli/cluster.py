@@ -103,10 +103,11 @@ def _print(result: ClusterResult) -> None:
     if any(result.stops):
         told = ", ".join(f"process {process} {count:,} times" for process, count in enumerate(result.stops))
         console.print(f"stopped: {told}")
-    table = output.table("property", "verdict", "what was found")
+    table = output.table("property", "verdict", "judged", "what was found")
     for finding in result.judged.findings:
         outcome = result.judged.outcome(finding)
-        table.add_row(finding.property, output.mark(outcome), Text(str(finding)))
+        found = Text(result.judged.told(finding))
+        table.add_row(finding.property, output.mark(outcome), f"{finding.judged:,}", found)
     console.print(table)
     for fault in result.faults:
         console.print(f"the run itself: {fault}", style="yellow", soft_wrap=True)

@@ -1,7 +1,8 @@
-"""`antiphon verify`: the logs of many runs, judged on Spark."""
+"""`antiphon verify`: the logs of many runs, judged in this process, or on Spark where there are too many."""
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,6 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
@@ -34,19 +34,27 @@ def verify(
             show_default=False,
         ),
     ],
-    master: options.Master = "local[*]",
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            help="Judge on Spark, on this master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn. "
+            "Without: in this process, and on Spark's local[*] what has more than two million events.",
+            show_default=False,
+        ),
+    ] = None,
     promise: Promise = None,
     json: options.Json = False,
 ) -> int:
-    """Judge the logs of many runs on Spark."""
-    needs_spark("verify")
-    from antiphon.conformance import pipeline  # here: it takes long to load
+    """Judge the logs of many runs."""
+    from antiphon.conformance.pipeline.errors import InputError  # here: it takes long to load
+    from antiphon.conformance.pipeline.verification import verify as judge
 
     console = output.err()
     try:
-        with working(f"judging {path} on {master}", console) as tell:
-            report = pipeline.verify(path, master, promise or (TOTAL_ORDER,), tell)
-    except pipeline.InputError as error:
+        with working(f"judging {path}{f' on {master}' if master else ''}", console) as tell:
+            report = judge(path, master, promise or (TOTAL_ORDER,), tell, jobs=os.cpu_count() or 1)
+    except InputError as error:
         raise output.UsageProblem(str(error)) from error
     if json:
         return output.finish(documents.Verify(outcome=report.outcome, path=path, report=report.to_dict()))
@@ -56,11 +64,14 @@ def verify(
 
 def _print(report: Any) -> None:
     console = output.out()
-    table = output.table("property", "holds", "violated", "unknown", "what was found")
+    table = output.table("property", "holds", "violated", "unknown", "judged", "what was found")
     for name, counts, found in in_logs(report):
         others = [str(counts[outcome] or "-") for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN)]
-        table.add_row(name, str(counts[Outcome.HOLDS]), *others, Text(found))
+        judged = f"{report.judged[name]:,}" if report.judged.get(name) else "-"
+        table.add_row(name, str(counts[Outcome.HOLDS] or "-"), *others, judged, Text(found))
     console.print(table)
+    for hint in report.hints:
+        console.print(hint, style="yellow", soft_wrap=True)
     for damage in report.damage:
         console.print(f"{damage}", style="yellow", soft_wrap=True)
     if report.faults > len(report.damage):

@@ -60,7 +60,12 @@ class ClusterResult:
             for finding in self.judged.findings
             if self.judged.outcome(finding) is Outcome.VIOLATED
         )
-        return (*violated, *self.faults)
+        unjudged = (
+            f"{finding.property}: {self.judged.told(finding)}"
+            for finding in self.judged.findings
+            if self.judged.outcome(finding) is Outcome.UNKNOWN and not self.judged.problems
+        )
+        return (*violated, *self.faults, *unjudged)
 
     def record(self) -> bytes:
         """What is kept beside the logs, as one JSON object."""

@@ -6,6 +6,7 @@ logs came from. The machines of `spec.services` define what services promise and
 logs can break (datagrams, handover, identifiers and payloads) has a function here.
 """
 
+from antiphon.conformance.history.doubts import hints
 from antiphon.conformance.history.finding import (
     FURTHER_PROPERTIES,
     PROPERTIES,
@@ -37,6 +38,7 @@ __all__ = [
     "Place",
     "PromiseError",
     "RunFindings",
+    "hints",
     "history",
     "judge_by_machines",
     "judge_history",

@@ -1,4 +1,5 @@
-"""An identifier names the source of its message, and a payload is the one that the source broadcast.
+"""An identifier names the source of its message, a payload is the one that the source broadcast, and a
+message comes to those whom it is for, once.
 
 What logs say of messages beside their identity, of which the machines know nothing. This module knows nothing
 of order, and nothing of agreement.
@@ -8,10 +9,15 @@ from __future__ import annotations
 
 from antiphon.conformance.history.finding import (
     BROADCAST_BY_ANOTHER,
+    FOR_OTHERS,
+    NO_DUPLICATION,
     OTHER_PAYLOAD,
+    TWICE,
+    Finding,
     History,
     Offence,
     Place,
+    finding,
 )
 from antiphon.conformance.trace import Broadcast, Deliver
 
@@ -47,6 +53,43 @@ def other_payloads(history: History) -> list[Offence]:
             if m in sent and sent[m][1] != event.digest
         ]
     return offences
+
+
+def destinations_of(history: History) -> dict[str, frozenset[int]]:
+    """Of each message that is for some processes, for which: the first broadcast of its source says."""
+    told: dict[str, frozenset[int] | None] = {}
+    for process, events in enumerate(history):
+        for event in events:
+            if isinstance(event, Broadcast) and _names(event.m, process):
+                named = None if event.destinations is None else frozenset(event.destinations)
+                told.setdefault(event.m, named)
+    return {m: named for m, named in told.items() if named is not None}
+
+
+def deliveries_to_others(history: History) -> list[Offence]:
+    """The deliveries of messages at processes that they are not for."""
+    meant = destinations_of(history)
+    return [
+        (FOR_OTHERS, Place(process, event.i, event.m), None)
+        for process, events in enumerate(history)
+        for event in events
+        if isinstance(event, Deliver) and process not in meant.get(event.m, (process,))
+    ]
+
+
+def no_duplication(history: History) -> Finding:
+    """No process delivers a message twice, whoever broadcast it."""
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        first: dict[str, Place] = {}
+        for event in events:
+            if not isinstance(event, Deliver):
+                continue
+            here = Place(process, event.i, event.m)
+            if event.m in first:
+                offences.append((TWICE, here, first[event.m]))
+            first.setdefault(event.m, here)
+    return finding(NO_DUPLICATION, offences)
 
 
 def _names(message: str, process: int) -> bool:

@@ -42,6 +42,7 @@ UNIFORM_DELIVERY: Final = "UniformDelivery"
 TRANSITIONAL_SET: Final = "TransitionalSet"
 FAILURE_ATOMICITY: Final = "FailureAtomicity"
 SAFE_DELIVERY: Final = "SafeDelivery"
+NO_DUPLICATION: Final = "NoDuplication"
 FIFO: Final = "Fifo"
 CAUSAL: Final = "Causal"
 PROPERTIES: Final = (
@@ -105,6 +106,7 @@ FURTHER_PROPERTIES: Final = (
     TRANSITIONAL_SET,
     FAILURE_ATOMICITY,
     SAFE_DELIVERY,
+    NO_DUPLICATION,
     FIFO,
     CAUSAL,
     RELIABLE_FIFO,
@@ -158,6 +160,7 @@ BROADCAST_AGAIN: Final = "broadcast a second time"
 BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"
 TWICE: Final = "delivered a second time"
 NEVER_BROADCAST: Final = "delivered, but its source has not broadcast it"
+FOR_OTHERS: Final = "delivered by a process that it is not for"
 OTHER_PAYLOAD: Final = "delivered with another payload than was broadcast"
 NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
 BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
@@ -210,7 +213,9 @@ class Finding:
     """How often a property was offended (`offending`, 0 when it holds), why at first, and where.
 
     What is counted: events; of what is lacking in the end cases, as pairs of a message and a process that
-    lacks it (agreement); contradictions (causality).
+    lacks it (agreement); contradictions (causality). `judged` counts what the property is about (`counting`):
+    where that is nothing, it was not judged. `doubt` says why these logs cannot show whether it is kept,
+    `implied` names a property whose violation is this one too, `odd` who is alone in what it does.
     """
 
     property: str
@@ -218,23 +223,34 @@ class Finding:
     reason: str | None = None
     first: Place | None = None
     second: Place | None = None
+    judged: int = 0
+    doubt: str | None = None
+    implied: str | None = None
+    odd: str | None = None
 
     def __str__(self) -> str:
-        """What was found in one sentence; nothing if nothing was."""
-        if not self.offending:
-            return ""
+        """Say what was found in one sentence; nothing if nothing was."""
+        if self.doubt or not self.offending:
+            return self.doubt or ""
+        if self.implied:
+            return f"broken with {self.implied}"
         where = f": {self.first}" if self.first else ""
         against = f", against {self.second}" if self.second else ""
-        return f"{self.reason}{where}{against}" + (f", and {self.offending - 1} more" * (self.offending > 1))
+        more = f", and {self.offending - 1} more" * (self.offending > 1)
+        return f"{self.reason}{where}{against}{more}" + (f"; {self.odd}" if self.odd else "")
 
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON data."""
         return {
             "property": self.property,
+            "judged": self.judged,
             "offending": self.offending,
             "reason": self.reason,
             "first": self.first and self.first.to_json(),
             "second": self.second and self.second.to_json(),
+            "doubt": self.doubt,
+            "implied": self.implied,
+            "odd": self.odd,
         }
 
 

@@ -10,7 +10,10 @@ models.
    promised of the end is asked once, at the end.
 4. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
    broadcasts of a message that of its source counts.
-5. Numbers of processes, views and deliveries are replaced by their ranks, and each consensus has a machine of
+5. A message that is for some processes is owed to those alone. All processes are together in a first view
+   from the start if one of them does anything before it installs a view, and nobody installs view 1; else
+   they begin in no view.
+6. Numbers of processes, views and deliveries are replaced by their ranks, and each consensus has a machine of
    its own.
 
 This module knows no definition.
@@ -25,6 +28,7 @@ from functools import cache
 from typing import Any, Final
 
 from antiphon.conformance import trace
+from antiphon.conformance.history.content import destinations_of
 from antiphon.conformance.history.finding import ABSENT, Finding, History, Place
 from antiphon.conformance.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
 from antiphon.conformance.trace import causal_order
@@ -99,10 +103,17 @@ def judges() -> Mapping[str, type[Spec]]:
 
 
 def judge_by_machines(
-    history: History, names: Sequence[str], merge: Merge | None = None
+    history: History, names: Sequence[str], merge: Merge | None = None, *, founded: bool | None = None
 ) -> tuple[Finding, ...]:
-    """Check these properties, of `judges()`, in this order; `merge` is the causal order, if it is known."""
-    run = Names(history)
+    """Check these properties, of `judges()`, in this order.
+
+    Args:
+        history: the events of a run.
+        names: the properties.
+        merge: the causal order, if it is known.
+        founded: all are together in a first view from the start, if that is known (`is_founded`).
+    """
+    run = Names(history, founded)
     told: dict[frozenset[str], Told] = {}
     found: dict[str, Finding] = {}
     for service in dict.fromkeys(judges()[name] for name in names):
@@ -187,7 +198,7 @@ class Judgement:
         has not delivered `m`.
         """
         told = _named(self.service, name)
-        failing = list(self.monitor.failing(name))
+        failing = [case for case in self.monitor.failing(name) if self._is_owed(told, case)]
         if not failing:
             return Finding(told)
         case = failing[0]
@@ -197,6 +208,13 @@ class Judgement:
         return Finding(
             told, len(failing), what_is_lacking(self.service, told, name), self._first(told, case), lacking
         )
+
+    def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
+        """Whether the message of a case is for the process that lacks it, or for a correct one."""
+        meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
+        if meant is None or told not in OWED_TO_DESTINATIONS:
+            return True
+        return case["q"].index in meant if "q" in case else not meant <= self.run.gone
 
     def _first(self, told: str, case: Mapping[str, Any]) -> Place | None:
         """The first event that is about the message or view of a case; rather of a correct process."""
@@ -258,16 +276,20 @@ class Names:
     """What a run speaks of, numbered as machines number it.
 
     `gone` are who crashes, wrote nothing, or is only spoken of; `silent` the same without the first.
+    `destinations` tells of messages that are for some processes for which; `founded`: all processes are
+    together in a first view from the start.
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, founded: bool | None = None) -> None:
+        founded = is_founded(history) if founded is None else founded
         events = [event for log in history for event in log]
         of_messages = (trace.Broadcast, trace.Deliver, trace.Safe)
         self.messages = sorted({event.m for event in events if isinstance(event, of_messages)})
         spoken_of = {p for event in events for p in _spoken_of(event)} - set(range(len(history)))
         self.processes = [*range(len(history)), *sorted(spoken_of)]
         values = {event.value for event in events if isinstance(event, trace.Propose | trace.Decide)}
-        views = {1, *(event.view for event in events if isinstance(event, trace.Install))}
+        views = {event.view for event in events if isinstance(event, trace.Install)}
+        views |= {1} if founded or not views else set()
         numbers = {event.number for event in events if isinstance(event, trace.Deliver)}
         self._message = {name: Message(k) for k, name in enumerate(self.messages)}
         self._process = {p: Process(k) for k, p in enumerate(self.processes)}
@@ -277,13 +299,16 @@ class Names:
         self.silent = {k for k, p in enumerate(self.processes) if p >= len(history) or not history[p]}
         crashed = {p for p, log in enumerate(history) if any(isinstance(event, trace.Crash) for event in log)}
         self.gone = self.silent | crashed
-        begins = not any(isinstance(event, trace.Install) and event.view == 1 for event in events)
+        self.destinations = {
+            self._message[m].index: {self._process[p].index for p in meant if p in self._process}
+            for m, meant in destinations_of(history).items()
+        }
         processes = max(len(self.processes), 1)
         self.sizes = {
             "processes": processes,
             "messages": max(len(self.messages), len(numbers), 1),
             "views": len(views),
-            "joiners": len(spoken_of) if begins and history else processes,
+            "joiners": len(spoken_of) if founded and history else processes,
             "values": max(len(values), 1),
         }
 
@@ -323,6 +348,26 @@ class Names:
 
     def _members(self, members: Iterable[int]) -> Set[Process]:
         return Set(self._process[p] for p in members)
+
+
+def is_founded(history: History) -> bool:
+    """Tell whether all processes are together in a first view from the start, without an event: nobody
+    installs a view, or nobody view 1 and somebody does something before it installs one.
+    """
+    installed = {event.view for log in history for event in log if isinstance(event, trace.Install)}
+    return not installed or (1 not in installed and any(acts_without_view(log) for log in history))
+
+
+def acts_without_view(log: Iterable[trace.Event]) -> bool:
+    """Whether a process does anything that has a view before it installs one."""
+    first = next((event for event in log if isinstance(event, IN_A_VIEW)), None)
+    return first is not None and not isinstance(first, trace.Install)
+
+
+IN_A_VIEW: Final = (trace.Broadcast, trace.Deliver, trace.Safe, trace.Transitional, trace.Install)
+"""The events of a process that happen in a view, and what begins one."""
+OWED_TO_DESTINATIONS: Final = ("Validity", "UniformAgreement", "Agreement")
+"""What a message owes to those alone whom it is for."""
 
 
 def _spoken_of(event: trace.Event) -> tuple[int, ...]:

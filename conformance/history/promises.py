@@ -5,7 +5,9 @@ A promise is a set of these words. `total-order` alone is the promise of a group
 what is said of all processes is no promise any more, since they come and go: it is said of views.
 `safe-delivery` adds that nobody delivers what another, to whom the delivery promises it, will not.
 `fifo-order` and `causal-order` go with everything, or stand alone. So do the orders without gaps, what the
-survey of Chockler, Keidar and Vitenberg adds, consensus, and the classes of failure detectors.
+survey of Chockler, Keidar and Vitenberg adds, consensus, and the classes of failure detectors. Logs of
+deliveries alone are asked for `no-duplication`, `uniform-total-order` and `prefix-order`, which need no
+broadcast.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from antiphon.conformance.history.finding import (
     HANDOVER,
     INITIAL_VIEW,
     LOCAL_MONOTONICITY,
+    NO_DUPLICATION,
     NO_VIOLATION,
     PRIMARY_PARTITION,
     PROPERTIES,
@@ -72,6 +75,9 @@ VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY})
 SAFE: Final = "safe-delivery"
 FIFO_ORDER: Final = "fifo-order"
 CAUSAL_ORDER: Final = "causal-order"
+OF_DELIVERIES: Final = ("no-duplication", "uniform-total-order", "prefix-order")
+"""What logs show in which no broadcast stands."""
+_ORDERED: Final = (UNIFORM_TOTAL_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING)
 FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
     FIFO_ORDER: (FIFO,),
     CAUSAL_ORDER: (FIFO, CAUSAL),
@@ -90,18 +96,21 @@ FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "eventually-strong-detector": (STRONG_COMPLETENESS, EVENTUAL_WEAK_ACCURACY),
     "active-detector": (WEAK_COMPLETENESS,),
     "passive-detector": (ALARM_COMPLETENESS, ALARM_ACCURACY),
+    OF_DELIVERIES[0]: (NO_DUPLICATION,),
+    OF_DELIVERIES[1]: (NO_DUPLICATION, *_ORDERED),
+    OF_DELIVERIES[2]: (NO_DUPLICATION, *_ORDERED, UNIFORM_PREFIX_ORDER),
 }
 """Words that add properties, whatever else is promised."""
 PROMISES: Final = (TOTAL_ORDER, VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, SAFE, *FURTHER)
 
-_ALWAYS: Final = {
+ALWAYS: Final = {
     BROADCAST_ONCE, UNIFORM_INTEGRITY, DATAGRAM_INTEGRITY, CAUSALITY, HANDOVER, NO_VIOLATION,
 }  # fmt: skip
+"""What is judged whatever is promised, and not told where the logs hold nothing of it."""
 _STATIC: Final = {
     VALIDITY, UNIFORM_AGREEMENT, AGREEMENT, UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER,
     UNIFORM_NUMBERING,
 }  # fmt: skip
-_ORDER_IN_VIEWS: Final = {UNIFORM_TOTAL_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING}
 _VIEWS: Final = {
     INITIAL_VIEW, SELF_INCLUSION, LOCAL_MONOTONICITY, VIEW_AGREEMENT, SENDING_VIEW_DELIVERY,
     SAME_VIEW_DELIVERY, VIEW_SYNCHRONY, VSC_VALIDITY,
@@ -115,16 +124,22 @@ class PromiseError(ValueError):
 
 
 def properties_of(promise: Collection[str]) -> tuple[str, ...]:
-    """The properties that a promise stands for, in the order of report.
+    """List the properties that a promise stands for, in the order of report.
+
+    Args:
+        promise: words of `PROMISES`, or one of them.
 
     Raises:
         PromiseError: an unknown word, or words that do not go together; the message says which do.
     """
-    words = set(promise)
-    for word in promise:
+    told = (promise,) if isinstance(promise, str) else tuple(promise)
+    words = set(told)
+    for word in told:
         if word not in PROMISES:
             raise PromiseError(f"unknown promise {word!r}; {known_names(word, PROMISES)}")
-    wanted = set(_ALWAYS)
+    wanted = set(ALWAYS)
+    if not words.isdisjoint(OF_DELIVERIES) and words.isdisjoint({TOTAL_ORDER, *VIEWS}):
+        wanted -= {BROADCAST_ONCE, UNIFORM_INTEGRITY}
     if words >= VIEWS:
         raise PromiseError(
             f"{VIRTUAL_SYNCHRONY} has one history of views, {EXTENDED_VIRTUAL_SYNCHRONY} one in each part: "
@@ -140,6 +155,6 @@ def properties_of(promise: Collection[str]) -> tuple[str, ...]:
             f"{TOTAL_ORDER} alone has {UNIFORM_AGREEMENT}"
         )
     if TOTAL_ORDER in words:
-        wanted |= _ORDER_IN_VIEWS if wanted & _VIEWS else _STATIC
+        wanted |= set(_ORDERED) if wanted & _VIEWS else _STATIC
     wanted |= {name for word in words for name in FURTHER.get(word, ())}
     return tuple(name for name in PROPERTIES + FURTHER_PROPERTIES if name in wanted)

@@ -30,6 +30,7 @@ import msgspec
 from antiphon.conformance.history.alone import Alone
 from antiphon.conformance.history.causes import Caused, Causes
 from antiphon.conformance.history.datagrams import causality
+from antiphon.conformance.history.doubts import Doubts
 from antiphon.conformance.history.finding import (
     BROADCAST_ONCE,
     CAUSAL,
@@ -38,6 +39,7 @@ from antiphon.conformance.history.finding import (
     DATAGRAM_INTEGRITY,
     FIFO,
     LIVENESS,
+    NO_DUPLICATION,
     NOT_GREATER,
     PROPERTIES,
     SAFE_INDICATIONS,
@@ -48,6 +50,7 @@ from antiphon.conformance.history.finding import (
     Place,
 )
 from antiphon.conformance.history.forgetting import Forgetting, is_of_message, numbers
+from antiphon.conformance.history.machines import acts_without_view
 from antiphon.conformance.history.promises import properties_of
 from antiphon.conformance.history.ranges import LARGE, Ranges, holds, note
 from antiphon.conformance.history.verdicts import ALONE, is_final, judge_properties
@@ -61,6 +64,7 @@ from antiphon.conformance.trace import (
     Install,
     Propose,
     Receive,
+    Recover,
     Safe,
     Send,
     Transitional,
@@ -70,7 +74,7 @@ from antiphon.conformance.trace import (
 HELD_MAX: Final = 200_000
 """So many events are held at most, some 10 MB."""
 
-_IN_NO_VIEW: Final = {*PROPERTIES, FIFO, CAUSAL, *CONSENSUS}
+_IN_NO_VIEW: Final = {*PROPERTIES, NO_DUPLICATION, FIFO, CAUSAL, *CONSENSUS}
 """The properties that ask for no views."""
 
 
@@ -95,13 +99,18 @@ class _Log(msgspec.Struct):
 class Window(msgspec.Struct):
     """What is held of a run with this promise.
 
+    `doubts` are about what was fed. `is_founded`: all are in a first view from the start, as far as is known;
+    `first` tells that view 1 is installed, `acted` that a process did something before it installed a view.
     `forgotten` are the messages that left the window, by view and source, `numbers` theirs, where views are
     promised, and `decided` the consensuses. `broken` is what was found, by property.
     """
 
     promise: tuple[str, ...]
     logs: list[_Log]
+    doubts: Doubts
     is_founded: bool = True
+    first: bool = False
+    acted: bool = False
     forgotten: dict[int, dict[int, Ranges]] = msgspec.field(default_factory=dict)
     numbers: Ranges = msgspec.field(default_factory=list)
     decided: Ranges = msgspec.field(default_factory=list)
@@ -112,18 +121,20 @@ class Window(msgspec.Struct):
     @classmethod
     def of(cls, processes: int, promise: Collection[str]) -> Window:
         """The window of a run that has not begun."""
-        return cls(tuple(promise), [_Log(Alone(process)) for process in range(processes)])
+        logs = [_Log(Alone(process)) for process in range(processes)]
+        return cls(tuple(promise), logs, Doubts.begin(processes, promise))
 
     def findings(self) -> tuple[Finding, ...]:
         """What is broken for ever, in the order of report."""
-        return tuple(self.broken[name] for name in properties_of(self.promise) if name in self.broken)
+        found = (self.broken[name] for name in properties_of(self.promise) if name in self.broken)
+        return tuple(finding for finding in found if self.doubts.of(finding) is None)
 
-    def tell(self, findings: Iterable[Finding]) -> None:
+    def tell(self, findings: Iterable[Finding], *, unsure: bool = False) -> None:
         """Take what the judge of whole logs has found, as far as it is broken for ever."""
         for finding in findings:
-            if is_final(finding):
+            if is_final(finding) and self.doubts.of(finding) is None:
                 self.broken.setdefault(finding.property, finding)
-        self.unsure = False
+        self.unsure = unsure
 
     @property
     def held(self) -> int:
@@ -135,16 +146,22 @@ class Window(msgspec.Struct):
     def feed(self, process: int, event: Event) -> None:
         """Take the next event of a process."""
         log = self.logs[process]
+        self.doubts.note(event)
         if log.alone.falls(event):
             self._touch(DATAGRAM_INTEGRITY)
         for finding in log.alone.feed(event):
             self.broken.setdefault(finding.property, finding)
         if isinstance(event, Crash | End):
             log.over = True
+        if isinstance(event, Recover) or (isinstance(event, Broadcast) and event.destinations is not None):
+            log.over = False
+            self._touch()  # of these the judge of whole logs knows more
         if self.gave_up:
             return
         if isinstance(event, Send | Receive | Broadcast | Deliver) and CAUSALITY not in self.broken:
             log.caused.events.append(event)
+        if self._in_views and not log.view and acts_without_view([event]):
+            self._found()
         match event:
             case Broadcast(m=m) if m.split(":")[0] != str(process):
                 pass  # it is broken by itself, and is no broadcast of the message
@@ -171,7 +188,8 @@ class Window(msgspec.Struct):
         if isinstance(event, Broadcast):
             again, names = log.broadcast, [BROADCAST_ONCE]
         else:
-            again, names = log.delivered.get(source, []), [UNIFORM_INTEGRITY, UNIFORM_NUMBERING]
+            again = log.delivered.get(source, [])
+            names = [UNIFORM_INTEGRITY, NO_DUPLICATION, UNIFORM_NUMBERING]
         self._touch(*(names if holds(again, count) else []))
 
     def _feed_view(self, process: int, log: _Log, event: Install | Transitional | Safe) -> None:
@@ -188,9 +206,20 @@ class Window(msgspec.Struct):
             if is_late or (event.view in self.forgotten and process not in event.members):
                 self._touch()
                 return
-            self.is_founded = self.is_founded and event.view != 1
+            self.first |= event.view == 1
+            log.kept.append(event)
+            self.is_founded = not self.first and (self.acted or bool(self.forgotten))
             log.view = max(log.view, event.view)
+            return
         log.kept.append(event)
+
+    def _found(self) -> None:
+        """A process acts before it installs a view: all are in a first one from the start."""
+        self.acted = True
+        if not self.is_founded and not self.first:
+            self.is_founded = True
+            if self.forgotten or self.broken:
+                self._touch()
 
     def _touch(self, *names: str) -> None:
         """An event speaks of what was forgotten, and may break these properties; without names it cannot be
@@ -231,7 +260,8 @@ class Window(msgspec.Struct):
         if self.gave_up:
             return
         asked = [name for name in self._names if name not in ALONE and name not in self.broken]
-        found = list(judge_properties([log.kept for log in self.logs], asked))
+        kept = [log.kept for log in self.logs]
+        found = list(judge_properties(kept, asked, founded=self.is_founded))
         found += self._numbers_that_do_not_grow()
         closed = {p for p, log in enumerate(self.logs) if log.over} | set(gone)
         if CAUSALITY not in self.broken:
@@ -239,9 +269,7 @@ class Window(msgspec.Struct):
             queues = [log.caused.events for log in self.logs]
             if any(queues):
                 found.append(causality(queues, causal_order(queues)))
-        for finding in found:
-            if is_final(finding):
-                self.broken.setdefault(finding.property, finding)
+        self.tell(found, unsure=self.unsure)
         if CAUSALITY in self.broken:
             for log in self.logs:
                 log.caused = Caused()

@@ -23,13 +23,11 @@ from pyarrow import parquet
 
 from antiphon.conformance.pipeline.buckets import Spill
 from antiphon.conformance.pipeline.columns import (
-    CODES,
     Rows,
     columns_of,
 )
-from antiphon.conformance.pipeline.facts import Fact, Facts, LogFacts, note
+from antiphon.conformance.pipeline.facts import COUNTS, Fact, Facts, LogFacts, note
 from antiphon.conformance.trace import (
-    RESULTS,
     Block,
     Event,
     Header,
@@ -58,9 +56,13 @@ RUNS: Final = pa.schema(
         ("lines", pa.int64()),
         ("events", pa.int64()),
         ("faults", pa.int64()),
+        ("kinds", pa.int64()),
+        *((name, pa.int64()) for name in COUNTS),
     ]
 )
-"""One row a run: its number in the batch, its name and place, and how much was read."""
+"""One row a run: its number in the batch, its name and place, how much was read, the kinds of its events (a
+bit each), and, if it is healthy, how much there is to judge (`Facts.counts`).
+"""
 
 ROWS_MAX: Final = 50_000
 _EVENTS_MIN: Final = 5_000
@@ -224,8 +226,8 @@ class _Run:
     def end(self) -> Fact:
         """Note what is wrong between the logs; all facts."""
         own = Path(self.opened.path)
-        results = sum(len(log.kinds & _RESULTS) for log in self.facts.logs)
-        for problem in faults_between(own, self.headers, results):
+        contents = self.facts.contents(may_be_less=self.faults > 0)
+        for problem in faults_between(own, self.headers, contents):
             path = self.opened.path if problem.path == own else f"{self.opened.path}/{problem.path.name}"
             whose = None if problem.path == own else _process_of(problem.path.name)
             self._fault(whose, path, problem.line, problem.reason, None)
@@ -235,7 +237,7 @@ class _Run:
         """A row of `RUNS`."""
         named = {"run": self.opened.number, "name": self.opened.name, "path": self.opened.path}
         counts = {"processes": len(self.headers), "lines": self.lines, "events": self.events}
-        return named | counts | {"faults": self.faults}
+        return named | counts | {"faults": self.faults, "kinds": self.facts.kinds} | self.facts.counts()
 
     def _read_log(self, process: int, path: str, log: str | bytes) -> Header | None:
         """Read one log; its header."""
@@ -273,9 +275,6 @@ class _Run:
         self.faults += 1
         located = {"run": self.opened.number, "process": process, "path": path, "line": line}
         self.chunk.fault(located | {"reason": reason, "text": text})
-
-
-_RESULTS: Final = {CODES[str(kind.__struct_config__.tag)] for kind in RESULTS}
 
 
 def _process_of(name: str) -> int | None:

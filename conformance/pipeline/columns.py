@@ -10,7 +10,7 @@
 | number | of a delivery |
 | high, low | of a digest of 16 bytes: its halves, as integers with sign |
 | peer | the other process: who a datagram is for, who is accused, suspected or trusted |
-| view, consensus, members | as in the log |
+| view, consensus, members | as in the log; of a broadcast `members` are its destinations, if it says some |
 | text | what a violation tells; what is proposed or decided |
 | name, digest | an identifier or digest that is no such integers, as in the log |
 
@@ -267,6 +267,12 @@ def _with_message(event: Any, tell: _Told) -> _Numbers:
     return (*_named(event.m, tell), None, *_halves(event.digest, tell), None)
 
 
+def _with_broadcast(event: Any, tell: _Told) -> _Numbers:
+    if event.destinations is not None:
+        tell("members", list(event.destinations))
+    return _with_message(event, tell)
+
+
 def _with_delivery(event: Any, tell: _Told) -> _Numbers:
     return (*_named(event.m, tell), event.number, *_halves(event.digest, tell), None)
 
@@ -290,7 +296,7 @@ def _with_violation(event: Any, tell: _Told) -> _Numbers:
 
 
 _OF_KIND: Final[Mapping[type, Callable[[Any, _Told], _Numbers]]] = {
-    trace.Broadcast: _with_message,
+    trace.Broadcast: _with_broadcast,
     trace.CoreBroadcast: _with_message,
     trace.Deliver: _with_delivery,
     trace.CoreDeliver: _with_delivery,
@@ -307,9 +313,10 @@ _OF_KIND: Final[Mapping[type, Callable[[Any, _Told], _Numbers]]] = {
     trace.Receive: lambda event, tell: (*_named(event.d, tell), None, None, None, None),
     trace.Crash: lambda *_: (None,) * 6,
     trace.End: lambda *_: (None,) * 6,
+    trace.Recover: lambda *_: (None,) * 6,
 }
 _CODES: Final[Mapping[type, int]] = {kind: CODES[str(kind.__struct_config__.tag)] for kind in get_args(Event)}
-_TYPES: Final[Mapping[int, type]] = {code: kind for kind, code in _CODES.items()}
+TYPES: Final[Mapping[int, type]] = {code: kind for kind, code in _CODES.items()}
 _SPELLED: Final[Mapping[bytes, int]] = {kind.encode(): code for kind, code in CODES.items()}
 _SAID: Final[Mapping[str, tuple[str, ...]]] = {
     "broadcast": ("source", "count", "high", "low"),
@@ -331,10 +338,13 @@ def events_of(rows: pa.Table) -> Iterator[tuple[int, Event]]:
 
 
 def _event(row: Mapping[str, Any]) -> Event:
-    kind, i = _TYPES[row["kind"]], row["i"]
+    kind, i = TYPES[row["kind"]], row["i"]
     match kind:
-        case trace.Broadcast | trace.CoreBroadcast:
-            return kind(i, _name(row), _digest(row))
+        case trace.Broadcast:
+            destinations = None if row["members"] is None else tuple(row["members"])
+            return trace.Broadcast(i, _name(row), _digest(row), destinations)
+        case trace.CoreBroadcast:
+            return trace.CoreBroadcast(i, _name(row), _digest(row))
         case trace.Deliver | trace.CoreDeliver:
             return kind(i, _name(row), row["number"], _digest(row))
         case trace.Install:

@@ -7,6 +7,7 @@ again. A fact that is not so never breaks a run: it only makes it a suspect wher
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
@@ -25,6 +26,7 @@ from antiphon.conformance.pipeline.columns import (
     Columns,
     Longs,
 )
+from antiphon.conformance.trace import RESULTS, Contents
 
 
 class Fact(IntFlag):
@@ -37,10 +39,17 @@ class Fact(IntFlag):
     """
     SENDERS_ORDER = 2
     """Each process broadcasts in the order of its identifiers, and all deliver what is of one source so."""
-    NO_CRASH = 4
-    """No process crashes."""
+    COMPARED = 8
+    """Two processes deliver the same two messages, if the run is sound."""
+    OF_ONE_SOURCE = 16
+    """A process delivers two messages of one source."""
 
 
+COUNTS: Final = (
+    "broadcasts", "deliveries", "owed", "compared", "shared", "in_rows", "of_one_source", "answers",
+    "datagrams", "core",
+)  # fmt: skip
+"""What is counted of each run."""
 _SOURCES: Final = 1 << 32
 _ORDER_MAX: Final = 10_000_000
 """So many causes and effects of a log are kept for the merge."""
@@ -61,6 +70,8 @@ def _table(*codes: int) -> Bools:
 
 
 _OF_MESSAGES: Final = _table(_BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER)
+_RESULTS: Final = {CODES[str(kind.__struct_config__.tag)] for kind in RESULTS}
+_LEAVES: Final = {_CRASH, CODES["recover"]}
 _NAMED: Final = _OF_MESSAGES | _table(_SEND, _RECEIVE)
 _CORE: Final = {_CORE_BROADCAST, _CORE_DELIVER}
 _DATAGRAMS: Final = {_SEND, _RECEIVE}
@@ -110,13 +121,17 @@ class LogFacts:
         self.process = process
         self.kinds: set[int] = set()
         """The kinds of the events so far."""
-        self.deliveries = 0
+        self.deliveries = self.broadcasts = 0
         self.named = self.rising = self.senders_order = True
         self.order: list[Longs] = []
         """A row of numbers for each event that is a cause or an effect, as `_is_causal` reads them."""
         self.ordered = 0
         self.last_number = 0
         self.last_counts: dict[tuple[int, int], int] = {}
+        self.of_sources: Counter[int] = Counter()
+        """How many deliveries are of each source."""
+        self.answers = self.datagrams = self.core = self.events = 0
+        """How many messages are broadcast after a delivery, and how many events there are of each kind."""
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
         self.alone = False
@@ -131,7 +146,11 @@ class LogFacts:
         """Note these of the events."""
         kinds = events.kinds[begin:end]
         self.kinds.update(kinds)
-        self.deliveries = int(events.position[end - 1])
+        self.events += end - begin
+        if _DATAGRAMS & self.kinds:
+            self.datagrams += sum(map(kinds.count, _DATAGRAMS))
+        if _CORE & self.kinds:
+            self.core += sum(map(kinds.count, _CORE))
         self.named &= not events.misnamed[begin:end].any()
         numbers = events.numbers[events.delivered_before[begin] : events.delivered_before[end]]
         if len(numbers):
@@ -141,13 +160,21 @@ class LogFacts:
             order = events.order[events.ordered_before[begin] : events.ordered_before[end]]
             self.order.append(order)
             self.ordered += len(order)
-        self._note_counts(kinds, events.sources[begin:end], events.counts[begin:end])
+        before = self.deliveries
+        self._note_counts(kinds, events.sources[begin:end], events.counts[begin:end], before)
+        self.deliveries = int(events.position[end - 1])
         self._note_handover(events.columns, kinds, slice(begin, end))
 
-    def _note_counts(self, kinds: bytes, sources: list[int], counts: list[int]) -> None:
+    def _note_counts(self, kinds: bytes, sources: list[int], counts: list[int], delivered: int) -> None:
         """Of each source the identifiers grow."""
         last, process = self.last_counts, self.process
         for kind, source, count in zip(kinds, sources, counts, strict=True):
+            if kind == _BROADCAST and source == process:
+                self.broadcasts += 1
+                self.answers += delivered > 0
+            elif kind == _DELIVER:
+                delivered += 1
+                self.of_sources[source] += 1
             if kind == _DELIVER or (kind == _BROADCAST and source == process):
                 if count <= last.get((kind, source), -1):
                     self.senders_order = False
@@ -203,15 +230,20 @@ def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
     sizes = [size for _, size in logs]
     begins = np.cumsum([0, *sizes[:-1]]).tolist()
     earlier = [log.deliveries - delivered_before[begin] for (log, _), begin in zip(logs, begins, strict=True)]
+    misnamed = (
+        (_NAMED[kind] & ~columns.valid[SOURCE])
+        | (_OF_MESSAGES[kind] & ~columns.valid[HIGH])
+        | (values[SOURCE] >= _SOURCES)
+    )
+    for at in columns.others.get("members", ()):
+        misnamed[at] |= kind[at] == _BROADCAST  # it is not for all
     events = _Events(
         columns,
         kind.tobytes(),
         values[SOURCE].tolist(),
         values[COUNT].tolist(),
         np.array(delivered_before[1:]) + np.repeat(earlier, sizes),
-        (_NAMED[kind] & ~columns.valid[SOURCE])
-        | (_OF_MESSAGES[kind] & ~columns.valid[HIGH])
-        | (values[SOURCE] >= _SOURCES),
+        misnamed,
         values[NUMBER][delivered],
         delivered_before,
         order[causality > 0],
@@ -238,6 +270,15 @@ class Facts:
         """The most deliveries of a log."""
         return max((log.deliveries for log in self.logs), default=0)
 
+    def contents(self, *, may_be_less: bool) -> Contents:
+        """How much the logs hold; `may_be_less` if a log has a fault."""
+        kinds = set[int]().union(*(log.kinds for log in self.logs))
+        return Contents(
+            results=len(kinds & _RESULTS),
+            broadcasts=sum(log.broadcasts for log in self.logs),
+            may_be_less=may_be_less or bool(kinds & _LEAVES),
+        )
+
     def of_run(self, faults: int) -> Fact:
         """All facts of a run that has so many faults."""
         if faults or not self._are_sound():
@@ -245,9 +286,40 @@ class Facts:
         facts = Fact.SOUND
         if all(log.senders_order for log in self.logs):
             facts |= Fact.SENDERS_ORDER
-        if not any(log.crashed for log in self.logs):
-            facts |= Fact.NO_CRASH
+        counts = self.counts()
+        if counts["shared"]:
+            facts |= Fact.COMPARED
+        if counts["of_one_source"]:
+            facts |= Fact.OF_ONE_SOURCE
         return facts
+
+    def counts(self) -> dict[str, int]:
+        """How much a run holds that properties are about (`COUNTS`), if it is healthy, so that a message has
+        one place in all logs.
+        """
+        lengths = [log.deliveries for log in self.logs]
+        second = sorted([0, 0, *lengths])[-2]
+        compared = sum(min(length, second) for length in lengths) if second else 0
+        rows = [length for length in lengths if length > 1]
+        return {
+            "broadcasts": sum(log.broadcasts for log in self.logs),
+            "deliveries": sum(lengths),
+            "owed": self.deliveries * (len(self.logs) - 1),
+            "compared": compared,
+            "shared": compared if second > 1 else 0,
+            "in_rows": sum(rows) if len(rows) > 1 else 0,
+            "of_one_source": sum(
+                count for log in self.logs for count in log.of_sources.values() if count > 1
+            ),
+            "answers": sum(log.answers for log in self.logs),
+            "datagrams": sum(log.datagrams for log in self.logs),
+            "core": sum(log.core for log in self.logs),
+        }
+
+    @property
+    def kinds(self) -> int:
+        """The kinds of all events, a bit each by their numbers."""
+        return sum(1 << kind for kind in set[int]().union(*(log.kinds for log in self.logs)))
 
     def _are_sound(self) -> bool:
         return (

@@ -1,9 +1,9 @@
 """A lake is judged batch by batch: what one pass finds healthy holds, and suspects go to the judge of
 `history`.
 
-1. `verdicts/<promise>/` of a batch has `suspects/`, the runs that were not found healthy, and `found/`, a
-   row for each property of each of these that was judged; of every other run every property holds. It is
-   written once, beside its place, and renamed.
+1. `verdicts/<promise>/` of a batch has `suspects/`, the runs that were not found healthy, `found/`, a row for
+   each property of each of these that was judged, and `healthy.json`: of each property in how many other runs
+   it was judged, all of which keep it, and how much. It is written once, beside its place, and renamed.
 2. What reaches the driver is a row a property and outcome, and the first few violations and faults; never a
    row a run.
 3. With a promise that no pass tells of (`scan.facts_for`) every run is a suspect. A suspect has to fit the
@@ -15,6 +15,7 @@ This module knows no property's definition.
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -28,20 +29,21 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from antiphon.conformance.history import TOTAL_ORDER, Finding, Place, properties_of
+from antiphon.conformance.history import TOTAL_ORDER, Finding, Place, hints, properties_of
+from antiphon.conformance.pipeline.columns import TYPES
 from antiphon.conformance.pipeline.errors import PipelineError, cause_of
+from antiphon.conformance.pipeline.facts import COUNTS
 from antiphon.conformance.pipeline.lake import Batch, batches_of, events_of
-from antiphon.conformance.pipeline.report import Damage, RunVerdict, VerifyReport
-from antiphon.conformance.pipeline.scan import facts_for, health_of, in_one_pass
+from antiphon.conformance.pipeline.report import SHOWN_MAX, Damage, RunVerdict, VerifyReport
+from antiphon.conformance.pipeline.scan import JUDGED, facts_for, health_of, in_one_pass
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import settings, spark_session, telling
 from antiphon.conformance.pipeline.verdicts import FOUND, FOUND_COLUMNS, judged_runs, property_rank
 from antiphon.model.verdict import Outcome
 
-SHOWN_MAX: Final = 20
-"""So many violations and faults come into the report; all are in the lake."""
-
 _BYTES_A_LINE: Final = 100
+_VERSION: Final = 2
+"""Of what is written of a batch; what an earlier judge has written is left alone."""
 
 
 def judge_lake(
@@ -77,7 +79,7 @@ def verdicts_at(batch: Batch, promise: Collection[str]) -> Path:
     names = properties_of(promise)
     told = hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
     is_usual = names == properties_of((TOTAL_ORDER,))
-    return batch.directory / "verdicts" / (TOTAL_ORDER if is_usual else f"other-{told}")
+    return batch.directory / "verdicts" / f"{TOTAL_ORDER if is_usual else f'other-{told}'}.{_VERSION}"
 
 
 def _judge(session: SparkSession, batch: Batch, promise: Collection[str]) -> None:
@@ -101,11 +103,31 @@ def _judge(session: SparkSession, batch: Batch, promise: Collection[str]) -> Non
         else:
             (staging / "found").mkdir()
             parquet.write_table(FOUND.empty_table(), staging / "found" / "none.parquet")
+        healthy = _healthy(session, batch, staging / "suspects", properties_of(promise))
+        (staging / "healthy.json").write_text(json.dumps(healthy))
         place.parent.mkdir(exist_ok=True)
         try:
             staging.rename(place)
         except OSError:  # another has judged it meanwhile
             shutil.rmtree(staging)
+
+
+def _healthy(
+    session: SparkSession, batch: Batch, suspects: Path, names: Collection[str]
+) -> dict[str, tuple[int, int]]:
+    """Of each property in how many runs that are no suspects it was judged, and how much."""
+    if batch.runs == _rows(suspects):
+        return {}
+    columns = ", ".join(f"{name} bigint" for name in ("run", "events", *COUNTS))
+    runs = _table(session, batch.directory / "runs", columns)
+    healthy = runs.join(_table(session, suspects, "run bigint"), "run", "left_anti")
+    sums = [
+        F.struct(F.count_if(F.expr(JUDGED[name]) > 0), F.coalesce(F.sum(F.expr(JUDGED[name])), F.lit(0)))
+        for name in names
+    ]
+    row = healthy.agg(F.array(*sums).alias("sums")).first()
+    assert row is not None
+    return {name: tuple(told) for name, told in zip(names, row["sums"], strict=True)}
 
 
 def _quarantine(session: SparkSession, batch: Batch) -> DataFrame:
@@ -118,20 +140,28 @@ def _report(
 ) -> VerifyReport:
     names = properties_of(promise)
     counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
+    judged: Counter[str] = Counter()
+    unknown: dict[str, str] = {}
     verdicts: list[RunVerdict] = []
     damage: list[Damage] = []
-    suspects = 0
+    suspects = kinds = 0
     for batch in batches:
         at = verdicts_at(batch, promise)
         mine = _rows(at / "suspects")
         suspects += mine
-        for name in names:
-            counts[name][Outcome.HOLDS] += batch.runs - mine
+        kinds |= batch.kinds
+        for name, (runs, much) in json.loads((at / "healthy.json").read_text()).items():
+            counts[name][Outcome.HOLDS] += runs
+            judged[name] += much
         if mine:
             found = _table(session, at / "found", FOUND_COLUMNS)
-            for row in found.groupBy("property", "outcome").count().collect():
-                counts[row["property"]][Outcome(row["outcome"])] += row["count"]
+            much = F.sum("judged").alias("much")
+            for row in found.groupBy("property", "outcome").agg(F.count("*").alias("runs"), much).collect():
+                counts[row["property"]][Outcome(row["outcome"])] += row["runs"]
+                judged[row["property"]] += row["much"]
             verdicts += _first_violations(session, batch, found)
+            if any(counter[Outcome.UNKNOWN] for counter in counts.values()):
+                unknown = _first_unknown(session, batch, found) | unknown
         if batch.faults:
             damage += _first_faults(session, batch)
     return VerifyReport(
@@ -144,6 +174,9 @@ def _report(
         suspects=suspects,
         events=sum(batch.events for batch in batches),
         lake=str(lake),
+        judged={name: judged[name] for name in names},
+        unknown=unknown,
+        hints=tuple(hints([kind for code, kind in TYPES.items() if kinds >> code & 1], promise)),
     )
 
 
@@ -164,11 +197,21 @@ def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> 
             row["name"],
             Outcome(row["outcome"]),
             Finding(
-                row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"])
-            ),
+                row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"]),
+                row["judged"], row["doubt"], row["implied"], row["odd"],
+            ),  # fmt: skip
         )
         for row in rows
     ]
+
+
+def _first_unknown(session: SparkSession, batch: Batch, found: DataFrame) -> dict[str, str]:
+    """Of each property why nothing is known of it in the first run of which that is so."""
+    first = Window.partitionBy("property").orderBy("run")
+    unknown = found.filter(F.col("outcome") == Outcome.UNKNOWN.value)
+    few = unknown.withColumn("place", F.row_number().over(first)).filter(F.col("place") == 1)
+    rows = few.join(_names(session, batch), "run").collect()
+    return {row["property"]: f"{row['name']}: {row['told']}" for row in rows}
 
 
 def _first_faults(session: SparkSession, batch: Batch) -> list[Damage]:

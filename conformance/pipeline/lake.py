@@ -29,6 +29,8 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +47,7 @@ from antiphon.conformance.pipeline.chunks import OpenRuns, PlannedRun, open_plan
 from antiphon.conformance.pipeline.columns import EVENTS
 from antiphon.conformance.pipeline.errors import InputError, cause_of
 from antiphon.conformance.pipeline.remote import copy_logs, runs_of_spark
-from antiphon.conformance.pipeline.runs import FoundRun, is_uri, lake_at, local_path, runs_at
+from antiphon.conformance.pipeline.runs import Found, FoundRun, find_runs, is_lake, lake_at
 from antiphon.conformance.pipeline.scratch import own_directory
 from antiphon.conformance.pipeline.session import cores, settings, spark_session, telling
 
@@ -70,6 +72,8 @@ class Batch:
     events: int
     faults: int
     buckets: int
+    kinds: int = 0
+    """The kinds of events, a bit each."""
 
     @property
     def id(self) -> str:
@@ -90,24 +94,6 @@ class Ingested:
         return sum(getattr(batch, what) for batch in self.batches)
 
 
-@dataclass(frozen=True)
-class Found:
-    """What paths name: the runs of this machine's file systems, and the URIs that Spark has to look at."""
-
-    runs: tuple[FoundRun, ...]
-    uris: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """How many bytes the logs have, as far as is known."""
-        return sum(run.size for run in self.runs)
-
-
-def is_lake(path: Path) -> bool:
-    """Whether a lake stands here."""
-    return (path / "lake.json").is_file()
-
-
 def ingest(
     paths: Sequence[str | Path],
     lake: str | Path,
@@ -125,19 +111,6 @@ def ingest(
         PipelineError: no Java, or Spark failed.
     """
     return ingest_runs(find_runs(paths), lake_at(lake), master, batch_bytes, tell)
-
-
-def find_runs(paths: Sequence[str | Path]) -> Found:
-    """Find the runs at these paths, as far as that can be done without Spark.
-
-    Raises:
-        InputError: there is no run at a path.
-    """
-    told = [local_path(str(path)) for path in paths]
-    return Found(
-        tuple(runs_at(path for path in told if not is_uri(path))),
-        tuple(path for path in told if is_uri(path)),
-    )
 
 
 def ingest_runs(
@@ -258,7 +231,8 @@ def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str],
     """
     told = parquet.read_table(staging / "runs", columns=["lines", "events", "faults"])
     counts = {column: _total(told, column) for column in told.column_names}
-    counts |= {"runs": told.num_rows, "buckets": buckets}
+    kinds = parquet.read_table(staging / "runs", columns=["kinds"]).column("kinds").to_pylist()
+    counts |= {"runs": told.num_rows, "buckets": buckets, "kinds": reduce(or_, kinds, 0)}
     _write_json(staging / "batch.json", {"counts": counts, "marks": dict(marks)} | more)
     return Batch(staging.rename(lake / "batches" / staging.name), **counts)
 

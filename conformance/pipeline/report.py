@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from antiphon.conformance.history import Finding
 from antiphon.model.verdict import Outcome
+
+SHOWN_MAX: Final = 20
+"""So many violations and faults come into a report."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class VerifyReport:
 
     `counts` is of each property, in the order of report; `suspects` counts the runs that one pass did not
     find healthy, `violated` the verdicts of which `verdicts` are the first, `faults` those of which `damage`
-    are.
+    are. `judged` says of each property how much in all runs it was about (`history.counting`), `unknown` why
+    nothing is known of it in the first run of which that is so, `hints` what else to ask.
     """
 
     counts: Mapping[str, Counter[Outcome]]
@@ -59,6 +63,9 @@ class VerifyReport:
     events: int
     lake: str | None = None
     """Whose tables have everything; none if the logs were judged without one that is kept."""
+    judged: Mapping[str, int] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<VerifyReport: {self.outcome.value}, {self.runs} runs, {self.violated} violations>"
@@ -72,6 +79,16 @@ class VerifyReport:
         from antiphon.conformance.report.html import logs_html  # here, because a judge draws nothing
 
         return logs_html(self)
+
+    def __str__(self) -> str:
+        """Say what is known of each property, a line each."""
+        from antiphon.conformance.report.words import in_logs  # here, because a judge draws nothing
+
+        title = f"{self.outcome.value}: {self.runs} runs, {self.events} events"
+        lines = [
+            f"{name}: {_told(counts)}{': ' * bool(found)}{found}" for name, counts, found in in_logs(self)
+        ]
+        return "\n".join([title, *lines, *map(str, self.damage), *self.hints])
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report as JSON data, schema `antiphon.verify` version 2."""
@@ -89,12 +106,19 @@ class VerifyReport:
                 name: {outcome.value: count for outcome, count in sorted(counts.items())}
                 for name, counts in self.counts.items()
             },
+            "judged": dict(self.judged),
+            "unknown": dict(self.unknown),
+            "hints": list(self.hints),
             "verdicts": [
                 {"run": verdict.run, "outcome": verdict.outcome} | verdict.finding.to_json()
                 for verdict in self.verdicts
             ],
             "damage": [_damage_to_json(damage) for damage in self.damage],
         }
+
+
+def _told(counts: Mapping[Outcome, int]) -> str:
+    return ", ".join(f"{outcome.value} {counts[outcome]}" for outcome in Outcome if counts.get(outcome))
 
 
 def _damage_to_json(damage: Damage) -> dict[str, Any]:

@@ -48,6 +48,37 @@ class FoundRun:
         return is_uri(self.path)
 
 
+@dataclass(frozen=True)
+class Found:
+    """What paths name: the runs of this machine's file systems, and the URIs that Spark has to look at."""
+
+    runs: tuple[FoundRun, ...]
+    uris: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many bytes the logs have, as far as is known."""
+        return sum(run.size for run in self.runs)
+
+
+def is_lake(path: Path) -> bool:
+    """Whether a lake stands here."""
+    return (path / "lake.json").is_file()
+
+
+def find_runs(paths: Sequence[str | Path]) -> Found:
+    """Find the runs at these paths, as far as that can be done without Spark.
+
+    Raises:
+        InputError: there is no run at a path.
+    """
+    told = [local_path(str(path)) for path in paths]
+    return Found(
+        tuple(runs_at(path for path in told if not is_uri(path))),
+        tuple(path for path in told if is_uri(path)),
+    )
+
+
 def is_uri(path: str) -> bool:
     """Whether this is an address that a file system other than this machine's knows."""
     return bool(_URI.match(path))
@@ -122,7 +153,7 @@ def _runs_in(source: Path) -> list[FoundRun]:
         raise InputError(f"{source} holds logs of one run and directories of runs; name them one by one")
     if own:
         return [_run(str(source))]
-    runs = [run for run in inner if run.logs or not (run.name.startswith(".") or _is_kept(run.path))]
+    runs = [run for run in inner if run.logs or not (run.name.startswith(".") or is_lake(Path(run.path)))]
     if not runs:
         raise InputError(f"{source}: {NO_RUN}")
     return runs
@@ -130,11 +161,6 @@ def _runs_in(source: Path) -> list[FoundRun]:
 
 def _runs_of(source: str, names: Sequence[str]) -> list[FoundRun]:
     return [_run(f"{source}/{name}") for name in names]
-
-
-def _is_kept(path: str) -> bool:
-    """Whether a lake stands here, which may be among the logs that it has."""
-    return (Path(path) / "lake.json").is_file()
 
 
 def _run(path: str) -> FoundRun:

@@ -16,12 +16,11 @@ global order; numbers, which by 1 grow in each log). By 1 every correct process 
 and by 2 everything that is broadcast is in it (validity). Counting deliveries as time, each broadcast comes
 before its deliveries, and no log goes back: nothing comes before its cause; with datagrams 1 says so.
 
-What else may be promised (`facts_for`) such a run keeps too, in which no view is installed, nothing proposed
-and nobody suspected. All are in the first view from the beginning to the end. What a source has broadcast
-stands in the one sequence in the order of broadcasts, if `SENDERS_ORDER`; so does what it had delivered
-before, by 2: FIFO and causal order, and, since nothing is left out, the reliable ones. What is owed to the
-members of a view, or for a crash, is kept where nobody crashes. That each message is told to be safe is not
-kept by silence: who promises that is judged run by run.
+What else may be promised (`facts_for`) such a run keeps too. What a source has broadcast stands in the one
+sequence in the order of broadcasts, if `SENDERS_ORDER`; so does what it had delivered before, by 2: FIFO and
+causal order, and, since nothing is left out, the reliable ones. Of views, decisions and suspicions it has
+none, so that nothing of them is kept: they are judged run by run, and so are runs in which there is too
+little to judge (`COMPARED`, `OF_ONE_SOURCE`).
 
 The reverse does not hold: a run that is not found healthy is a suspect, and the judge of `history` has the
 word. This module reads no file, and locates nothing.
@@ -29,50 +28,74 @@ word. This module reads no file, and locates nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from antiphon.conformance.history import FURTHER_PROPERTIES, PROPERTIES
+from antiphon.conformance.history import PROPERTIES
 from antiphon.conformance.history.finding import (
-    ALARM_COMPLETENESS,
+    AGREEMENT,
+    BROADCAST_ONCE,
     CAUSAL,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
     FIFO,
+    HANDOVER,
+    NO_DUPLICATION,
+    NO_VIOLATION,
     RELIABLE_CAUSAL,
     RELIABLE_FIFO,
-    STRONG_COMPLETENESS,
-    VSC_TERMINATION,
-    WEAK_COMPLETENESS,
+    UNIFORM_AGREEMENT,
+    UNIFORM_GLOBAL_ORDER,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
 )
 from antiphon.conformance.pipeline.columns import CODES
 from antiphon.conformance.pipeline.facts import Fact
 from antiphon.conformance.pipeline.session import confs
 
-_OF_ONE_VIEW: Final = frozenset(FURTHER_PROPERTIES) - {"SafeIndicationLiveness"}
 _OF_SENDERS: Final = {FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL}
-_OF_THE_CRASHED: Final = {
-    VSC_TERMINATION,
-    "TerminationOfDelivery",
-    STRONG_COMPLETENESS,
-    WEAK_COMPLETENESS,
-    ALARM_COMPLETENESS,
-}
+_TOLD: Final = {*PROPERTIES, NO_DUPLICATION, *_OF_SENDERS}
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:
     """Which facts a run needs beside what the pass tells, so that it keeps these properties; none if no facts
     suffice.
     """
-    if not set(properties) <= {*PROPERTIES, *_OF_ONE_VIEW}:
+    if not set(properties) <= _TOLD:
         return None
-    facts = Fact.SOUND
+    facts = Fact.SOUND | Fact.COMPARED
     if _OF_SENDERS & set(properties):
-        facts |= Fact.SENDERS_ORDER
-    if _OF_THE_CRASHED & set(properties):
-        facts |= Fact.NO_CRASH
+        facts |= Fact.SENDERS_ORDER | Fact.OF_ONE_SOURCE
     return facts
+
+
+JUDGED: Final[Mapping[str, str]] = {
+    BROADCAST_ONCE: "broadcasts",
+    VALIDITY: "broadcasts",
+    UNIFORM_INTEGRITY: "deliveries",
+    NO_DUPLICATION: "deliveries",
+    UNIFORM_AGREEMENT: "owed",
+    AGREEMENT: "owed",
+    UNIFORM_TOTAL_ORDER: "shared",
+    UNIFORM_PREFIX_ORDER: "compared",
+    UNIFORM_GLOBAL_ORDER: "in_rows",
+    UNIFORM_NUMBERING: "deliveries",
+    DATAGRAM_INTEGRITY: "datagrams",
+    CAUSALITY: "events",
+    HANDOVER: "core",
+    NO_VIOLATION: "events",
+    FIFO: "of_one_source",
+    RELIABLE_FIFO: "of_one_source",
+    CAUSAL: "of_one_source + answers",
+    RELIABLE_CAUSAL: "of_one_source + answers",
+}
+"""How much each property is about in a healthy run, of the columns of `chunks.RUNS`."""
 
 
 _PLAN: Final = {

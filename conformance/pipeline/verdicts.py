@@ -7,6 +7,7 @@ This module knows neither the definition of a property nor where tables are kept
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,11 +19,11 @@ from antiphon.conformance.history import (
     PROPERTIES,
     Finding,
     Place,
+    RunFindings,
     judge_history,
-    outcome_of,
 )
 from antiphon.conformance.pipeline.columns import events_of
-from antiphon.conformance.trace import Event
+from antiphon.conformance.trace import Event, Problem
 
 _PLACE: Final = pa.struct([("process", pa.int32()), ("i", pa.int64()), ("m", pa.string())])
 
@@ -35,14 +36,21 @@ FOUND: Final = pa.schema(
         ("reason", pa.string()),
         ("first", _PLACE),
         ("second", _PLACE),
+        ("judged", pa.int64()),
+        ("doubt", pa.string()),
+        ("implied", pa.string()),
+        ("odd", pa.string()),
+        ("told", pa.string()),
     ]
 )
-"""One row a run and property; `outcome` is holds, violated or unknown, the rest is what was found."""
+"""One row a run and property; `outcome` is holds, violated or unknown, the rest is what was found: the fields
+of `Finding`, and `told`, why nothing is known.
+"""
 
 _PLACED: Final = "struct<process: int, i: bigint, m: string>"
 FOUND_COLUMNS: Final = (
     "run bigint, property string, outcome string, offending bigint, reason string, "
-    f"first {_PLACED}, second {_PLACED}"
+    f"first {_PLACED}, second {_PLACED}, judged bigint, doubt string, implied string, odd string, told string"
 )
 """The same as Spark spells it."""
 
@@ -77,21 +85,29 @@ def _judge_by(
         for process, event in events:
             logs[process].append(event)
         faults = set(damage.column("reason").to_pylist())
-        found = [_row(key[0].as_py(), finding, faults) for finding in judge_history(logs, promise)]
+        judged = RunFindings(
+            judge_history(logs, promise), tuple(Problem(Path(), 0, reason) for reason in sorted(faults))
+        )
+        found = [_row(key[0].as_py(), finding, judged) for finding in judged.findings]
         return pa.Table.from_pylist(found, schema=FOUND)
 
     return judge
 
 
-def _row(run: object, finding: Finding, faults: Collection[str]) -> dict[str, Any]:
+def _row(run: object, finding: Finding, judged: RunFindings) -> dict[str, Any]:
     return {
         "run": run,
         "property": finding.property,
-        "outcome": outcome_of(finding, faults).value,
+        "outcome": judged.outcome(finding).value,
         "offending": finding.offending,
         "reason": finding.reason,
         "first": _place(finding.first),
         "second": _place(finding.second),
+        "judged": finding.judged,
+        "doubt": finding.doubt,
+        "implied": finding.implied,
+        "odd": finding.odd,
+        "told": judged.told(finding),
     }
 
 

@@ -46,16 +46,17 @@ from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_histor
 from antiphon.conformance.history.window import Window
 from antiphon.conformance.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.pipeline.growing import TICK, GrowingLogs
-from antiphon.conformance.pipeline.lake import found_lake, is_lake
-from antiphon.conformance.pipeline.runs import lake_at
+from antiphon.conformance.pipeline.lake import found_lake
+from antiphon.conformance.pipeline.runs import is_lake, lake_at
 from antiphon.conformance.pipeline.session import confs, cores, settings, spark_session
 from antiphon.conformance.trace import (
     CUT_OFF,
     MISSING,
     NO_DELIVERIES,
     NO_LOG,
-    RESULTS,
+    OTHER_COUNT,
     TRUNCATED,
+    Contents,
     Header,
     Problem,
     Tail,
@@ -122,8 +123,8 @@ class _Fault(msgspec.Struct, frozen=True, order=True):
 class Watching(msgspec.Struct):
     """What is held of a run between two steps.
 
-    How far each log was read, its header, and when it was seen to grow; how many events there were, and how
-    many results; the faults; the window, and how many bytes the logs had when the judge was asked last.
+    How far each log was read, its header, and when it was seen to grow; how many events there were, and what
+    headers speak of; the faults; the window, and how many bytes the logs had when the judge was asked last.
     `gone` are the processes that the window does not wait for. `told` is a digest of what was told last, but
     for how many events there were and how many offend. Of a run that is forgotten it is known how far it was
     read.
@@ -136,7 +137,7 @@ class Watching(msgspec.Struct):
     gone: set[int] = msgspec.field(default_factory=set)
     window: Window | None = None
     events: int = 0
-    results: int = 0
+    contents: Contents = msgspec.field(default_factory=Contents)
     faults: list[_Fault] = msgspec.field(default_factory=list)
     is_forgotten: bool = False
     judged: int = 0
@@ -191,7 +192,7 @@ class Watching(msgspec.Struct):
                 self.window = self.window or Window.of(line.header.processes, self.promise)
             if line.event is not None:
                 self.events += 1
-                self.results += isinstance(line.event, RESULTS)
+                self.contents.note(process, [line.event])
                 if self.window is not None and process < len(self.window.logs):
                     self.window.feed(process, line.event)
             if line.fault is not None:
@@ -210,7 +211,7 @@ class Watching(msgspec.Struct):
     def _forget(self) -> None:
         """Forget all but how far logs were read, and what was told."""
         self.headers, self.seen_ms, self.gone, self.window = {}, {}, set(), None
-        self.events, self.results, self.faults, self.judged, self.is_forgotten = 0, 0, [], 0, True
+        self.events, self.contents, self.faults, self.judged, self.is_forgotten = 0, Contents(), [], 0, True
 
     def _end(self, directory: Path, standing: str) -> Standing | None:
         """Judge a run, and forget it."""
@@ -222,7 +223,7 @@ class Watching(msgspec.Struct):
         """What is known of a run that goes on."""
         begun = {process: self.headers.get(process) for process, tail in self.tails.items() if tail.at}
         faults = [
-            *(fault for fault in faults_between(directory, begun, self.results) if _is_one(fault)),
+            *(fault for fault in faults_between(directory, begun, self.contents) if _is_one(fault)),
             *(Problem(directory / log_name(f.process), f.line, f.reason) for f in self.faults),
         ]
         if faults or self.window is None:
@@ -244,6 +245,12 @@ class Watching(msgspec.Struct):
             for finding in judged.findings
             if outcomes[finding.property] is Outcome.VIOLATED
         ]
+        if not run.problems:
+            found += [
+                (finding.property, Outcome.UNKNOWN, 0, judged.told(finding), judged.told(finding))
+                for finding in judged.findings
+                if outcomes[finding.property] is Outcome.UNKNOWN
+            ]
         worst = Outcome.worst(outcomes.values())
         return Standing(str(directory), standing, worst, self.events, (*found, *_of_faults(run.problems)))
 
@@ -260,7 +267,8 @@ class Watching(msgspec.Struct):
 
 def _is_one(fault: Problem) -> bool:
     """Whether it is one of a run that goes on, too: what is not there may come."""
-    return fault.reason not in _MISSING_YET and fault.reason != NO_LOG
+    is_count = fault.reason.startswith(OTHER_COUNT)
+    return fault.reason not in _MISSING_YET and fault.reason != NO_LOG and not is_count
 
 
 def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:

@@ -80,12 +80,18 @@ def explored(exploration: Exploration) -> str:
 
 
 def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
-    """Of each property how many runs keep it, break it or leave it open, and how the first breaks it."""
+    """Of each property that was judged how many runs keep it, break it or leave it open, and how the first
+    breaks it, or why it is open there.
+    """
     broken: dict[str, str] = {}
     for verdict in report.verdicts:
         if verdict.outcome is Outcome.VIOLATED:
             broken.setdefault(verdict.finding.property, f"{verdict.run}: {verdict.finding}")
-    return [(name, counts, broken.get(name, "")) for name, counts in report.counts.items()]
+    return [
+        (name, counts, broken.get(name, report.unknown.get(name, "")))
+        for name, counts in report.counts.items()
+        if counts
+    ]
 
 
 def length(trace: Trace) -> str:

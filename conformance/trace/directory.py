@@ -18,11 +18,12 @@ from typing import Final
 
 from antiphon.conformance.trace.lines import shortened
 from antiphon.conformance.trace.reader import Log, Problem, read_log
-from antiphon.conformance.trace.schema import RESULTS, Event, Header
+from antiphon.conformance.trace.schema import RESULTS, Broadcast, Crash, Event, Header, Recover
 
 NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
 MISSING: Final = "the log of this process is missing"
 NO_DELIVERIES: Final = "nothing was delivered, decided or suspected in this run: there is nothing to judge"
+OTHER_COUNT: Final = "the header counts other broadcasts than the logs hold"
 
 _NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson(\.gz|\.bz2|\.xz|\.zst)?")
 
@@ -86,7 +87,11 @@ def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Ru
     except OSError:
         found = {}
     headers = {process: log.header for process, log in found.items()}
-    faults = faults_between(directory, headers, _deliveries(found.values()))
+    contents = Contents()
+    for process, log in found.items():
+        contents.note(process, log.events)
+        contents.may_be_less |= not log.complete
+    faults = faults_between(directory, headers, contents)
     logs = tuple(
         found.get(process, Log(directory / log_name(process), None, (), (), ()))
         for process in range(_processes(headers))
@@ -94,15 +99,40 @@ def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Ru
     return Run(directory, _first(headers), logs, faults)
 
 
+@dataclass
+class Contents:
+    """How much the logs of a run hold of what headers and judges ask for.
+
+    `results` counts the events of `RESULTS`, `broadcasts` the messages that their sources broadcast.
+    `may_be_less`: a process has crashed, or a log has a fault, so that they may hold fewer than there were to
+    be.
+    """
+
+    results: int = 0
+    broadcasts: int = 0
+    may_be_less: bool = False
+
+    def note(self, process: int, events: Iterable[Event]) -> None:
+        """Count events of a process."""
+        for event in events:
+            if isinstance(event, RESULTS):
+                self.results += 1
+            elif isinstance(event, Broadcast):
+                self.broadcasts += event.m.partition(":")[0] == str(process)
+            elif isinstance(event, Crash | Recover):
+                self.may_be_less = True
+
+
 def faults_between(
-    directory: str | Path, headers: Mapping[int, Header | None], deliveries: int
+    directory: str | Path, headers: Mapping[int, Header | None], contents: Contents
 ) -> tuple[Problem, ...]:
-    """What is wrong between the logs of a run: one is missing, they disagree, nothing came of the run.
+    """Tell what is wrong between the logs of a run: one is missing, they disagree, nothing came of the run,
+    they hold other than their headers say.
 
     Args:
         directory: where the logs stand.
         headers: the header of each log that is there, by the number of its process; None for none.
-        deliveries: how many results all logs show (`RESULTS`).
+        contents: what all logs hold.
     """
     directory = Path(directory)
     if not headers:
@@ -117,9 +147,20 @@ def faults_between(
         elif header is not None and first is not None:
             disagreements = "; ".join(_disagreements(header, first, process))
             faults.extend([Problem(path, 1, shortened(disagreements))] if disagreements else [])
-    if not deliveries:
+    if not contents.results:
         faults.append(Problem(directory, 0, NO_DELIVERIES))
+    elif first is not None and (told := _other_count(first, contents, certain=not faults)):
+        faults.append(Problem(directory, 0, told))
     return tuple(faults)
+
+
+def _other_count(header: Header, contents: Contents, *, certain: bool) -> str:
+    """In what the number of broadcasts is not that of the header; nothing where none is said there."""
+    said, found = header.messages, contents.broadcasts
+    if not said or said == found or (found < said and (contents.may_be_less or not certain)):
+        return ""
+    more = "; leave out messages, or say 0, where broadcasts are not logged" if not found else ""
+    return f"{OTHER_COUNT}: {said:,} and {found:,}{more}"
 
 
 def _first(headers: Mapping[int, Header | None]) -> Header | None:
@@ -130,10 +171,6 @@ def _processes(headers: Mapping[int, Header | None]) -> int:
     """How many logs a run should have: as many as its first header says, and all that are there."""
     first = _first(headers)
     return max([first.processes if first else 0, *(process + 1 for process in headers)])
-
-
-def _deliveries(logs: Iterable[Log]) -> int:
-    return sum(isinstance(event, RESULTS) for log in logs for event in log.events)
 
 
 def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]:

@@ -6,7 +6,8 @@ where a line comes from, or what its reader does with a fault.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -18,15 +19,20 @@ _TOLD_MAX = 200
 """How many characters of what a line says come into a reason."""
 
 
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
 class Line(NamedTuple):
     """What one line says; `fault` is the reason why it is not what must stand there, of bounded length.
 
-    A first line that is an event has both an event and a fault, `NO_HEADER`.
+    A first line that is an event has both an event and a fault, `NO_HEADER`. `more` are the fields that the
+    schema does not know: time stamps, places in another log.
     """
 
     header: Header | None = None
     event: Event | None = None
     fault: str | None = None
+    more: Mapping[str, Any] = NOTHING
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -39,20 +45,24 @@ class _Kind(msgspec.Struct, frozen=True):
 _kind = msgspec.json.Decoder(_Kind)
 _header = msgspec.json.Decoder(Header)
 _event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_fields = msgspec.json.Decoder(dict[str, Any])
+_encode = msgspec.json.Encoder().encode
 
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises: not JSON or not of the wanted type, not UTF-8, nested too deeply."""
 
 
 def decode_line(number: int, line: bytes) -> Line:
-    """Read the line with this number, from 1; any bytes are allowed and nothing is raised.
+    """Read the line with this number, from 1, blank lines not counted; any bytes are allowed and nothing is
+    raised.
 
     Of a key that stands twice the last value counts. A byte-order mark is not JSON, and a fault.
     """
     if number == 1:
         return _decode_first(line)
     try:
-        return Line(event=_event.decode(line))
+        event = _event.decode(line)
+        return Line(event=event, more=_unknown(line, event))
     except _UNDECODABLE as error:
         return Line(fault=shortened(f"not an event: {_shown(line)}: {error}"))
 
@@ -66,16 +76,28 @@ def _decode_first(line: bytes) -> Line:
     try:
         kind = _kind.decode(line)
     except _UNDECODABLE:
-        return Line(event=decode_line(2, line).event, fault=NO_HEADER)
+        return decode_line(2, line)._replace(fault=NO_HEADER)
     if kind.schema != SCHEMA:
         return Line(fault=f"schema {shortened(kind.schema, 60)!r} is not {SCHEMA!r}")
     if kind.version != VERSION:
         told = f"version {kind.version} of the schema; this reader knows version {VERSION}"
         return Line(fault=shortened(told))
     try:
-        return Line(header=_header.decode(line))
+        header = _header.decode(line)
+        return Line(header=header, more=_unknown(line, header))
     except _UNDECODABLE as error:
         return Line(fault=shortened(f"not a header: {error}"))
+
+
+def _unknown(line: bytes, known: Event | Header) -> Mapping[str, Any]:
+    """The fields of a line that the schema does not know. A line as our writer writes it has none."""
+    if line.rstrip() == _encode(known):
+        return NOTHING
+    return {
+        name: value
+        for name, value in _fields.decode(line).items()
+        if name != "kind" and name not in known.__struct_fields__
+    }
 
 
 def _shown(line: bytes) -> str:

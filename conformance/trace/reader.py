@@ -16,7 +16,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -24,15 +24,15 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import zstandard
 
 from antiphon.conformance.trace.blocks import Block, block_of
-from antiphon.conformance.trace.lines import decode_line
-from antiphon.conformance.trace.schema import Crash, End, Event, Header
+from antiphon.conformance.trace.lines import NOTHING, Line, decode_line
+from antiphon.conformance.trace.schema import Crash, End, Event, Header, Recover
 
 LINE_BYTES_MAX: Final = 65_536
 """The longest line that is read, its end of line included."""
 
 EMPTY: Final = "the file is empty"
 TOO_LONG: Final = f"the line is longer than {LINE_BYTES_MAX:,} bytes"
-CUT_OFF: Final = "the line is cut off: it has no end of line"
+CUT_OFF: Final = "the line is cut off"
 TRUNCATED: Final = "the log is truncated: its last line is not end"
 AFTER_END: Final = "an event after end"
 AFTER_CRASH: Final = "an event of a process that has crashed"
@@ -52,9 +52,11 @@ class Problem:
 
 
 class LogLine(NamedTuple):
-    """What one line of a log says, and its fault if it has one; line 0 speaks of the file as a whole.
+    """What one line of a log says, and its fault if it has one; line 0 speaks of the file as a whole. A blank
+    line says nothing.
 
-    `text` holds the line without its end, or the beginning of one that is too long.
+    `text` holds the line without its end, or the beginning of one that is too long; `more` the fields that
+    the schema does not know.
     """
 
     number: int
@@ -62,13 +64,15 @@ class LogLine(NamedTuple):
     header: Header | None = None
     event: Event | None = None
     fault: str | None = None
+    more: Mapping[str, Any] = NOTHING
 
 
 @dataclass(frozen=True)
 class Log:
     """What one file says: its header if it has one, the events that parse, the faults.
 
-    `lines[k]` is the line on which `events[k]` stands.
+    `lines[k]` is the line on which `events[k]` stands; `more` has, by lines, the fields that the schema does
+    not know.
     """
 
     path: Path
@@ -76,6 +80,7 @@ class Log:
     events: tuple[Event, ...]
     lines: tuple[int, ...]
     problems: tuple[Problem, ...]
+    more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -94,6 +99,7 @@ def read_log(path: str | Path, end: int | None = None) -> Log:
     events: list[Event] = []
     lines: list[int] = []
     problems: list[Problem] = []
+    more: dict[int, Mapping[str, Any]] = {}
     for part in read_parts(path, end):
         if isinstance(part, Block):
             events += part.events()
@@ -105,7 +111,9 @@ def read_log(path: str | Path, end: int | None = None) -> Log:
             lines.append(part.number)
         if part.fault is not None:
             problems.append(Problem(path, part.number, part.fault))
-    return Log(path, header, tuple(events), tuple(lines), tuple(problems))
+        if part.more:
+            more[part.number] = part.more
+    return Log(path, header, tuple(events), tuple(lines), tuple(problems), more)
 
 
 def read_lines(log: str | Path | bytes) -> Iterator[LogLine]:
@@ -146,7 +154,7 @@ def _read(log: Path | str | bytes, reading: Reading, end: int | None = None) -> 
         return
     if last.number == 0:
         yield LogLine(0, fault=EMPTY)
-    elif last.fault is None and not isinstance(last.event, End):
+    elif last.fault is None and not reading.ended:
         yield last._replace(fault=TRUNCATED)
     else:
         yield last
@@ -203,17 +211,29 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 class Reading:
-    """The state of reading one file: how many lines there were, the index that must come next, and the last
-    event, if that was read alone.
+    """The state of reading one file: how many lines there were, whether one of them was not blank, the index
+    that must come next, and the last event, if that was read alone.
     """
 
     def __init__(
-        self, *, in_blocks: bool = False, number: int = 0, next_index: int = 0, last: Event | None = None
+        self,
+        *,
+        in_blocks: bool = False,
+        number: int = 0,
+        begun: bool = False,
+        next_index: int = 0,
+        last: Event | None = None,
     ) -> None:
         self.in_blocks = in_blocks
         self.number = number
+        self.begun = begun
         self.next_index = next_index
         self.last = last
+
+    @property
+    def ended(self) -> bool:
+        """Whether the log is complete so far."""
+        return isinstance(self.last, End)
 
     def parts(self, text: bytes) -> Iterator[LogLine | Block]:
         """Read lines; the first of a file, and the last of these, alone."""
@@ -232,7 +252,7 @@ class Reading:
         """Read whole lines: as one block if they are one, else each half."""
         lines = text.count(b"\n")
         block = None
-        if lines > 1 and not isinstance(self.last, Crash | End):
+        if lines > 1 and self.begun and not isinstance(self.last, Crash | End):
             block = block_of(self.number + 1, self.next_index, text, lines)
         if block is not None:
             self.number += lines
@@ -247,26 +267,31 @@ class Reading:
             yield from self._one_by_one(text)
 
     def line(self, text: bytes) -> LogLine:
-        """Take one line, keep what it says, note the first thing that is wrong with it."""
+        """Take one line, keep what it says, note the first thing that is wrong with it. A blank line says
+        nothing. The last line needs no end of line: JSON that is cut off cannot be read.
+        """
         self.number += 1
         text = text[:LINE_BYTES_MAX]
         whole = text.endswith(b"\n") or len(text) < LINE_BYTES_MAX
         said = text.removesuffix(b"\n")
-        header, event, fault = decode_line(self.number, text) if whole else (None, None, TOO_LONG)
-        if whole and said == text:
+        if whole and not said.strip():
+            return LogLine(self.number, said)
+        is_first, self.begun = not self.begun, True
+        header, event, fault, more = decode_line(2 - is_first, text) if whole else Line(fault=TOO_LONG)
+        if whole and said == text and event is None and header is None:
             fault = CUT_OFF
         if event is not None:
             fault = fault or self._misplaced(event)
             self.next_index = event.i + 1
             self.last = event
-        elif self.number > 1:
+        elif not is_first:
             self.next_index += 1
-        return LogLine(self.number, said, header, event, fault)
+        return LogLine(self.number, said, header, event, fault, more)
 
     def _misplaced(self, event: Event) -> str | None:
         if isinstance(self.last, End):
             return AFTER_END
-        if isinstance(self.last, Crash) and not isinstance(event, End):
+        if isinstance(self.last, Crash) and not isinstance(event, End | Recover):
             return AFTER_CRASH
         if event.i != self.next_index:
             return f"event {event.i} where event {self.next_index} must stand"

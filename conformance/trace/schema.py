@@ -1,8 +1,9 @@
-"""An event is one line of JSON, of one of seventeen kinds; all readers and tables take the fields from here.
+"""An event is one line of JSON, of one of eighteen kinds; all readers and tables take the fields from here.
 
 This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
 within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
-bits, as columns have. A change that an older reader would misread raises `VERSION`.
+bits, as columns have. A change that an older reader would misread raises `VERSION`; fields that are not here
+are passed over, and kept by who reads a line (`lines`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ Members = tuple[Natural, ...]
 Hex = Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{2})*\Z")]
 
 
-class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of a log: which process of which run wrote it, and under which faults.
 
-    `messages` counts the broadcasts of the whole run. The three probabilities are per datagram.
+    `messages` counts the broadcasts of the whole run, 0 where nobody says how many they are. The three
+    probabilities are per datagram.
     """
 
     schema: str = SCHEMA
@@ -41,24 +43,27 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     protocol: Annotated[str, msgspec.Meta(min_length=1)]
     process: Natural
     processes: Processes
-    seed: Integer
-    messages: Natural
+    seed: Integer = 0
+    messages: Natural = 0
     loss: Probability = 0.0
     duplication: Probability = 0.0
     reordering: Probability = 0.0
 
 
-class _Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+class _Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     """What all events share: `i`, the index of the event in its process, from 0 without gaps."""
 
     i: Natural
 
 
 class Broadcast(_Event, frozen=True, tag="broadcast"):
-    """The application broadcasts message `m` ("source:id"); `digest` names the payload's bytes."""
+    """The application broadcasts message `m` ("source:id"); `digest` names the payload's bytes.
+    `destinations` are the processes that the message is for, None all of them.
+    """
 
     m: PairName
     digest: Hex
+    destinations: Members | None = None
 
 
 class Deliver(_Event, frozen=True, tag="deliver"):
@@ -157,7 +162,11 @@ class Receive(_Event, frozen=True, tag="receive"):
 
 
 class Crash(_Event, frozen=True, tag="crash"):
-    """The process stops for good; only `End` may follow."""
+    """The process stops; only `End` may follow, or `Recover` if it returns."""
+
+
+class Recover(_Event, frozen=True, tag="recover"):
+    """The process is back after a crash, in a new incarnation, of which all that follows is."""
 
 
 class End(_Event, frozen=True, tag="end"):
@@ -182,6 +191,7 @@ Event = (
     | Receive
     | Crash
     | End
+    | Recover
 )
 
 RESULTS: Final = (Deliver, Decide, Suspect, Alarm)

@@ -35,6 +35,7 @@ from antiphon.conformance.trace.schema import (
     Install,
     Propose,
     Receive,
+    Recover,
     Safe,
     Send,
     Suspect,
@@ -79,9 +80,16 @@ class LogWriter:
             self.close()
             raise
 
-    def broadcast(self, m: str, digest: str) -> None:
-        """Record that the application broadcasts message `m`; call it before anybody can have it."""
-        self._event(Broadcast(self.events, m, digest))
+    def broadcast(self, m: str, digest: str, destinations: Iterable[int] | None = None) -> None:
+        """Record that the application broadcasts message `m`; call it before anybody can have it.
+
+        Args:
+            m: the name of the message, "source:id".
+            digest: the digest of its payload.
+            destinations: the processes that the message is for; None: for all.
+        """
+        told = None if destinations is None else tuple(destinations)
+        self._event(Broadcast(self.events, m, digest, told))
 
     def deliver(self, m: str, number: int, digest: str) -> None:
         """Record that the application gets message `m` as `number`."""
@@ -140,8 +148,12 @@ class LogWriter:
         self._event(Receive(self.events, d))
 
     def crash(self) -> None:
-        """Record that the process stops for good."""
+        """Record that the process stops."""
         self._event(Crash(self.events))
+
+    def recover(self) -> None:
+        """Record that the process is back after a crash: what follows is of a new incarnation."""
+        self._event(Recover(self.events))
 
     def end(self) -> None:
         """Record that the log is complete."""

@@ -2,6 +2,8 @@
 logs.
 """
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,6 +99,55 @@ def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[objec
     answer = antiphon(*arguments)
     assert answer.code == 64
     assert says in answer.err
+
+
+def write_log(run: Path, process: int, *events: str, processes: int = 2) -> None:
+    run.mkdir(parents=True, exist_ok=True)
+    header = {"schema": "antiphon.trace", "version": 1, "run": "r", "protocol": "p", "process": process}
+    lines = [json.dumps(header | {"processes": processes})]
+    numbered = [event.replace("{", f'{{"i":{i},', 1) for i, event in enumerate([*events, '{"kind":"end"}'])]
+    (run / f"process-{process}.ndjson").write_text("\n".join([*lines, *numbered, ""]), encoding="utf-8")
+
+
+def delivery(m: str, number: int) -> str:
+    return f'{{"kind":"deliver","m":"{m}","number":{number},"digest":"aa"}}'
+
+
+def test_few_logs_are_judged_here_without_spark(
+    antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deliveries alone, with the fields of another system beside; what to ask is told, and how much was
+    judged.
+    """
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for process in range(2):
+        stamped = [delivery("0:1", 1).replace("}", ',"at":1.5}'), delivery("1:1", 2)]
+        write_log(tmp_path / "a", process, *stamped)
+    answer = antiphon("verify", tmp_path / "a")
+    assert answer.code == 2
+    assert "ask --promise prefix-order" in " ".join(answer.out.split())
+    document = antiphon("verify", tmp_path, "--promise", "prefix-order", "--json").document
+    assert (document.outcome, document.report["runs"]) == ("holds", 1)
+    assert document.report["judged"]["UniformTotalOrder"] == 4
+
+
+def test_of_a_swap_one_line_tells(antiphon: Run, tmp_path: Path) -> None:
+    for process, order in enumerate((("0:1", "1:1"), ("0:1", "1:1"), ("1:1", "0:1"))):
+        told = [delivery(m, int(m[0]) + 1) for m in order]
+        write_log(tmp_path / "a", process, *told, processes=3)
+    answer = antiphon("verify", tmp_path, "--promise", "uniform-total-order")
+    assert answer.code == 1
+    told = " ".join(answer.out.split())
+    assert "process 2 delivers 1:1 before 0:1, processes 0, 1 deliver 0:1 before 1:1" in told
+    assert told.count("broken with UniformTotalOrder") == 2
+
+
+def test_a_promise_that_nothing_in_the_logs_is_about_is_unknown(antiphon: Run, tmp_path: Path) -> None:
+    for process in range(2):
+        write_log(tmp_path / "a", process, delivery("0:1", 1))
+    answer = antiphon("verify", tmp_path, "--promise", "consensus")
+    assert answer.code == 2
+    assert "nothing to judge: nothing is proposed or decided" in " ".join(answer.out.split())
 
 
 def test_a_lake_that_cannot_be_written_is_wrong_usage(

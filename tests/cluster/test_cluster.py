@@ -124,10 +124,12 @@ def test_a_log_that_was_changed_after_the_run_is_judged_anew(small: ClusterResul
     """Two deliveries of one process exchanged: the order verdicts fall, and the lines are named."""
     line, message = exchanged(small.directory, tmp_path, Deliver, 30)
     judged = judge_run(load_run(tmp_path))
-    violated = {finding.property: str(finding) for finding in judged.findings if finding.offending}
+    violated = {finding.property: finding for finding in judged.findings if finding.offending}
     order = {"UniformTotalOrder", "UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}
     assert set(violated) == order | {"Handover"}
-    assert f"process-1.ndjson:{line} ({message})" in violated["UniformPrefixOrder"]
+    assert f"process-1.ndjson:{line} ({message})" in str(violated["UniformPrefixOrder"].second)
+    assert str(violated["UniformPrefixOrder"]) == "broken with UniformTotalOrder"
+    assert "process 1 delivers" in str(violated["UniformTotalOrder"])
 
 
 def test_the_order_of_a_members_own_messages_is_judged(small: ClusterResult, tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Pat
 
 
 def test_a_fault_that_was_asked_for_and_never_happened_leaves_the_run_unknown(tmp_path: Path) -> None:
-    result = run_cluster(messages=3, loss=1e-9, duplication=0, reordering=0, directory=tmp_path)
+    result = run_cluster(messages=6, loss=1e-9, duplication=0, reordering=0, directory=tmp_path)
     assert result.outcome == "unknown"
     assert set(result.judged.outcomes.values()) == {"holds"}
     assert "was dropped although the probability is 1e-09; none is not a pass" in result.reasons[0]

@@ -133,7 +133,8 @@ def test_a_fault_that_never_happened_is_not_a_pass() -> None:
 
 
 def test_what_is_violated_stays_so_and_is_told_before_the_faults_of_the_run() -> None:
-    clean, offended = Finding("Validity"), Finding("NoViolation", 1, ACCUSED, Place(0, 3, "process 1"))
+    clean = Finding("Validity", judged=1)
+    offended = Finding("NoViolation", 1, ACCUSED, Place(0, 3, "process 1"))
     judged = RunFindings((clean, offended))
     result = ClusterResult(ClusterSettings(), Path(), "r", 1.0, (1,), {}, (0,), ("a node died",), judged)
     assert result.outcome == "violated"

@@ -26,6 +26,7 @@ def test_a_circle_of_three_is_found_where_no_pair_is_out_of_order() -> None:
         "before 2:1; process 2 delivers 2:1 before 0:1",
         Place(0, 1, "0:1"),
         Place(2, 2, "0:1"),
+        judged=6,
     )
 
 

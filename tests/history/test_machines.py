@@ -8,7 +8,6 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,15 +17,18 @@ from tests.services.promises import all_promises
 from antiphon.conformance.history import History, history, judge_by_machines, properties_of
 from antiphon.conformance.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.history.machines import Judgement, Names, assumed, judges
-from antiphon.conformance.trace import load_run
 from antiphon.conformance.trace.causal import Step, causal_order, causes_of, effect_of
 from antiphon.spec.lang import Spec
 from antiphon.spec.services.consensus import Consensus
 from antiphon.spec.services.destinations import Destinations
 from antiphon.spec.services.view_machine import ViewSynchronousFollower
 
-LOGS = Path(__file__).parent / "logs"
-WRITTEN = {path.name.replace("-", " "): load_run(path).events for path in sorted(LOGS.iterdir())}
+WRITTEN = {
+    name: history(text)
+    for name, (*_, text, breaks) in sorted((EXAMPLES | FURTHER_EXAMPLES).items())
+    if breaks - {"UniformGlobalOrder"} <= judges().keys()
+}
+"""The examples of what machines judge."""
 OTHER_FORM = {"Integrity", "TotalOrder", "PrefixOrder"}
 """What logs are judged by in the uniform form only; the machines know both."""
 

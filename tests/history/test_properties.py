@@ -61,8 +61,10 @@ def test_each_property_has_an_example_that_only_it_catches(name: str) -> None:
 
 
 def test_findings_come_in_the_order_of_report() -> None:
-    assert judge_history(history("0: +a a | 1: a")) == tuple(map(Finding, PROPERTIES))
-    assert judge_history(()) == tuple(map(Finding, PROPERTIES))
+    whole = history("0: +a (+a) (a) a a>1 | 1: <a (a) a")
+    assert [finding.property for finding in judge_history(whole)] == list(PROPERTIES)
+    assert not any(finding.offending for finding in judge_history(whole))
+    assert {finding.judged for finding in judge_history(())} == {0}
 
 
 @pytest.mark.parametrize(
@@ -133,12 +135,17 @@ def test_a_finding_is_told_in_json() -> None:
     finding = found("0: +a a | 1:")["Agreement"]
     assert finding.to_json() == {
         "property": "Agreement",
+        "judged": 1,
         "offending": 1,
         "reason": finding.reason,
         "first": {"process": 0, "index": 1, "message": "0:1"},
         "second": {"process": 1, "index": None, "message": "0:1"},
+        "doubt": None,
+        "implied": None,
+        "odd": None,
     }
-    nothing = {"offending": 0, "reason": None, "first": None, "second": None}
+    nothing = {"judged": 0, "offending": 0, "reason": None, "first": None, "second": None}
+    nothing |= {"doubt": None, "implied": None, "odd": None}
     assert Finding("Validity").to_json() == {"property": "Validity"} | nothing
 
 
@@ -147,7 +154,8 @@ def test_a_finding_says_where_in_which_file() -> None:
         "delivered a second time: process-0.ndjson:4 (0:1), against process-0.ndjson:3 (0:1)"
     )
     assert str(found("0: +a a | 1:")["Agreement"]).endswith("against no delivery of 0:1 by process 1")
-    assert str(found("0: a b | 1:")["UniformIntegrity"]).endswith("process-0.ndjson:2 (0:1), and 1 more")
+    never = found("0: a b | 1: +0:9")["UniformIntegrity"]
+    assert str(never).endswith("process-0.ndjson:2 (0:1), and 1 more")
     assert str(Finding("Validity")) == ""
     assert str(Finding("Validity", 1, "why")) == "why"
 

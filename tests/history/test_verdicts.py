@@ -17,14 +17,19 @@ from antiphon.conformance.trace import (
     log_name,
 )
 
+JUDGED = [name for name in PROPERTIES if name not in ("DatagramIntegrity", "Handover")]
+"""What these logs hold anything of."""
+
 
 def write(directory: Path, process: int, deliver: bool = True, end: bool = True) -> None:
-    header = Header(run="r", protocol="rbp", process=process, processes=2, seed=1, messages=1)
+    header = Header(run="r", protocol="rbp", process=process, processes=2, seed=1, messages=2)
     with LogWriter(directory / log_name(process), header) as log:
         if process == 0:
             log.broadcast("0:1", digest(b"x"))
+            log.broadcast("0:2", digest(b"y"))
         if deliver:
             log.deliver("0:1", 1, digest(b"x"))
+            log.deliver("0:2", 2, digest(b"y"))
         if end:
             log.end()
 
@@ -32,21 +37,21 @@ def write(directory: Path, process: int, deliver: bool = True, end: bool = True)
 def test_whole_logs_are_judged(tmp_path: Path) -> None:
     write(tmp_path, 0)
     write(tmp_path, 1)
-    assert judge_run(load_run(tmp_path)).outcomes == dict.fromkeys(PROPERTIES, "holds")
+    assert judge_run(load_run(tmp_path)).outcomes == dict.fromkeys(JUDGED, "holds")
 
 
 def test_of_logs_that_stop_early_only_what_is_broken_for_ever_is_told(tmp_path: Path) -> None:
     write(tmp_path, 0)
     write(tmp_path, 1, deliver=False, end=False)
     judged = judge_run(load_run(tmp_path))
-    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown")
+    assert judged.outcomes == dict.fromkeys(JUDGED, "unknown")
     assert [problem.path.name for problem in judged.problems] == ["process-1.ndjson"]
     path = tmp_path / log_name(0)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:3], lines[2].replace(b'"i":1', b'"i":2')]))
+    path.write_bytes(b"".join([*lines[:5], lines[4].replace(b'"i":3', b'"i":4')]))
     judged = judge_run(load_run(tmp_path))
     broken = {"UniformIntegrity": "violated"}
-    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown") | broken
+    assert judged.outcomes == dict.fromkeys(JUDGED, "unknown") | broken
 
 
 @pytest.mark.parametrize("fault", ["a line of another kind", MISSING, AFTER_END])
@@ -77,4 +82,4 @@ def test_silence_is_no_agreement(tmp_path: Path) -> None:
     write(tmp_path, 1, deliver=False)
     judged = judge_run(load_run(tmp_path))
     assert [problem.reason for problem in judged.problems] == [NO_DELIVERIES]
-    assert judged.outcomes == dict.fromkeys(PROPERTIES, "unknown")
+    assert set(judged.outcomes.values()) == {"unknown"}

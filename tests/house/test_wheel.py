@@ -148,7 +148,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "stateful": (0, ("rbp", *SMALL, "--runs", "2", "--steps", "5", "--seed", "1")),
     "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--directory", "swarm")),
     "cluster": (0, ("rbp", "--messages", "8", "--loss", "0", "--duplication", "0", "--reordering", "0")),
-    "verify": (64, ("runs",)),
+    "verify": (0, ("runs",)),
     "node": (64, ("group",)),
     "ingest": (64, ("runs", "--lake", "lake")),
     "watch": (64, ("runs", "--lake", "lake", "--once")),

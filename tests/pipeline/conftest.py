@@ -38,7 +38,7 @@ def write_run() -> Callable[[Path, str], None]:
         directory.mkdir(parents=True)
         logs = history(text)
         for process, events in enumerate(logs):
-            header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1, messages=6)
+            header = Header(run="r", protocol="rbp", process=process, processes=len(logs), seed=1)
             lines = [msgspec.json.encode(line) + b"\n" for line in (header, *events)]
             (directory / log_name(process)).write_bytes(b"".join(lines))
 

@@ -118,7 +118,7 @@ def test_settings_fit_the_data_also_in_a_session_that_is_used_again(
 ) -> None:
     """Spark's default of 200 parts costs two minutes for three small logs on a cluster of two workers."""
     for name in "ab":
-        write_run(tmp_path / name, "0: +a a | 1: a")
+        write_run(tmp_path / name, "0: +a a b | 1: +b a b")
     before = {"spark.sql.shuffle.partitions": "200", "spark.sql.adaptive.enabled": "true"}
     for name, value in before.items():
         spark.conf.set(name, value)

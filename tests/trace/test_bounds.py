@@ -29,7 +29,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 }
 TEXTS = {"run": "r", "protocol": "p", "m": "0:1", "d": "0:1", "digest": "ab", "what": "w", "value": "v"}
 LEAST = {name: least for name, (least, _) in BOUNDS.items()}
-LEGAL = {"schema": "antiphon.trace", "version": 1, **TEXTS, "members": [0], **LEAST}
+LEGAL = {"schema": "antiphon.trace", "version": 1, **TEXTS, "members": [0], "destinations": [0], **LEAST}
 KINDS = (Header, *get_args(Event))
 
 

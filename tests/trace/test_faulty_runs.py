@@ -13,7 +13,7 @@ END = '{"kind":"end","i":1}'
 
 
 def header(process: int, processes: int, run: str = "r") -> str:
-    names = {"schema": "antiphon.trace", "version": 1, "run": run, "protocol": "p", "seed": 0, "messages": 1}
+    names = {"schema": "antiphon.trace", "version": 1, "run": run, "protocol": "p", "seed": 0}
     return json.dumps(names | {"process": process, "processes": processes})
 
 
@@ -67,6 +67,35 @@ def test_that_nothing_was_delivered_is_told_of_the_run(tmp_path: Path) -> None:
     assert (problem.path, problem.line, problem.reason) == (tmp_path, 0, NO_DELIVERIES)
 
 
+@pytest.mark.parametrize(
+    ("messages", "crashes", "reason"),
+    [
+        (50, False, "the header counts other broadcasts than the logs hold: 50 and 1"),
+        (1, False, None),
+        (0, False, None),
+        (50, True, None),
+    ],
+)
+def test_how_many_messages_a_header_says_is_compared(
+    tmp_path: Path, messages: int, crashes: bool, reason: str | None
+) -> None:
+    """Nobody says how many where it says 0; who crashes may broadcast fewer than it was to."""
+    first = json.dumps(json.loads(header(0, 1)) | {"messages": messages})
+    broadcast = '{"kind":"broadcast","i":0,"m":"0:1","digest":"ab"}'
+    last = ['{"kind":"crash","i":2}', '{"kind":"end","i":3}'] if crashes else ['{"kind":"end","i":2}']
+    write(tmp_path, 0, first, broadcast, DELIVERY.replace('"i":0', '"i":1'), *last)
+    assert [problem.reason for problem in load_run(tmp_path).problems] == ([reason] if reason else [])
+
+
+def test_logs_of_deliveries_alone_need_no_count(tmp_path: Path) -> None:
+    """Where they have one all the same, they say what to leave out."""
+    write(tmp_path, 0, header(0, 1))
+    assert not load_run(tmp_path).problems
+    write(tmp_path, 0, json.dumps(json.loads(header(0, 1)) | {"messages": 1}))
+    (problem,) = load_run(tmp_path).problems
+    assert "1 and 0; leave out messages, or say 0, where broadcasts are not logged" in problem.reason
+
+
 def test_a_payload_is_named_by_its_128_bits() -> None:
     """BLAKE2b of nothing and of "abc" with 16 bytes of output, as published implementations give them."""
     assert digest(b"") == "cae66941d9efbd404e4d88758ea67670"
@@ -96,9 +125,25 @@ def test_of_a_line_that_says_nothing_the_beginning_is_shown() -> None:
     assert short.startswith(f"not an event: {'y' * 60!r}: ")
 
 
-def test_a_header_says_nothing_that_the_schema_does_not_know() -> None:
-    line = json.dumps(json.loads(header(0, 1)) | {"colour": "red"})
-    assert decode_line(1, line.encode()).header is None
+def test_fields_that_the_schema_does_not_know_are_kept(tmp_path: Path) -> None:
+    """In a header and in events: when, and on which line of the log that this one was made from."""
+    first = json.dumps(json.loads(header(0, 1)) | {"colour": "red"})
+    second = json.dumps(json.loads(DELIVERY) | {"at": "12:00:01.5", "line": 4711})
+    write(tmp_path, 0, first, second, '{"kind":"end","i":1}')
+    log = read_log(tmp_path / log_name(0))
+    assert log.complete
+    assert log.more == {1: {"colour": "red"}, 2: {"at": "12:00:01.5", "line": 4711}}
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\r\n", "\n  \n\t\n"])
+def test_blank_lines_say_nothing_and_the_last_line_needs_no_end(tmp_path: Path, text: str) -> None:
+    """Nor do ends of lines as on Windows, blank lines between events, and before the header."""
+    lines = [header(0, 1), DELIVERY, '{"kind":"crash","i":1}', '{"kind":"end","i":2}']
+    for between in ("\n", "\r\n", "\n\n", "\r\n \r\n"):
+        (tmp_path / log_name(0)).write_text(text + between.join(lines) + text, newline="")
+        log = read_log(tmp_path / log_name(0))
+        assert log.complete, log.problems
+        assert [event.i for event in log.events] == [0, 1, 2]
 
 
 def test_a_header_without_faults_of_the_network_has_none(tmp_path: Path) -> None:
