@@ -69,7 +69,7 @@ def judge_here(
     broken: dict[str, list[RunVerdict]] = {name: [] for name in names}
     unknown: dict[str, str] = {}
     damage: list[Damage] = []
-    hints: dict[str, None] = {}
+    hints: set[str] = set()
     faults = events = 0
     for number, (run, found) in enumerate(zip(runs, _judged(runs, promise, jobs), strict=True), 1):
         for outcome, finding, told in found.verdicts:
@@ -82,7 +82,7 @@ def judge_here(
         damage += found.damage[: SHOWN_MAX - len(damage)]
         faults += found.faults
         events += found.events
-        hints |= dict.fromkeys(found.hints)
+        hints.update(found.hints)
         if tell is not None:
             tell(f"{number:,} of {len(runs):,} runs")
     return VerifyReport(
@@ -96,7 +96,7 @@ def judge_here(
         events=events,
         judged={name: judged[name] for name in names},
         unknown=unknown,
-        hints=tuple(hints),
+        hints=tuple(sorted(hints)),
     )
 
 

@@ -144,12 +144,12 @@ def _report(
     unknown: dict[str, str] = {}
     verdicts: list[RunVerdict] = []
     damage: list[Damage] = []
-    suspects = kinds = 0
+    suspects, kinds = 0, set[int]()
     for batch in batches:
         at = verdicts_at(batch, promise)
         mine = _rows(at / "suspects")
         suspects += mine
-        kinds |= batch.kinds
+        kinds |= set(batch.kinds)
         for name, (runs, much) in json.loads((at / "healthy.json").read_text()).items():
             counts[name][Outcome.HOLDS] += runs
             judged[name] += much
@@ -176,7 +176,15 @@ def _report(
         lake=str(lake),
         judged={name: judged[name] for name in names},
         unknown=unknown,
-        hints=tuple(hints([kind for code, kind in TYPES.items() if kinds >> code & 1], promise)),
+        hints=tuple(
+            sorted(
+                {
+                    hint
+                    for mask in kinds
+                    for hint in hints([kind for code, kind in TYPES.items() if mask >> code & 1], promise)
+                }
+            )
+        ),
     )
 
 

@@ -29,8 +29,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,8 +70,8 @@ class Batch:
     events: int
     faults: int
     buckets: int
-    kinds: int = 0
-    """The kinds of events, a bit each."""
+    kinds: Sequence[int] = ()
+    """Which kinds of events stand together in a run, a bit each."""
 
     @property
     def id(self) -> str:
@@ -230,9 +228,9 @@ def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str],
     tell by directory whether the logs of a run have changed; `more` is written down beside.
     """
     told = parquet.read_table(staging / "runs", columns=["lines", "events", "faults"])
-    counts = {column: _total(told, column) for column in told.column_names}
+    counts: dict[str, Any] = {column: _total(told, column) for column in told.column_names}
     kinds = parquet.read_table(staging / "runs", columns=["kinds"]).column("kinds").to_pylist()
-    counts |= {"runs": told.num_rows, "buckets": buckets, "kinds": reduce(or_, kinds, 0)}
+    counts |= {"runs": told.num_rows, "buckets": buckets, "kinds": sorted(set(kinds))}
     _write_json(staging / "batch.json", {"counts": counts, "marks": dict(marks)} | more)
     return Batch(staging.rename(lake / "batches" / staging.name), **counts)
 
