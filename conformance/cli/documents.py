@@ -425,6 +425,18 @@ class Show(Document, tag="show", kw_only=True):
     written: str | None = None
 
 
+class ShowRun(Document, tag="show-run", kw_only=True):
+    """`antiphon show` of the logs of a run: what was found of each property, and what is wrong with them."""
+
+    directory: str
+    processes: int
+    events: int
+    findings: list[dict[str, Any]]
+    damage: list[str]
+    hints: list[str]
+    written: str | None = None
+
+
 class ReasonDocument(msgspec.Struct, kw_only=True):
     """A guard that is false, where it stands, and the steps that fail at it."""
 

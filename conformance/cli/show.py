@@ -1,4 +1,6 @@
-"""`antiphon show`: a saved trace as text and as a space-time diagram, in the terminal or as an SVG file."""
+"""`antiphon show`: a saved trace, or the logs of a run, as text and as a space-time diagram, in the terminal
+or as an SVG file.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,15 @@ from rich.text import Text
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.verify import Promise
+from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_run
+from antiphon.conformance.pipeline.runs import NO_RUN
 from antiphon.conformance.report import words
 from antiphon.conformance.report.documents import foreign_document, trace_document
+from antiphon.conformance.report.logs import diagram_of_logs
+from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.terminal import text_diagram
+from antiphon.conformance.trace import load_run, logs_in
 from antiphon.model.export import ForeignRun, ForeignTraceError
 from antiphon.model.verdict import Outcome
 
@@ -32,13 +41,21 @@ def show(
             callback=options.writable,
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show the whole initial state too.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show the whole initial state too; of logs, what the protocol does."),
+    ] = False,
+    promise: Promise = None,
     json: options.Json = False,
 ) -> int:
-    """Show a saved trace: its steps, what each changed, and who sent what to whom.
+    """Show a saved trace: its steps, what each changed, and who sent what to whom; or the logs of a run.
 
     A trace of another tool, without SPEC, is shown as its states.
     """
+    if file.is_dir():
+        return _run(file, promise or [TOTAL_ORDER], picture, everything=everything, json=json)
+    if promise:
+        raise output.UsageProblem("--promise is for the logs of a run: name its directory")
     try:
         trace = antiphon.load(file, specification)
     except ForeignTraceError as error:
@@ -53,6 +70,47 @@ def show(
     output.print_diagram(trace)
     if written:
         output.out().print(f"diagram written: {written}")
+    return 0
+
+
+def _run(
+    directory: Path, promise: list[str], picture: Path | None, *, everything: bool, json: bool
+) -> int:
+    """Show the logs of a run, and the first thing that is broken."""
+    if not logs_in(directory):
+        raise output.UsageProblem(f"{directory}: {NO_RUN}; a saved trace is a file, as --save makes it")
+    try:
+        run = load_run(directory)
+        judged = judge_run(run, promise)
+    except PromiseError as error:
+        raise output.UsageProblem(str(error)) from error
+    drawn = diagram_of_logs(run, judged, everything=everything)
+    written = output.write_text("--svg", picture, svg(drawn)) if picture is not None else None
+    events = sum(map(len, run.events))
+    if json:
+        found = [{"outcome": judged.outcome(each)} | each.to_json() for each in judged.findings]
+        document = documents.ShowRun(
+            outcome=Outcome.HOLDS,
+            directory=str(directory),
+            processes=len(run.logs),
+            events=events,
+            findings=found,
+            damage=[str(problem) for problem in run.problems],
+            hints=list(judged.hints),
+            written=written,
+        )
+        return output.finish(document)
+    console = output.out()
+    console.print(text_diagram(drawn, max(console.width, 60)), soft_wrap=True)
+    for problem in run.problems[:SHOWN]:
+        console.print(str(problem), style="yellow", soft_wrap=True, markup=False)
+    for hint in judged.hints:
+        console.print(hint, style="yellow", soft_wrap=True)
+    worst = Outcome.worst(judged.outcomes.values())
+    told = f"{words.counted(len(run.logs), 'process')}, {words.counted(events, 'event')}; {worst.value} by"
+    console.print(f"{told.replace('processs', 'processes')} {', '.join(promise)}")
+    if written:
+        console.print(f"diagram written: {written}")
     return 0
 
 

@@ -205,9 +205,16 @@ def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> 
             row["name"],
             Outcome(row["outcome"]),
             Finding(
-                row["property"], row["offending"], row["reason"], _place(row["first"]), _place(row["second"]),
-                row["judged"], row["doubt"], row["implied"], row["odd"],
-            ),  # fmt: skip
+                row["property"],
+                row["offending"],
+                row["reason"],
+                _place(row["first"]),
+                _place(row["second"]),
+                row["judged"],
+                row["doubt"],
+                row["implied"],
+                row["odd"],
+            ),
         )
         for row in rows
     ]

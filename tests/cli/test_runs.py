@@ -131,10 +131,33 @@ def test_few_logs_are_judged_here_without_spark(
     assert document.report["judged"]["UniformTotalOrder"] == 4
 
 
-def test_of_a_swap_one_line_tells(antiphon: Run, tmp_path: Path) -> None:
+def write_swap(run: Path) -> None:
     for process, order in enumerate((("0:1", "1:1"), ("0:1", "1:1"), ("1:1", "0:1"))):
         told = [delivery(m, int(m[0]) + 1) for m in order]
-        write_log(tmp_path / "a", process, *told, processes=3)
+        write_log(run, process, *told, processes=3)
+
+
+def test_a_run_of_logs_has_a_picture(antiphon: Run, tmp_path: Path) -> None:
+    """In the terminal and as SVG, with the first violation; of nothing that is no run."""
+    write_swap(tmp_path / "a")
+    answer = antiphon("show", tmp_path / "a", "--promise", "prefix-order", "--svg", tmp_path / "a.svg")
+    assert answer.code == 0
+    lines = [line.strip() for line in answer.out.splitlines()]
+    assert "● deliver 1:1 as 2" in answer.out
+    assert "✗ UniformTotalOrder: both deliver both messages" in answer.out
+    assert "3 processes, 9 events; violated by prefix-order" in lines
+    picture = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert picture.count("process 2") >= 1
+    assert "UniformTotalOrder" in picture
+    document = antiphon("show", tmp_path / "a", "--json").document
+    assert (document.processes, document.events, document.damage) == (3, 9, [])
+    nothing = antiphon("show", tmp_path)
+    assert nothing.code == 64
+    assert "no run; a run is a directory that holds process-0.ndjson" in nothing.err
+
+
+def test_of_a_swap_one_line_tells(antiphon: Run, tmp_path: Path) -> None:
+    write_swap(tmp_path / "a")
     answer = antiphon("verify", tmp_path, "--promise", "uniform-total-order")
     assert answer.code == 1
     told = " ".join(answer.out.split())
