@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from antiphon.model import explore
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
 from antiphon.model.engines import StorageOptions
+from antiphon.model.explore.verdicts import NOT_REACHED
 from antiphon.model.limits import within
 from antiphon.model.notation import short_places
 from antiphon.model.properties import kinds_of
@@ -326,7 +327,7 @@ def _answer(
         return Outcome.UNKNOWN, f"the specification has an error: {short_places(verdict.reason)}"
     if trace is not None:
         return Outcome.HOLDS, f"{expression}: after {len(trace)} step{'' if len(trace) == 1 else 's'}"
-    if explored.complete and not bounded and explored.states:
+    if explored.complete and not bounded and explored.states and not verdict.reason.startswith(NOT_REACHED):
         return Outcome.VIOLATED, f"no reachable state is such: all {explored.states:,} were seen"
     return Outcome.UNKNOWN, f"not found: {short_places(verdict.reason).removeprefix('not decided: ')}"
 

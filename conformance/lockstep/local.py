@@ -24,6 +24,7 @@ from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
 from antiphon.spec.lang import Step
 from antiphon.spec.lang.foreign import Raised, foreign
+from antiphon.spec.lang.watch import working
 
 FIELD_BITS = 24
 """The width of a field: so many snapshots of one process, or contents of one link, can be numbered."""
@@ -225,6 +226,7 @@ class LocalSteps:
         received, if it takes a packet.
         """
         self.executed += 1
+        working("walking", large=True)
         me, process = known.process, self.processes[known.process]
         key = snapshot if datagram is None else (snapshot, datagram)
         try:

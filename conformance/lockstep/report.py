@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from antiphon.conformance.bindings import Binding
 from antiphon.conformance.lockstep.comparison import Difference
 from antiphon.model.bounds import Stop
 from antiphon.model.verdict import Outcome
@@ -65,3 +66,11 @@ class LockstepReport:
         from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
 
         return comparison_html(self.program.name, self)
+
+
+def unwalked(binding: Binding, seed: int, seconds: float, stop: Stop) -> LockstepReport:
+    """The report of a walk that a bound ended before it began."""
+    return LockstepReport(
+        binding.program, 0, 0, 0, complete=False, seconds=seconds, replayed=0, seed=seed,
+        exempt=dict(binding.exempt), stopped=stop,
+    )  # fmt: skip

@@ -34,11 +34,13 @@ from antiphon.conformance.lockstep.comparison import (
     refuses,
 )
 from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps, Unsteady
-from antiphon.conformance.lockstep.report import LockstepReport
-from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, StopReason
+from antiphon.conformance.lockstep.report import LockstepReport, unwalked
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
 from antiphon.model.engines import transitions_of
-from antiphon.spec.lang import Machine, State, Step
+from antiphon.model.limits import within
+from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised
+from antiphon.spec.lang.watch import unwatched, working
 
 NO_PARENT = 0xFFFFFFFF
 
@@ -74,13 +76,18 @@ def lockstep(
     `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
     called with pairs, transitions and queue length now and then.
     """
-    with chance(seed):
-        return _Walk(binding, machine, seed).run(bounds, max_transitions, sample, progress)
+    began = time.perf_counter()
+    with chance(seed), within(bounds):
+        try:
+            walk = _Walk(binding, machine, seed, began)
+        except Enough as enough:
+            return unwalked(binding, seed, time.perf_counter() - began, enough.stop)
+        return walk.run(bounds, max_transitions, sample, progress)
 
 
 class _Walk:
-    def __init__(self, binding: Binding, machine: Machine | None, seed: int) -> None:
-        self.began = time.perf_counter()
+    def __init__(self, binding: Binding, machine: Machine | None, seed: int, began: float) -> None:
+        self.began = began
         self.comparison = Comparison(binding, machine)
         self.binding = self.comparison.binding
         self.edges = transitions_of(self.binding.program, machine)
@@ -93,53 +100,66 @@ class _Walk:
         self.further: set[tuple[int, int]] = set()
         self.repeats: set[int] = set()
         self.transitions = self.compared = self.repeated = 0
-        self.level_end = 0
+        self.level_end = self.done = 0
+        self.stopped: Stop | None = None
 
     def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
         """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
-        done, replayed, depth = 0, 0, -1
-        stopped: Stop | None = None
-        difference = self._begin()
-        if difference is None:
-            try:
-                while done < len(self.states):
-                    if done >= self.level_end:
-                        self.level_end, depth = len(self.states), depth + 1
-                    stopped = bounds.too_deep(depth) or bounds.reached(
-                        len(self.first), time.perf_counter() - self.began
-                    )
-                    if most is not None and self.transitions >= most:
-                        stopped = stopped or Stop(
-                            StopReason.TRANSITIONS, f"the bound of {most:,} transitions"
-                        )
-                    if stopped is not None:
-                        break
-                    block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
-                    if bounds.states is not None:
-                        block = min(block, 1 + (bounds.states - len(self.first)) // 16)
-                    last = min(done + block, self.level_end)
-                    self._walk(done, last)
-                    done = last
-                    if progress is not None:
-                        progress(len(self.states), self.transitions, len(self.states) - done)
-            except _Found as found:
+        replayed, difference = 0, None
+        try:
+            difference = self._begin()
+            if difference is None:
+                self._levels(bounds, most, progress)
+                replayed, difference = self._replay_sample(min(sample, self.done))
+        except _Found as found:
+            with unwatched():
                 difference = self._explain(found)
-        if difference is None:
-            replayed, difference = self._replay_sample(min(sample, done), done)
+        except Enough as enough:
+            self.stopped = enough.stop
+        except BindingError:
+            raise
+        except SpecError as error:
+            self.stopped = Stop(StopReason.ERROR, f"an error of the specification ({error})")
+        return self._report(replayed, difference)
+
+    def _levels(self, bounds: Bounds, most: int | None, progress: Progress | None) -> None:
+        """Walk the pairs, level after level and in blocks, until a bound is reached; `stopped` says which."""
+        depth = -1
+        while self.done < len(self.states):
+            if self.done >= self.level_end:
+                self.level_end, depth = len(self.states), depth + 1
+            elapsed = time.perf_counter() - self.began
+            self.stopped = bounds.too_deep(depth) or bounds.reached(len(self.first), elapsed)
+            if most is not None and self.transitions >= most:
+                self.stopped = self.stopped or Stop(
+                    StopReason.TRANSITIONS, f"the bound of {most:,} transitions"
+                )
+            if self.stopped is not None:
+                return
+            block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
+            if bounds.states is not None:
+                block = min(block, 1 + (bounds.states - len(self.first)) // 16)
+            last = min(self.done + block, self.level_end)
+            self._walk(self.done, last)
+            self.done = last
+            if progress is not None:
+                progress(len(self.states), self.transitions, len(self.states) - self.done)
+
+    def _report(self, replayed: int, difference: Difference | None) -> LockstepReport:
         fired: Counter[str] = Counter()
         for known in self.locals.known:
             fired[known.step.action] += known.fired
         return LockstepReport(
             program=self.binding.program, transitions=self.transitions, states=len(self.first),
             pairs=len(self.states),
-            complete=done == len(self.states) and difference is None,
+            complete=self.done == len(self.states) and self.stopped is None and difference is None,
             seconds=time.perf_counter() - self.began,
             replayed=replayed,
             seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
             executed=self.locals.executed,
             repeated=self.repeated, fired={name: count for name, count in fired.items() if count},
             difference=difference,
-            stopped=stopped,
+            stopped=self.stopped,
         )  # fmt: skip
 
     def _begin(self) -> Difference | None:
@@ -260,9 +280,14 @@ class _Walk:
         ):
             raise _Found(position, number, OTHERWISE)
 
-    def _replay_sample(self, count: int, done: int) -> tuple[int, Difference | None]:
-        """Run the paths to some pairs again, on processes that are never restored; compare at every step."""
-        for number, position in enumerate(self.random.sample(range(done), count), 1):
+    def _replay_sample(self, count: int) -> tuple[int, Difference | None]:
+        """Run the paths to some pairs again, on processes that are never restored; compare at every step.
+
+        A walk that had no time for all of them is not complete.
+        """
+        for number, position in enumerate(self.random.sample(range(self.done), count), 1):
+            if self.stopped is None:
+                working("running sampled paths again", large=True)
             before = self.binding.restores
             difference = self.comparison.run(*self._path(position, None))
             if difference is None and self.binding.restores != before:

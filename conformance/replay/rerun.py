@@ -12,6 +12,7 @@ from antiphon.conformance.bindings import Binding, bound_protocol, bound_protoco
 from antiphon.conformance.bindings.guarded import CHANCES
 from antiphon.conformance.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
 from antiphon.model.explore.liveness import shows_lasso
+from antiphon.model.ground.budgets import held_step
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
@@ -132,7 +133,8 @@ def _shows(trace: Trace, name: str, kind: PropertyKind) -> bool:
             return shows_lasso(trace)
         case PropertyKind.DEADLOCK:
             faults = {method.name for method in trace.program.declaration.marked("environment")}
-            return all(step.action in faults for step in reference.enabled(last))
+            is_quiet = all(step.action in faults for step in reference.enabled(last))
+            return is_quiet and held_step(trace.program, last) is None
         case PropertyKind.REFINEMENT:
             refinement = refinement_of(trace.program.spec)
             return refinement is not None and fails_at_the_end(trace, refinement) != ""

@@ -146,9 +146,9 @@ class WholeSpace(StateSpace, Protocol):
     def truth(self, predicate: str) -> bytearray:
         """For every known state 1 when the predicate is true in it, else 0."""
 
-    def budget_limited(self) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step of the algorithm back; None when
-        there are no such steps.
+    def budget_limited(self, *, faults: bool = False) -> bytearray | None:
+        """For every known state 1 where only a spent budget keeps a step of the algorithm back, with `faults`
+        also one of these; None when there are no such steps.
         """
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
@@ -243,11 +243,13 @@ class Transitions(Protocol):
         `predicate`.
         """
 
-    def budget_limited(self, union: int) -> Callable[[int], bool] | None:
+    def budget_limited(
+        self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
+    ) -> Callable[[int], bool] | None:
         """Whether only a spent budget keeps a step of the algorithm back, in states whose sets hold no more
         than those of `union`.
 
-        None when there are no such steps.
+        None when there are no such steps. `chosen` says of which steps; with `faults` those count too.
         """
 
     def coverage(self) -> dict[str, int]:

@@ -171,12 +171,12 @@ class TransitionSpace:
                 raise PredicateError(number, predicate) from error
         return values
 
-    def budget_limited(self) -> bytearray | None:
-        """For every state 1 where only a spent budget keeps a step of the algorithm back; None when there are
-        no such steps.
+    def budget_limited(self, *, faults: bool = False) -> bytearray | None:
+        """For every state 1 where only a spent budget keeps a step of the algorithm back, with `faults` also
+        one of these; None when there are no such steps.
         """
         packed = self.packed[: len(self)]
-        test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0))
+        test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0), faults=faults)
         return None if test is None else bytearray(map(test, packed))
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:

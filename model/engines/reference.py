@@ -116,11 +116,15 @@ class MachineTransitions:
             self.program.reference.evaluate(self.unpack(packed), call.function, *arguments)
         )
 
-    def budget_limited(self, _: int) -> Callable[[int], bool] | None:
+    def budget_limited(
+        self, _: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
+    ) -> Callable[[int], bool] | None:
         """Whether only a spent budget keeps a step of the algorithm back; None when none has a budget."""
         if unspent(self.program) is None:
             return None
-        return lambda packed: held_step(self.program, self.unpack(packed)) is not None
+        return lambda packed: (
+            held_step(self.program, self.unpack(packed), chosen, faults=faults) is not None
+        )
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many argument tuples it was enabled somewhere."""

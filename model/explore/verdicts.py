@@ -45,6 +45,10 @@ NO_GRAPH = "not decided: it needs the graph of all states, and levels were explo
 """Why an obligation or a liveness property is unknown where no way back is kept."""
 
 
+NOT_REACHED = "not reached; more budget might lead to it, for a spent one keeps steps back"
+"""Why a witness is unknown where all states were seen, and a budget kept some out of reach."""
+
+
 class Judge:
     """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds,
     in the order of the report.
@@ -102,9 +106,7 @@ class Judge:
         if not self.search.walk.complete:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:
-            return self._verdict(
-                name, kind, Outcome.UNKNOWN, "not reachable: everything else holds vacuously"
-            )
+            return self._verdict(name, kind, Outcome.UNKNOWN, self._unreached())
         return self._never_broken(name, kind)
 
     def _never_broken(self, name: str, kind: PropertyKind) -> Verdict:
@@ -112,6 +114,15 @@ class Judge:
         if not self.search.walk.transitions:
             return self._verdict(name, kind, Outcome.UNKNOWN, NO_STEP)
         return self._verdict(name, kind, Outcome.HOLDS)
+
+    def _unreached(self) -> str:
+        """Why a witness is unknown where all states were seen."""
+        held = self._whole.budget_limited(faults=True) if self._whole is not None else None
+        if held is None or not any(held):
+            return "not reachable: everything else holds vacuously"
+        step = held_step(self.program, self.space.value(held.index(1)), faults=True)
+        told = "" if step is None else f", as {step[0]} ({step[1]})"
+        return f"{NOT_REACHED}{told}"
 
     def _decided(self, name: str, kind: PropertyKind, decision: Decision) -> Verdict:
         if decision.step is not None:
@@ -143,14 +154,17 @@ class Judge:
         if isinstance(self.space, LevelSpace):
             if kind is PropertyKind.OBLIGATION:
                 return self._verdict(name, kind, Outcome.UNKNOWN, NO_GRAPH)
-            return self._said(name, kind, Future(self.space.stuck(), None))
+            stuck = self.space.stuck()
+            if stuck is not None and held_step(self.program, self.space.value(stuck)) is not None:
+                return self._verdict(
+                    name, kind, Outcome.UNKNOWN, self._short_of_budget(kind, Future(stuck, None))
+                )
+            return self._said(name, kind, Future(stuck, None))
         future = self._futures()[name]
-        if kind is PropertyKind.OBLIGATION and (
-            future.quiescent is not None or future.irrecoverable is not None
-        ):
+        if _is_wrong(future, kind):
             strict, future = future, self._with_budgets(name, future)
-            if future.quiescent is None and future.irrecoverable is None:
-                return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(strict))
+            if not _is_wrong(future, kind):
+                return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(kind, strict))
         return self._said(name, kind, future)
 
     def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
@@ -178,19 +192,19 @@ class Judge:
     def _futures(self) -> dict[str, Future]:
         """The futures of all obligations, found in one sweep when the first is judged."""
         if self._swept is None:
-            truths = self._truths() | {
-                name: bytearray(len(self.space))
-                for name, kind in self.kinds.items()
-                if kind is PropertyKind.DEADLOCK
-            }
+            nowhere = bytearray(len(self.space))
+            truths = self._truths() | dict.fromkeys(self._named(PropertyKind.DEADLOCK), nowhere)
             self._swept = self._sweep(truths)
         return self._swept
 
     def _truths(self) -> dict[str, bytearray]:
         """Where each obligation is true."""
         assert self._whole is not None
-        asked = [name for name, kind in self.kinds.items() if kind is PropertyKind.OBLIGATION]
-        return {name: self._whole.truth(name) for name in asked}
+        return {name: self._whole.truth(name) for name in self._named(PropertyKind.OBLIGATION)}
+
+    def _named(self, kind: PropertyKind) -> list[str]:
+        """The properties of this kind."""
+        return [name for name, found in self.kinds.items() if found is kind]
 
     def _sweep(self, truths: Mapping[str, bytearray]) -> dict[str, Future]:
         assert self._whole is not None
@@ -207,16 +221,22 @@ class Judge:
                 met = {
                     name: bytearray(map(operator.or_, good, held)) for name, good in self._truths().items()
                 }
+                met |= dict.fromkeys(self._named(PropertyKind.DEADLOCK), held)
                 self._lenient = self._sweep(met)
         return self._lenient.get(name, future)
 
-    def _short_of_budget(self, future: Future) -> str:
-        """Why nothing is said: the obligation is false, and only for lack of budget is there no way on."""
-        ways = [
-            path(self.space, state) for state in (future.quiescent, future.irrecoverable) if state is not None
-        ]
+    def _short_of_budget(self, kind: PropertyKind, future: Future) -> str:
+        """Why nothing is said: the obligation is false, or nothing happens, and only for lack of budget is
+        there no way on.
+        """
+        deadlock = kind is PropertyKind.DEADLOCK
+        lost = None if deadlock else future.irrecoverable
+        ways = [path(self.space, state) for state in (future.quiescent, lost) if state is not None]
         way = min(ways, key=len)
-        return short_of_budget(len(way) - 1, held_step(self.program, self.space.value(way[-1])))
+        held = held_step(self.program, self.space.value(way[-1]))
+        if deadlock:
+            return short_of_budget(len(way) - 1, held, "nothing but faults can happen")
+        return short_of_budget(len(way) - 1, held)
 
     def _violated(self, name: str, kind: PropertyKind, trace: Trace, why: str) -> Verdict:
         if kind is PropertyKind.OBLIGATION and self._holds(trace, name):
@@ -304,6 +324,12 @@ class Judge:
         for step in self.program.reference.candidates(state):
             with contextlib.suppress(Disabled, SpecError):
                 yield self.program.reference.apply(state, step)
+
+
+def _is_wrong(future: Future, kind: PropertyKind) -> bool:
+    """Return True if this future breaks the obligation, or is a deadlock."""
+    lost = kind is PropertyKind.OBLIGATION and future.irrecoverable is not None
+    return future.quiescent is not None or lost
 
 
 def _steps(trace: Trace) -> str:

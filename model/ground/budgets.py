@@ -3,8 +3,9 @@ True, and is not.
 
 A budget bounds the exploration, and is no part of what is modelled. An obligation that is false where only a
 spent budget keeps a step of the algorithm from happening, or from where such a place can be reached without
-faults, is therefore not judged: more budget might have met it. Faults do not count, since they are never
-progress.
+faults, is therefore not judged: more budget might have met it. The same goes for a deadlock there, and for a
+run that is fair only because a budget keeps back what would have to happen. Faults do not count, since they
+are never progress; but for a state that was not reached: they might have led to it.
 
 Engines take `held_back`: a condition on the state, grounded. The reference is asked the same step by step
 (`held_step`).
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +30,13 @@ from antiphon.spec.lang.walk import nodes
 MOST_STEPS = 20_000
 """With more steps under a budget than this none is looked at, and every state counts as one where a budget
 may keep something back."""
+
+
+Leaves = tuple[int | bool, ...]
+"""The leaves of a state, or of several joined."""
+
+Chosen = Callable[[Step], bool]
+"""Which steps are looked at."""
 
 
 @lru_cache(maxsize=16)
@@ -51,20 +59,22 @@ def held_back(program: Program) -> Expression | None:
     return held_back_among(program, None)
 
 
-def held_back_among(program: Program, most: State | None) -> Expression | None:
+def held_back_among(
+    program: Program, most: State | None, chosen: Chosen | None = None, *, faults: bool = False
+) -> Expression | None:
     """The same for states whose sets hold no more than those of `most`: steps for other elements are left
     out.
 
-    Nothing else of `most` is looked at.
+    Nothing else of `most` is looked at. `chosen` says of which steps; with `faults` those count too.
     """
     unlimited = unspent(program)
     if unlimited is None:
         return None
-    if len(list(itertools.islice(_steps(program), MOST_STEPS + 1))) > MOST_STEPS:
+    if len(list(itertools.islice(_steps(program, None, chosen, faults=faults), MOST_STEPS + 1))) > MOST_STEPS:
         return make.TRUE
     parts: list[Expression] = []
     free, bound = _only_guards(unlimited), _only_guards(program)
-    for step in _steps(program, most):
+    for step in _steps(program, most, chosen, faults=faults):
         possible = ground(free, step.action, step.arguments).enabled
         actual = ground(bound, step.action, step.arguments).enabled
         if possible is not actual:
@@ -72,24 +82,47 @@ def held_back_among(program: Program, most: State | None) -> Expression | None:
     return make.disjunction(*parts) if parts else None
 
 
-def held_back_within(program: Program, leaves: tuple[int | bool, ...]) -> Expression | None:
+def held_back_within(
+    program: Program, leaves: Leaves, chosen: Chosen | None = None, *, faults: bool = False
+) -> Expression | None:
     """The same for states whose sets, leaf by leaf, hold no more than these leaves joined of all of them."""
-    places = plan(program).variables.values()
-    most = tuple(
+    return held_back_among(program, _joined(program, leaves), chosen, faults=faults)
+
+
+def budget_steps(program: Program, leaves: Leaves) -> list[Step]:
+    """The steps of the algorithm that a spent budget might keep back in such states; at most `MOST_STEPS` and
+    one.
+    """
+    if unspent(program) is None:
+        return []
+    return list(itertools.islice(_steps(program, _joined(program, leaves)), MOST_STEPS + 1))
+
+
+def _joined(program: Program, leaves: Leaves) -> State:
+    """A state with the sets of these leaves, and nothing else."""
+    return tuple(
         shape.value(leaves[first : first + shape.width]) if isinstance(shape.type, SetOf) else None
-        for shape, first in places
+        for shape, first in plan(program).variables.values()
     )
-    return held_back_among(program, most)
 
 
-def held_step(program: Program, state: State) -> tuple[Step, str] | None:
-    """A step of the algorithm that only a spent budget keeps from happening in `state`, with the text of its
-    guard, says the reference.
+def held_step(
+    program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
+) -> tuple[Step, str] | None:
+    """The first of `held_steps`."""
+    return next(held_steps(program, state, chosen, faults=faults), None)
+
+
+def held_steps(
+    program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
+) -> Iterator[tuple[Step, str]]:
+    """The steps of the algorithm that only a spent budget keeps from happening in `state`, each with the text
+    of its guard, says the reference.
     """
     free = unspent(program)
     if free is None:
-        return None
-    for step in _steps(program, state):
+        return
+    for step in _steps(program, state, chosen, faults=faults):
         try:
             program.reference.apply(state, step)
         except Disabled as guard:
@@ -101,17 +134,16 @@ def held_step(program: Program, state: State) -> tuple[Step, str] | None:
                 SpecError
             ):  # it is possible, and counts beyond what its variables hold: that is what the budget is for
                 pass
-            return step, guard.guard
+            yield step, guard.guard
         except SpecError:
             continue
-    return None
 
 
-def short_of_budget(steps: int, held: tuple[Step, str] | None) -> str:
-    """Why an obligation that is false after so many steps is not judged; `held` is a step that is kept back
-    there, None if it is further on.
+def short_of_budget(steps: int, held: tuple[Step, str] | None, what: str = "it is false") -> str:
+    """Why an obligation that is false after so many steps is not judged, or `what` else; `held` is a step
+    that is kept back there, None if it is further on.
     """
-    begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} it is false"
+    begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} {what}"
     if held is None:
         return f"{begin}, and what could lead on is kept back by a spent budget only"
     return f"{begin}, and only a spent budget keeps {held[0]} from happening ({held[1]})"
@@ -144,12 +176,15 @@ def _only_guards(program: Program) -> Program:
     return made
 
 
-def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
+def _steps(
+    program: Program, state: State | None = None, chosen: Chosen | None = None, *, faults: bool = False
+) -> Iterator[Step]:
     """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or
     all it could have.
     """
     for action in program.module.actions:
-        if action.fault or not any(isinstance(node, ir.Budget) for node in nodes((action,), program.module)):
+        has_budget = any(isinstance(node, ir.Budget) for node in nodes((action,), program.module))
+        if not has_budget or (action.fault and not faults):
             continue
         (method,) = [item for item in program.declaration.methods if item.name == action.name]
         ranges: list[list[Any]] = []
@@ -160,8 +195,8 @@ def _steps(program: Program, state: State | None = None) -> Iterator[Step]:
                 ranges.append(sorted((item for item in elements if domain.contains(item)), key=domain.rank))
             else:
                 ranges.append(list(domain))
-        for arguments in itertools.product(*ranges):
-            yield Step(action.name, arguments)
+        steps = (Step(action.name, arguments) for arguments in itertools.product(*ranges))
+        yield from steps if chosen is None else filter(chosen, steps)
 
 
 def _without(part: Any) -> Any:

@@ -27,7 +27,7 @@ from antiphon.model.engines.python.machine import compiled_machine
 from antiphon.model.ground.budgets import held_step, short_of_budget
 from antiphon.model.ground.codes import Codes
 from antiphon.model.limits import begun
-from antiphon.model.properties import kinds_of
+from antiphon.model.properties import SPECIFICATION, kinds_of
 from antiphon.model.trace import replay
 from antiphon.model.verdict import (
     Evidence,
@@ -79,8 +79,7 @@ def simulate(
         walks: how many walks.
         steps: the greatest number of steps of a walk.
         swarm: each walk draws which faults may happen, and a weight for each action.
-        to_errors: a walk ends where a step would run into an error of the specification; what no walk shows
-            is unknown then.
+        to_errors: nothing is said of the specification where walks run into errors of it.
         engine: what takes the walks; `auto` takes machine code for many steps, unless a machine is given.
         threads: how many, of the native engine; None for as many as there are processors.
         bounds: looked at between walks; their depth bounds a walk as `steps` does, and states count as often
@@ -90,7 +89,7 @@ def simulate(
 
     Raises:
         ArgumentError: fewer than one walk or step.
-        SpecError: the specification is wrong (not where a walk is, with `to_errors`), or the engine unknown.
+        SpecError: the specification cannot be read, or the engine is unknown.
     """
     if walks < 1 or steps < 1:
         raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
@@ -104,7 +103,10 @@ def simulate(
         machine = program.reference if chosen is Engine.REFERENCE else compiled_machine(program)
     faults = {method.name for method in program.declaration.marked("environment")}
     chance = Chance(seed_word(seed), [name in faults for name in Codes.of(program).names], swarm)
-    tally = _Tally(program, machine, chance, length, violated, to_errors)
+    try:
+        tally = _Tally(program, machine, chance, length, violated, to_errors)
+    except SpecError as error:
+        return _unbegun(program, str(error), time.monotonic() - began)
     watch = _Watch(tally, walks, bounds, began, progress)
     if chosen is Engine.NATIVE:
         _in_threads(tally, watch, threads)
@@ -114,6 +116,21 @@ def simulate(
             if watch.stops(1):
                 break
     return tally.report(seed, watch.done, time.monotonic() - began, watch.stopped)
+
+
+def _wrong(program: Program, run: _Run, evidence: Evidence, provenance: Provenance) -> Verdict:
+    """The verdict about the specification itself, when a walk has run into an error of it."""
+    trace = replay(program, run.start, run.steps, shows=SPECIFICATION, why=run.why)
+    kind, unknown = PropertyKind.SPECIFICATION, Outcome.UNKNOWN
+    return Verdict(SPECIFICATION, kind, unknown, evidence, provenance, run.why, trace)
+
+
+def _unbegun(program: Program, why: str, seconds: float) -> Report:
+    """The report when there is no initial state, because the specification has an error there."""
+    evidence = Evidence(EvidenceKind.MEASURED, "no state")
+    kind, unknown = PropertyKind.SPECIFICATION, Outcome.UNKNOWN
+    verdict = Verdict(SPECIFICATION, kind, unknown, evidence, Provenance.of(program, ENGINE), why)
+    return Report(program, (verdict,), Exploration(0, 0, 0, complete=False, seconds=seconds))
 
 
 @dataclass
@@ -212,6 +229,8 @@ class _Tally:
     violated: Violated | None
     to_errors: bool = False
     wrong: int = 0
+    error: _Run | None = None
+    begun: State = ()
     steps: int = 0
     deepest: int = 0
     quiet: int = 0
@@ -239,17 +258,19 @@ class _Tally:
         taken: list[Step] = []
         try:
             self._walk(walk, taken)
-        except SpecError:
-            if not self.to_errors:
-                raise
+        except SpecError as error:
             self.wrong += 1
+            known = self.error
+            shorter = known is None or (len(taken), walk) < (len(known.steps), known.walk)
+            if shorter and not self.to_errors:
+                self.error = _Run(walk, self.begun, tuple(taken), str(error))
         self.steps += len(taken)
         self.deepest = max(self.deepest, len(taken))
 
     def _walk(self, walk: int, taken: list[Step]) -> None:
         chance, key = self.chance, self.chance.key(walk)
         weights = chance.weights(key)
-        start = state = self.initial[chance.start(key, len(self.initial))]
+        self.begun = start = state = self.initial[chance.start(key, len(self.initial))]
         self._judge(walk, start, taken, state)
         while len(taken) < self.length:
             enabled = [(step, *self._number(step)) for step in self.machine.enabled(state)]
@@ -416,7 +437,9 @@ class _Tally:
         bound = f"{walks:,} walks, {self.steps:,} steps, seed {seed}"
         evidence = Evidence(EvidenceKind.MEASURED, bound)
         provenance = Provenance.of(self.program, ENGINE)
-        verdicts = tuple(self._verdict(name, kind, evidence, provenance) for name, kind in self.kinds.items())
+        verdicts = [self._verdict(name, kind, evidence, provenance) for name, kind in self.kinds.items()]
+        if self.error is not None:
+            verdicts.insert(0, _wrong(self.program, self.error, evidence, provenance))
         actions = [method.name for method in self.program.declaration.marked("action", "environment")]
         never = tuple(name for name in actions if not self.fired[name])
         reason = stopped.reason if stopped is not None else None
@@ -430,7 +453,7 @@ class _Tally:
             stopped=reason,
         )
         notes = () if stopped is None else (f"not every walk was taken: {stopped}",)
-        return Report(self.program, verdicts, explored, notes)
+        return Report(self.program, tuple(verdicts), explored, notes)
 
     def _verdict(self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance) -> Verdict:
         if name in self.found:

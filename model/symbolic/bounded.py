@@ -7,6 +7,8 @@ Depth by depth Z3 is asked for a run that shows it, so that the first one found 
 2. An obligation is violated by a state from which no fault-free run leads to one where it is true
    (`recovery`); a quiescent state is the simplest.
 3. Time that runs out gives `unknown`, with the depth that was finished.
+4. An error of the specification leaves open what comes after it, as in every engine: obligations and
+   deadlock, and what only longer runs show.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from antiphon.model.symbolic.solver import Solver
 from antiphon.model.symbolic.steps import Template
 from antiphon.model.symbolic.targets import ERRORS, Target, groups
 from antiphon.model.symbolic.translate import TooWide
+from antiphon.model.trace import Trace
 from antiphon.model.verdict import (
     NO_STATE,
     NO_STEP,
@@ -99,10 +102,12 @@ def check_bounded(
 def _run(
     searches: list[Search], progress: Callable[[Progress], None] | None, violated: Violated | None
 ) -> None:
-    """Run the searches, the last of which is for errors, which nobody needs to know of where all is shown."""
+    """Run the searches, the last of which is for errors: as far as they matter to what the others found."""
     for search in searches:
         if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
-            break
+            search.depth = min(search.depth, max(map(_matters, searches[:-1])))
+            if search.depth < 0:
+                break
         try:
             search.run(progress, violated)
         except (TooWide, Enough) as limit:
@@ -111,6 +116,29 @@ def _run(
             search.stopped = INTERRUPTED
         if search.stopped is INTERRUPTED:
             break
+
+
+def _matters(search: Search) -> int:
+    """Of how many steps a run to an error is at most that leaves open what a search has found."""
+    return max(
+        search.depth if target.kind in _OF_ALL_STATES else len(trace) - 2
+        for target, trace in search.found.items()
+    )
+
+
+_OF_ALL_STATES = (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK)
+"""What an error anywhere leaves open."""
+
+
+def _is_open(target: Target, trace: Trace, errors: Search) -> bool:
+    """Return True if an error of the specification comes before what was found.
+
+    Every engine ends its search after the steps from the states in which the first error is.
+    """
+    if target == ERRORS or not errors.found:
+        return False
+    first = min(map(len, errors.found.values()))
+    return target.kind in _OF_ALL_STATES or len(trace) > first + 1
 
 
 def _moves(program: Program, states: Iterable[State]) -> bool:
@@ -174,12 +202,14 @@ def _verdict(program: Program, target: Target, search: Search, errors: Search) -
     evidence = Evidence(EvidenceKind.BOUNDED, _bound(program, target, search, errors))
     provenance = Provenance.of(program, ENGINE)
     trace = search.found.get(target)
+    if trace is not None and _is_open(target, trace, errors):
+        trace = None
     return Verdict(target.property, target.kind, outcome, evidence, provenance, reason, trace)
 
 
 def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, str]:
     trace = search.found.get(target)
-    if trace is not None:
+    if trace is not None and not _is_open(target, trace, errors):
         shows = {PropertyKind.WITNESS: Outcome.HOLDS, PropertyKind.SPECIFICATION: Outcome.UNKNOWN}
         return shows.get(target.kind, Outcome.VIOLATED), trace.why
     if errors.found:
@@ -197,7 +227,7 @@ def _outcome(target: Target, search: Search, errors: Search) -> tuple[Outcome, s
 
 def _bound(program: Program, target: Target, search: Search, errors: Search) -> str:
     trace = search.found.get(target)
-    if trace is not None:
+    if trace is not None and not _is_open(target, trace, errors):
         said = f"a shortest run, {_steps(len(trace))}"
     elif search.complete and errors.complete:
         longest = _steps(max(search.finished, errors.finished))

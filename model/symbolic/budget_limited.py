@@ -1,4 +1,4 @@
-"""An obligation that is false for want of budget only is not decided.
+"""An obligation that is false for want of budget only is not decided, nor is a deadlock.
 
 The search is made twice: first with budget-limited states counted as met, then without.
 
@@ -34,18 +34,43 @@ class BudgetLimitedSearch(RecoverySearch):
     ) -> None:
         """Search with budget-limited states as met; where that finds nothing, say whether it was needed."""
         super().run(progress, violated)
-        if self._strict is None or self.found or self.stopped:
-            return
-        self._strict.run(progress)
-        self.clauses += self._strict.clauses
-        self.stopped = self._strict.stopped
-        for trace in self._strict.found.values():
-            held = held_step(self.template.program, trace.states[-1])
-            said = short_of_budget(len(trace), held).removeprefix("not decided: ")
-            self.stopped = Stop(StopReason.UNDECIDED, said)
+        _ask_strictly(self, self._strict, progress, "it is false")
+
+
+class BudgetLimitedDeadlock(Search):
+    """A search for a state in which nothing but faults can happen, nor could with more budget."""
+
+    def __init__(self, template: Template, group: list[Target], depth: int) -> None:
+        super().__init__(template, group, depth)
+        held = held_back(template.program)
+        self._strict = None if held is None else Search(template, group, depth)
+        if held is not None:
+            self.unless = template.condition(held)
+
+    def run(
+        self, progress: Callable[[Progress], None] | None = None, violated: Violated | None = None
+    ) -> None:
+        """Search without budget-limited states; where that finds nothing, say whether one is quiescent."""
+        super().run(progress, violated)
+        _ask_strictly(self, self._strict, progress, "nothing but faults can happen")
 
 
 def search_for(template: Template, group: list[Target], depth: int) -> Search:
     """The search for a group of targets."""
-    kind = BudgetLimitedSearch if group[0].kind is PropertyKind.OBLIGATION else Search
-    return kind(template, group, depth)
+    kinds = {PropertyKind.OBLIGATION: BudgetLimitedSearch, PropertyKind.DEADLOCK: BudgetLimitedDeadlock}
+    return kinds.get(group[0].kind, Search)(template, group, depth)
+
+
+def _ask_strictly(
+    search: Search, strict: Search | None, progress: Callable[[Progress], None] | None, what: str
+) -> None:
+    """Where a search found nothing, let one without regard to budgets say whether there was something."""
+    if strict is None or search.found or search.stopped:
+        return
+    strict.run(progress)
+    search.clauses += strict.clauses
+    search.stopped = strict.stopped
+    for trace in strict.found.values():
+        held = held_step(search.template.program, trace.states[-1])
+        said = short_of_budget(len(trace), held, what).removeprefix("not decided: ")
+        search.stopped = Stop(StopReason.UNDECIDED, said)

@@ -27,7 +27,7 @@ from antiphon.model.symbolic.solver import Answer, Solver
 from antiphon.model.symbolic.steps import Instance, Template
 from antiphon.model.symbolic.targets import Target
 from antiphon.model.symbolic.unroll import Unrolling
-from antiphon.spec.lang import State
+from antiphon.spec.lang import SpecError, State
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """How long a way back may be, tried one after the other: any way will do, it need not be shortest."""
@@ -79,8 +79,12 @@ class RecoverySearch(Search):
             if way is None:
                 return False
             if not way:
-                self.found[self.target] = confirm(self.target, trace)
-                return True
+                try:
+                    self.found[self.target] = confirm(self.target, trace)
+                except SpecError as error:  # the way on is an error, which says nothing of the obligation
+                    said = f"the specification has an error: {error}"
+                    self.stopped = Stop(StopReason.UNDECIDED, said)
+                return self.stopped is None
             for recovery in self._recoveries(way):
                 self.recoveries.append(recovery)
                 solver.clause((-question, -unrolling.at(now, recovery)))

@@ -54,6 +54,7 @@ class Search:
         finished: the last depth at which everything was judged; -1 before the first.
         found: the run that shows each closed target.
         stopped: why the search ended early, if it did.
+        unless: a literal of the template; a state in which it is true shows nothing.
         complete: a longer run shows nothing that a shorter one does not show.
         clauses: how many Z3 was given.
     """
@@ -63,6 +64,7 @@ class Search:
         self.finished, self.complete, self.clauses = -1, False, 0
         self.stopped: Stop | None = None
         self.found: dict[Target, Trace] = {}
+        self.unless = FALSE
         self._violated: Violated | None = None
 
     @property
@@ -97,16 +99,24 @@ class Search:
             if answer is not Answer.SATISFIABLE:
                 return
 
+    def _shown(self, target: Target, unrolling: Unrolling, now: int) -> int:
+        literal = shown(target, unrolling, now)
+        if self.unless == FALSE:
+            return literal
+        return unrolling.circuit.conjunction((literal, -unrolling.at(now, self.unless)))
+
     def _sought(self, reachable: Closure) -> Iterator[int]:
         """What is looked at in the last state of a run."""
         for target in self.targets:
             yield from wanted(target, self.template, reachable.instances)
+        if self.unless != FALSE:
+            yield -self.unless
 
     def _judge(self, unrolling: Unrolling, start: InitialStates, now: int) -> bool:
         """Closes what a run of this depth shows; False when Z3 gave up."""
         solver = unrolling.solver
         judged = [target for target in self.open if now < self.depth or not target.is_about_a_step()]
-        asked = {target: shown(target, unrolling, now) for target in judged}
+        asked = {target: self._shown(target, unrolling, now) for target in judged}
         while True:
             left = {target: literal for target, literal in asked.items() if target not in self.found}
             possible = {target: literal for target, literal in left.items() if literal != FALSE}

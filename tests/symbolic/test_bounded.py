@@ -34,7 +34,8 @@ def test_lengths_are_those_of_breadth_first_search(
     expected = shortest(made, limit=9)
     report = check_bounded(made, depth=9, properties=[*kinds(made), "deadlock"])
     found = {verdict.property: len(verdict.trace) for verdict in report.verdicts if verdict.trace is not None}
-    assert found == expected
+    until = expected.get("specification", 9) + 1
+    assert found == {name: length for name, length in expected.items() if length <= until}
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(31) if seed != 18])  # on which Z3 spends seconds
@@ -206,11 +207,11 @@ def test_a_run_that_the_reference_does_not_see_is_our_error(
         check_bounded(hasty_two_phase, depth=8, properties=["consistent"])
 
 
-def test_what_is_violated_needs_no_search_for_bugs(overflow: Any) -> None:
-    """Its run was executed to the end; a bug elsewhere does not matter to it."""
+def test_what_is_violated_after_a_bug_is_unknown_as_in_every_engine(overflow: Any) -> None:
+    """The search for bugs goes as far as they come before what was found."""
     report = check_bounded(overflow, depth=6, properties=["small"])
-    assert [verdict.property for verdict in report.verdicts] == ["small"]
-    assert report["small"].outcome is Outcome.VIOLATED
+    assert [verdict.property for verdict in report.verdicts] == ["small", "specification"]
+    assert report["small"].outcome is Outcome.UNKNOWN
 
 
 def test_progress_is_told_after_each_depth(two_phase: Any) -> None:

@@ -228,11 +228,11 @@ class NativeSpace:
     def _mask(places: Iterable[Place], word: int) -> int:
         return sum(place.mask(word) for place in places)
 
-    def budget_limited(self) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step back; the condition is compiled for
-        this.
+    def budget_limited(self, *, faults: bool = False) -> bytearray | None:
+        """For every known state 1 where only a spent budget keeps a step back, with `faults` also one of
+        these; the condition is compiled for this.
         """
-        condition = held_back_within(self.program, self.union())
+        condition = held_back_within(self.program, self.union(), faults=faults)
         if condition is None:
             return None
         values = bytearray(len(self))

@@ -110,9 +110,11 @@ class OrbitTransitions:
         """A call of a helper, which has one value in all states of an orbit if no value is a member."""
         return self._inner.formula(call, values)
 
-    def budget_limited(self, union: int) -> Callable[[int], bool] | None:
+    def budget_limited(
+        self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
+    ) -> Callable[[int], bool] | None:
         """Whether only a spent budget keeps a step back."""
-        return self._inner.budget_limited(union)
+        return self._inner.budget_limited(union, chosen, faults=faults)
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many argument tuples it was enabled in some representative."""

@@ -186,11 +186,13 @@ class PythonTransitions:
 
         return self._condition(call.function, ground_formula(self.program, call, dict(values)), asked)
 
-    def budget_limited(self, union: int) -> Callable[[int], bool] | None:
+    def budget_limited(
+        self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
+    ) -> Callable[[int], bool] | None:
         """Whether only a spent budget keeps a step of the algorithm back, compiled; None when there are no
         such steps.
         """
-        condition = held_back_within(self.program, self.packing.unpack(union))
+        condition = held_back_within(self.program, self.packing.unpack(union), chosen, faults=faults)
         if condition is None:
             return None
         text = predicate_source("holds", condition, (), self.packing)

@@ -7,7 +7,8 @@ graph has none, or is unknown.
 2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is
    asked again whether premise and goal are as claimed and the cycle is fair. A difference is our failure
    (`InternalError`), never a verdict.
-3. Several values of a property's parameters are several questions; the shortest counterexample of any of them
+3. A run that is fair only because a spent budget keeps back what would have to happen decides nothing.
+4. Several values of a property's parameters are several questions; the shortest counterexample of any of them
    is shown.
 """
 
@@ -20,7 +21,7 @@ from functools import partial
 from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Enough, Progress, Violated, Violation
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.explore.liveness.fairness import Changes, Fairness, fair_on
-from antiphon.model.explore.liveness.lasso import Lasso, find_lasso
+from antiphon.model.explore.liveness.lasso import Graph, Lasso, find_lasso
 from antiphon.model.explore.liveness.patterns import pattern_of
 from antiphon.model.explore.liveness.questions import Question
 from antiphon.model.explore.liveness.shown import fault_of
@@ -42,6 +43,9 @@ from antiphon.model.verdict import (
 )
 from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.watch import unwatched
+
+UNMADE = Graph()
+"""Stands for a graph that nobody has asked for yet."""
 
 
 def judge(
@@ -141,6 +145,7 @@ class _Court:
 
     def __init__(self, graph: FairGraph) -> None:
         self.graph = graph
+        self._without_budgets: Graph | None = UNMADE
         program, count = graph.program, f"{len(graph):,} states"
         count += " up to the names of members" if graph.symmetric else ""
         extent = f"all {count}" if graph.walk.complete else f"{count}, not all"
@@ -156,7 +161,11 @@ class _Court:
             return self._say(question, Outcome.UNKNOWN, NO_STATE)
         try:
             with nullcontext() if walk.complete else unwatched():
-                shortest = self._shortest(question)
+                shortest = self._shortest(question, graph.graph)
+                if shortest is not None and (unspent := self._unspent()) is not None:
+                    strict, shortest = shortest, self._shortest(question, unspent)
+                    if shortest is None:
+                        return self._say(question, Outcome.UNKNOWN, self._short_of_budget(question, *strict))
         except SpecError as error:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {error}")
         except KeyboardInterrupt:
@@ -179,7 +188,21 @@ class _Court:
             question.name, PropertyKind.LIVENESS, outcome, self.evidence, self.provenance, reason, trace
         )
 
-    def _shortest(self, question: Question) -> tuple[Lasso, tuple[object, ...]] | None:
+    def _unspent(self) -> Graph | None:
+        """The graph as if no budget were spent, made when it is needed first; None when no budget matters."""
+        if self._without_budgets is UNMADE:
+            self._without_budgets = self.graph.unspent()
+        return self._without_budgets
+
+    def _short_of_budget(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> str:
+        """Why nothing is said: each run that breaks the property is fair only because a budget is spent."""
+        why = _why(question, instance, len(lasso.stem), len(lasso.cycle))
+        held = self.graph.held((lasso.knot, *(self.graph.graph.targets[edge] for edge in lasso.cycle)))
+        if held is None:
+            return f"not decided: {why}; that is fair only because a budget is spent"
+        return f"not decided: {why}; only a spent budget keeps {held[0]} from happening ({held[1]})"
+
+    def _shortest(self, question: Question, graph: Graph) -> tuple[Lasso, tuple[object, ...]] | None:
         """The lasso with the shortest stem, and among those the shortest cycle, of any values of the
         parameters.
         """
@@ -187,7 +210,7 @@ class _Court:
         for instance in question.instances:
             values = question.values(instance)
             pattern = pattern_of(question.liveness, partial(self.graph.truths, values=values))
-            lasso = find_lasso(self.graph.graph, pattern)
+            lasso = find_lasso(graph, pattern)
             if lasso is not None and (best is None or _size(lasso) < _size(best[0])):
                 best = lasso, instance
         return best

@@ -143,8 +143,8 @@ def _lasso(graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> Lasso 
 
 
 def _free_kind(graph: Graph) -> int:
-    """The mask of a kind that no edge has."""
-    return 1 << max(mask.bit_length() for mask in graph.masks)
+    """The mask of a kind that no edge has, and no state."""
+    return 1 << max(mask.bit_length() for mask in (*graph.masks, graph.weak, graph.strong))
 
 
 def _requiring(graph: Graph, required: Sequence[Truth]) -> Graph:

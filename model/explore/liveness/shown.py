@@ -11,8 +11,9 @@ from typing import cast
 
 from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values, fair_on
 from antiphon.model.explore.liveness.questions import Question, declared
+from antiphon.model.ground.budgets import held_steps
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import State, Transition, ir
+from antiphon.spec.lang import State, Step, Transition, ir
 
 
 def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairness: Fairness) -> str:
@@ -64,18 +65,22 @@ def _truths(trace: Trace, expression: ir.Expression, values: Values) -> list[boo
 
 def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
     """The kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is neither
-    possible nor taken.
+    possible nor taken; one that only a spent budget keeps back is possible.
     """
     assert trace.loop is not None
     program = trace.program
 
-    def kinds(state: State, transition: Transition) -> Iterator[Kind]:
-        for kind, condition in fairness.kinds(transition.step) if transition.state != state else ():
+    def kinds_of(state: State, step: Step) -> Iterator[Kind]:
+        for kind, condition in fairness.kinds(step):
             if condition is None or condition.holds(program, state):
                 yield kind
 
+    def kinds(state: State, transition: Transition) -> Iterator[Kind]:
+        return kinds_of(state, transition.step) if transition.state != state else iter(())
+
     possible = [
         {kind for transition in program.reference.successors(state) for kind in kinds(state, transition)}
+        | {kind for step, _ in held_steps(program, state) for kind in kinds_of(state, step)}
         for state in trace.states[trace.loop :]
     ]
     steps = zip(trace.states[trace.loop : -1], trace.transitions[trace.loop :], strict=True)

@@ -11,7 +11,10 @@ This file knows nothing of liveness properties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from antiphon.model.bounds import WRONG_SPECIFICATION, Bounds, Progress
@@ -19,9 +22,11 @@ from antiphon.model.engines.choice import Engine, transitions_by
 from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.python.orbits import OrbitTransitions
 from antiphon.model.explore.explorer import Visitor, walk
-from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values
+from antiphon.model.explore.liveness.fairness import Condition, Fairness, Kind, Values
 from antiphon.model.explore.liveness.lasso import Graph
+from antiphon.model.ground.budgets import MOST_STEPS, budget_steps, held_step
 from antiphon.spec.lang import Program, SpecError, State, Step, Transition, ir
+from antiphon.spec.lang.watch import working
 
 NONE: frozenset[int] = frozenset()
 
@@ -169,6 +174,53 @@ class FairGraph(Visitor):
         except SpecError as error:
             return error
         return None
+
+    def unspent(self) -> Graph | None:
+        """The graph in which a kind counts as possible also where only a spent budget keeps its steps back;
+        None when no budget does.
+
+        Where too many steps have budgets, every kind counts as possible everywhere.
+        """
+        graph, packed = self.graph, self.space.packed[: self.graph.expanded]
+        union = functools.reduce(operator.or_, packed, 0)
+        steps = budget_steps(self.program, self._transitions.packing.unpack(union))
+        groups: dict[tuple[Kind, Step | None], list[Step]] = {}
+        conditions: dict[Step, Condition] = {}
+        for step in steps:
+            for kind, condition in self.fairness.kinds(step):
+                groups.setdefault((kind, None if condition is None else step), []).append(step)
+                if condition is not None:
+                    conditions[step] = condition
+        if not groups:
+            return None
+        possible = list(graph.possible)
+        for (kind, only), members in groups.items():
+            bit = self._bit(kind)
+            if len(steps) > MOST_STEPS:
+                possible = [mask | bit for mask in possible]
+                continue
+            holds = self._transitions.budget_limited(union, frozenset(members).__contains__)
+            if holds is None:
+                continue
+            met = None
+            if only is not None:
+                met = self._transitions.formula(conditions[only].call, conditions[only].values)
+            for number, state in enumerate(packed):
+                working("judging liveness, steps that a budget keeps back")
+                if holds(state) and (met is None or met(state)):
+                    possible[number] |= bit
+        return dataclasses.replace(graph, possible=possible, weak=self.graph.weak, strong=self.graph.strong)
+
+    def held(self, states: Iterable[int]) -> tuple[Step, str] | None:
+        """A fair step that only a spent budget keeps from happening in one of these states, with the text of
+        its guard.
+        """
+
+        def is_fair(step: Step) -> bool:
+            return any(True for _ in self.fairness.kinds(step))
+
+        found = (held_step(self.program, self.state(state), is_fair) for state in states)
+        return next((item for item in found if item is not None), None)
 
     def _bit(self, kind: Kind) -> int:
         bit = 1 << self._kinds.setdefault(kind, len(self._kinds))
