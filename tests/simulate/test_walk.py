@@ -15,7 +15,6 @@ from antiphon.spec.lang import (
     Between,
     Program,
     Spec,
-    SpecError,
     action,
     environment,
     invariant,
