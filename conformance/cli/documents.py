@@ -498,6 +498,7 @@ AnyDocument = (
     | Watch
     | Replay
     | Show
+    | ShowRun
     | Explain
     | Error
 )

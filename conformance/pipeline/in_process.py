@@ -21,8 +21,8 @@ from antiphon.conformance.trace import load_run
 from antiphon.model.verdict import Outcome
 
 BYTES_MAX: Final = 200 << 20
-"""Logs of so many bytes are judged here unless Spark is asked for: two million events, which take half a
-minute of a processor, as long as Spark takes to start and to judge them (`benchmarks/judging.py`).
+"""Logs of so many bytes are judged here unless Spark is asked for: two million events, which take a minute of
+a processor, about as long as Spark takes to start and to judge them (`benchmarks/judging.py`).
 """
 
 _COMPRESSION: Final = 10

@@ -4,7 +4,8 @@ Most runs end with the same deliveries everywhere, each message once, whole and 
 of one member in its order: then no property of a total order is broken, and nothing has to be written down to
 see that. Any other run is taken again with a log, which it does not notice, and its log is judged as every
 log is (`antiphon.conformance.history`). No log tells what members keep in memory: that is looked at. What a
-run that was given up only lacks is unknown.
+run that was given up only lacks is unknown. So is a drawn run of one message, which has no order; a schedule
+that was made short shows what it was made short for.
 
 This module knows no protocol and no fault.
 """
@@ -16,20 +17,24 @@ from itertools import pairwise
 from pathlib import Path
 
 from antiphon.conformance.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_history
+from antiphon.conformance.history.finding import FIFO
 from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.running import KEPT_MAX, Ending
+from antiphon.conformance.swarm.schedule import Schedule
 from antiphon.conformance.trace import TRUNCATED, Problem, log_name
 from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Delivery
 from antiphon.model.verdict import Outcome
 
-__all__ = ["PROMISE", "judge", "symptoms"]
+__all__ = ["PROMISE", "judge", "shows_order", "symptoms"]
 
 _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
 
 PROMISE = (TOTAL_ORDER, FIFO_ORDER)
-"""What a run is judged by. Every group promises causal order too, which its deliveries alone do not show."""
+"""What a run is judged by, FIFO order where a member broadcasts twice. Every group promises causal order too,
+which its deliveries alone do not show.
+"""
 
 Wanted = dict[tuple[int, int], bytes]
 
@@ -84,8 +89,14 @@ def _keeps_sources(log: Sequence[Delivery]) -> bool:
     return True
 
 
-def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
-    """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words."""
+def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
+    """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words.
+
+    Args:
+        ending: where the run stands.
+        log: what it wrote.
+        drawn: by a seed, which owes an order of messages.
+    """
     complete = not (ending.capped or ending.failed)
     early = () if complete else (Problem(Path(log_name(0)), 0, TRUNCATED),)
     judged = RunFindings(judge_history(log.events, PROMISE), early)
@@ -105,7 +116,17 @@ def judge(ending: Ending, log: Log) -> tuple[Outcome, RunFindings, tuple[str, ..
         return Outcome.VIOLATED, judged, tuple(reasons)
     if ending.capped:
         return Outcome.UNKNOWN, judged, (f"given up after {ending.network.steps:,} steps",)
-    return Outcome.HOLDS, judged, ()
+    unjudged = [
+        f"{finding.property}: {judged.told(finding)}"
+        for finding in judged.findings
+        if drawn and judged.outcome(finding) is Outcome.UNKNOWN and finding.property != FIFO
+    ]
+    return (Outcome.UNKNOWN if unjudged else Outcome.HOLDS), judged, tuple(unjudged)
+
+
+def shows_order(schedule: Schedule) -> bool:
+    """Whether the messages of a schedule have an order that members could see differently."""
+    return len(schedule.broadcasts) > 1
 
 
 def _hoards(ending: Ending) -> list[str]:

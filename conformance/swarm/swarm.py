@@ -18,7 +18,7 @@ from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.history import Finding
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.swarm.chance import Script, draw
-from antiphon.conformance.swarm.judging import judge, symptoms
+from antiphon.conformance.swarm.judging import judge, shows_order, symptoms
 from antiphon.conformance.swarm.log import Actions, Log
 from antiphon.conformance.swarm.picture import Picture
 from antiphon.conformance.swarm.running import Ending, run
@@ -95,7 +95,7 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     counted = Actions()
     ending = run(implementation, drawn, weather, settings, tracer=counted)
     found = symptoms(ending)
-    if not found and not settings.logs:
+    if not found and not settings.logs and shows_order(drawn):
         result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
         return dataclasses.replace(result, seed=seed, faults=faults)
     met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
@@ -122,7 +122,7 @@ def run_schedule(
     log = Log(schedule.members)
     ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log)
     found = symptoms(ending)
-    outcome, judged, reasons = judge(ending, log)
+    outcome, judged, reasons = judge(ending, log, drawn=seed is not None)
     if found and outcome is Outcome.HOLDS:
         outcome, reasons = Outcome.UNKNOWN, (f"the judge finds nothing of this: {', '.join(found)}",)
     name = name or f"{core}-{'schedule' if seed is None else seed}"

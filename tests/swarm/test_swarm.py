@@ -78,6 +78,14 @@ def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
         assert len(logged.logs) == 3
 
 
+@pytest.mark.parametrize("logs", [False, True])
+def test_a_run_of_one_message_has_no_order(logs: bool) -> None:
+    result = run_seed("total", 1, Settings(messages=1, logs=logs))
+    assert result.outcome is Outcome.UNKNOWN
+    assert result.reasons[0].startswith("UniformTotalOrder: nothing to judge: ")
+    assert {each.property: each.judged for each in result.findings}["Validity"] == 1
+
+
 @pytest.mark.parametrize("core", ["rbp-resilient", "sequencer", "horus"])
 def test_each_message_is_delivered_when_so_many_have_it_as_it_asks(core: str) -> None:
     report = run_swarm(core, runs=12, seed=1, settings=Settings(deliver="each"))
