@@ -43,7 +43,8 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
         return implementation("horus", stack=name, **settings)
     known = known_protocols()
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
+        swapped = [other for other in known if sorted(other) == sorted(name)]
+        near = swapped or difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UnknownProtocol(f"unknown protocol {name!r}; known: {', '.join(known)}{hint}")
     package = name.replace("-", "_")

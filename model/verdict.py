@@ -14,6 +14,7 @@ from antiphon.model.bounds import Stop, StopReason
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.errors import MissingKey
+from antiphon.spec.lang.hints import known_names
 
 NO_STATE = "the model is empty: it has no initial state"
 NO_STEP = "the model is empty: no step is possible"
@@ -188,8 +189,8 @@ class Report:
             if verdict.property == property:
                 return verdict
         raise MissingKey(
-            f"no verdict about {property!r}; there are "
-            f"{', '.join(verdict.property for verdict in self.verdicts)}"
+            f"no verdict about {property!r}; "
+            f"{known_names(property, (verdict.property for verdict in self.verdicts))}"
         )
 
 

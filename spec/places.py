@@ -12,6 +12,7 @@ This file knows no protocol, and nothing of what it is asked for but its kind.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Kind:
 
 def is_place(name: str) -> bool:
     """Whether a name says where something stands: none of the catalogue does."""
-    return ":" in name or name.endswith(".py")
+    return ":" in name or name.endswith(".py") or "/" in name or Path(name).suffix != ""
 
 
 def stands_at(name: str, kind: Kind) -> Any:
@@ -49,6 +50,8 @@ def stands_at(name: str, kind: Kind) -> Any:
     module, _, qualified = name.partition(":")
     if module.endswith(".py"):
         return _in_file(Path(module), qualified, kind)
+    if "/" in module or ":" not in name:
+        raise SpecError(f"{kind.name} {name!r}: {_no_place(Path(module), qualified)}")
     see_current_directory()
     return _member(_imported(module, f"{kind.name} {name!r}"), qualified, f"module {module!r}", kind)
 
@@ -86,6 +89,22 @@ def see_current_directory() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+
+
+def _no_place(path: Path, qualified: str) -> str:
+    """Why a name that is no file of Python and no module says nothing, and what it may have meant."""
+    member = f":{qualified}" if qualified else ""
+    file = path.with_name(f"{path.name}.py")
+    if file.is_file():
+        return f"it stands in a file of Python: {file}{member}"
+    if path.is_dir():
+        files = sorted(str(item) for item in path.glob("*.py"))
+        return f"{path} is a directory; name a file in it: {', '.join(files[:8]) or 'it has none of Python'}"
+    if path.is_file():
+        return f"{path} is no file of Python; write file.py, file.py:Class or module:Class"
+    if path.suffix[1:2].isupper() and path.parent == Path():
+        return f"a class in a module is named module:Class: {path.stem}:{path.suffix[1:]}"
+    return f"there is no file {path}; write file.py, file.py:Class or module:Class"
 
 
 _FILES: dict[str, str] = {}
@@ -142,8 +161,28 @@ def _failure(module: str, raised: Raised) -> str:
             f"{where}{what} ends the process when module {module!r} is imported; put it under "
             'if __name__ == "__main__":'
         )
-    hint = did_you_mean(error.name, lang.__all__) if isinstance(error, NameError) and error.name else ""
-    return f"{where}{raised.what}{hint}"
+    return f"{where}{_explained(error, raised.what)}"
+
+
+def _explained(error: BaseException, what: str) -> str:
+    """What a module raised, in words, with what its author may have meant."""
+    if isinstance(error, NameError) and error.name:
+        return f"{what}{missing_word(error.name)}"
+    bases = re.search(r"method resolution\s+order \(MRO\) for bases (.*)", what, re.DOTALL)
+    if bases is None:
+        return what
+    names = [name.strip() for name in bases[1].split(",")]
+    return (
+        f"the bases {', '.join(names)} stand in an order that Python cannot keep, because one builds on "
+        f"another that stands before it; name what builds on others first: ({', '.join(reversed(names))})"
+    )
+
+
+def missing_word(name: str) -> str:
+    """What to do about a name that a module does not know: import it, or write it as it is written."""
+    if name in lang.__all__:
+        return f"; it is a word of the language, not imported here: from antiphon.spec.lang import {name}"
+    return did_you_mean(name, lang.__all__)
 
 
 def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from antiphon.arguments import question
 from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
 from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.lockstep import LockstepReport
@@ -34,6 +35,7 @@ def binding(protocol: str, *, fault: str | None = None, **constants: int | bool 
     return binding_of(protocol, fault=fault, **(constants or bound_protocol(protocol).small))
 
 
+@question()
 def lockstep(
     bound: Bound,
     *,
@@ -70,6 +72,7 @@ def lockstep(
     )  # fmt: skip
 
 
+@question()
 def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -> StatefulReport:
     """Run specification and implementation side by side at random, with Hypothesis, and shorten what differs.
 
@@ -88,6 +91,7 @@ def stateful(bound: Bound, *, runs: int = 100, steps: int = 40, seed: int = 0) -
     return run_stateful(bound, compiled_machine(bound.program), runs=runs, steps=steps, seed_number=seed)
 
 
+@question()
 def verify(
     path: str | Path,
     *,

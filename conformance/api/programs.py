@@ -6,6 +6,7 @@ Every question takes any of these, or a program that was bound before.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TypeAlias
 
 from antiphon.spec.catalogue import entry_named, entry_of, names, refinement_named, refinement_of
@@ -25,7 +26,7 @@ def program(
     spec: type[Spec] | str,
     *,
     repairs: Iterable[str] | str = (),
-    without: Iterable[str] = (),
+    without: Iterable[str] | str = (),
     **constants: int | bool | str,
 ) -> Program:
     """Bind the constants of a specification.
@@ -42,8 +43,11 @@ def program(
             that it cannot have.
     """
     found = specification(spec) if isinstance(spec, str) else spec
+    if not _is_specification(found):
+        raise ArgumentError(f"{spec!r} is no specification; write {_KNOWN}")
     asked = [repairs] if isinstance(repairs, str) else list(repairs)
-    return bind(found, repairs="all" if "all" in asked else asked, without=without, **constants)
+    left_out = [without] if isinstance(without, str) else list(without)
+    return bind(found, repairs="all" if "all" in asked else asked, without=left_out, **constants)
 
 
 def program_of(subject: Subject) -> Program:
@@ -55,8 +59,7 @@ def program_of(subject: Subject) -> Program:
     if isinstance(subject, Program):
         return subject
     if not isinstance(subject, str) and not _is_specification(subject):
-        known = "a subclass of antiphon.spec.lang.Spec, a name, 'file.py:Class', 'module:Class', or a program"
-        raise ArgumentError(f"{subject!r} is no specification; a question is about {known}")
+        raise ArgumentError(f"{subject!r} is no specification; a question is about {_KNOWN}, or a program")
     return program(subject)
 
 
@@ -74,6 +77,8 @@ def specification(name: str) -> type[Spec]:
         found: type[Spec] = stands_at(name, _SPECIFICATION)
         return found
     hint = did_you_mean(name, names())
+    if Path(f"{name}.py").is_file():
+        hint = f"; it stands in a file: {name}.py"
     raise SpecError(
         f"unknown specification {name!r}; known: {', '.join(names())}, or module:Class, or file.py{hint}"
     )
@@ -118,6 +123,7 @@ def _is_specification(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Spec) and value is not Spec
 
 
+_KNOWN = "a subclass of antiphon.spec.lang.Spec, a name, 'file.py:Class' or 'module:Class'"
 _SPECIFICATION = Kind("specification", _is_specification, "a subclass of antiphon.spec.lang.Spec")
 _MAPPING = Kind(
     "mapping",

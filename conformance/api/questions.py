@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from antiphon.arguments import names_of, question
 from antiphon.model import explore
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
 from antiphon.model.engines import StorageOptions
@@ -22,8 +23,7 @@ from antiphon.model.verdict import Exploration, Outcome, Verdict, unfinished
 from antiphon.programs import Subject, program, program_of, refinement
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
-from antiphon.spec.lang.errors import ArgumentError, Told
-from antiphon.spec.lang.hints import known_names
+from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.question import asked
 from antiphon.spec.lang.walk import nodes
 from antiphon.spec.places import see_current_directory
@@ -43,17 +43,14 @@ class Storage(TypedDict, total=False):
     whole: bool
     symmetry: bool
     cone: bool
-    directory: Path | None
+    directory: str | Path | None
 
 
-class UnknownArgument(Told, TypeError):
-    """A question has no argument of this name."""
-
-
+@question(also=Storage.__annotations__)
 def check(
     subject: Subject,
     *,
-    properties: Iterable[str] | None = None,
+    properties: str | Iterable[str] | None = None,
     engine: Engine = "auto",
     prove: bool = False,
     max_depth: int | None = None,
@@ -69,7 +66,7 @@ def check(
 
     Args:
         subject: a class, a name of the catalogue, "module:Class", or a program.
-        properties: names of properties, or "deadlock"; None means all but deadlock.
+        properties: a name of a property, or names, or "deadlock"; None means all but deadlock.
         engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
         prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest
             k, 1 where nothing is said.
@@ -90,10 +87,9 @@ def check(
         SpecError: the specification cannot be read, or a property does not exist (the known ones are listed).
         ArgumentError: an engine without the bound that it needs, or with one that it does not know.
     """
-    unknown = next((name for name in storage if name not in Storage.__annotations__), None)
-    if unknown is not None:
-        raise UnknownArgument(f"check has no argument {unknown!r}; {known_names(unknown, _ARGUMENTS)}")
-    bound = program_of(subject)
+    bound, properties = program_of(subject), names_of(properties)
+    directory = storage.get("directory")
+    kept: dict[str, Any] = {**storage, "directory": None if directory is None else Path(directory)}
     if prove and engine not in ("auto", "z3"):
         raise ArgumentError(f"prove is done by z3, not by {engine!r}: leave the engine out")
     if engine != "z3" and not prove:
@@ -104,7 +100,7 @@ def check(
                 engine=engine,
                 bounds=Bounds(max_states, max_seconds, max_depth, max_memory_mb),
                 stop_at_first=stop_at_first,
-                storage=StorageOptions(**storage),
+                storage=StorageOptions(**kept),
                 progress=progress,
                 violated=violated,
             )
@@ -133,12 +129,7 @@ def check(
     )
 
 
-_ARGUMENTS = (
-    "properties", "engine", "prove", "max_depth", "max_states", "max_seconds", "max_memory_mb",
-    "stop_at_first", "progress", "violated", *Storage.__annotations__,
-)  # fmt: skip
-
-
+@question()
 def find(
     subject: Subject,
     expression: str,
@@ -173,6 +164,7 @@ def find(
     return Found(bound, expression, outcome, reason, trace, state, verdict, report.exploration)
 
 
+@question()
 def refine(
     subject: Subject,
     *,
@@ -209,6 +201,7 @@ def refine(
     return Report.of(check_refinement(bound, stated, bounds=bounds, engine=engine, progress=progress))
 
 
+@question()
 def simulate(
     subject: Subject,
     *,
@@ -261,6 +254,7 @@ def simulate(
         return Report.of(found)
 
 
+@question()
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
     """The reachable states and steps as a networkx graph: a node a state, an edge a step.
 
@@ -284,6 +278,7 @@ def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.
     return labelled(bound, graph)
 
 
+@question()
 def load(file: str | Path, subject: Subject | None = None) -> Trace:
     """Read a saved run, and execute it again step by step on the specification of today.
 

@@ -7,7 +7,7 @@ Rules:
 2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the
    implementation encoded itself.
 3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
-4. Every variable of the specification is projected, or exempt with a reason.
+4. Every variable of the specification is projected, or exempt with a reason of at least four words.
 5. What a shell sees of a process that it drives is what the process's steps do.
 """
 
@@ -72,7 +72,7 @@ class Binding(Protocol):
             index.
         channel: the variable of the specification that is the set of packets in flight; "" if there is none.
         links: the queues and logs of the specification, for every key of their variables.
-        exempt: variables that are not compared, each with the reason.
+        exempt: variables that are not compared, each with the reason, in at least four words.
         internal: actions that a process takes on its own accord, and for which `offers` tells what it would
             do.
         ordered: whether the specification lets internal steps of different processes happen in one order

@@ -15,7 +15,7 @@ from antiphon.conformance.bindings.binding import Binding, Bound
 from antiphon.conformance.bindings.guarded import made
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang import SpecError
-from antiphon.spec.lang.hints import known_names
+from antiphon.spec.lang.hints import did_you_mean, known_names
 from antiphon.spec.places import Kind, is_place, stands_at
 
 
@@ -36,8 +36,8 @@ def bound_protocol(name: str) -> Bound:
     entry = entry_named(name)
     if entry is None or not entry.binding_at:
         raise SpecError(
-            f"no implementation is bound to {name!r}; {known_names(name, sorted(bound_protocols()))}, or "
-            "file.py:Name or module:Name of a binding"
+            f"no implementation is bound to {name!r}; known: {', '.join(sorted(bound_protocols()))}, or "
+            f"file.py:Name or module:Name of a binding{did_you_mean(name, bound_protocols())}"
         )
     found: Bound = resolve(entry.binding_at)
     return found

@@ -9,6 +9,8 @@ only their files are read. What is raised is imported where it is caught: whoeve
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -119,7 +121,7 @@ def _run(given: list[str]) -> int:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except _WrongUsage as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
-        return _complain(given, "usage", message or "a command is missing", USAGE, hint=True)
+        return _complain(given, "usage", _plain(message, given) or "a command is missing", USAGE, hint=True)
     except (streams.NobodyReads, BrokenPipeError):
         return FAILURE
     except Exception as error:  # noqa: BLE001 - ours, unless it says otherwise: it must not look like a verdict
@@ -129,6 +131,40 @@ def _run(given: list[str]) -> int:
     if result == INTERRUPTED:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     return result if isinstance(result, int) else 0
+
+
+_REASONS = (
+    (r"Input should be a valid integer.*", "it is an integer"),
+    (r"Input should be a valid number.*", "it is a number"),
+    (r"Input should be greater than or equal to (\S+)", r"it is at least \1"),
+    (r"Input should be less than or equal to (\S+)", r"it is at most \1"),
+    (r"(?:Value error, )?'.*' is not one of (.*?)\.?", r"it is one of \1"),
+)
+"""What typer's complaints about a value mean."""
+
+
+def _plain(message: str, given: list[str]) -> str:
+    """A complaint about the value of an option as option, value and reason; others as they are."""
+    found = re.fullmatch(r"Invalid value for (.*?): (.*)", message, re.DOTALL)
+    if found is None:
+        return message
+    names, reason = re.findall(r"'(--?[\w-]+)'", found[1]), found[2]
+    for pattern, meaning in _REASONS:
+        if matched := re.fullmatch(pattern, reason, re.DOTALL):
+            reason = matched.expand(meaning)
+    for word, following in itertools.pairwise([*given, ""]):
+        option, sign, value = word.partition("=")
+        if option in names:
+            value = value if sign else following
+            choices = re.findall(r"'([^']+)'", reason)
+            return f"{option} {value}: {reason}{_near(value, choices)}"
+    return message
+
+
+def _near(value: str, choices: list[str]) -> str:
+    from antiphon.spec.lang.hints import did_you_mean
+
+    return did_you_mean(value, choices)
 
 
 def _is_refusal(error: BaseException) -> bool:

@@ -14,6 +14,7 @@ from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Bounds, Showing, Variant
 from antiphon.conformance.cli.progress import searching
 from antiphon.conformance.report.documents import place_of, trace_document
+from antiphon.model.bounds import StopReason
 from antiphon.results import Found, Trace
 
 
@@ -52,6 +53,8 @@ def find(
     output.out().print(f"again:  {again}", soft_wrap=True)
     if saved:
         output.out().print(f"trace saved: {saved}")
+    if explored.stopped is StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
     output.last_line(found.outcome, found.reason)
     return found.outcome.exit_code
 

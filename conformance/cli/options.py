@@ -411,6 +411,7 @@ def _value(name: str, text: str, default: Value) -> Value:
         return text == "true"
     if isinstance(default, int):
         if not text.removeprefix("-").isdigit():
-            raise UsageProblem(f"{name}={text}: {name} is an integer")
+            further = "; --set stands before each constant again" if "," in text else ""
+            raise UsageProblem(f"{name}={text}: {name} is an integer{further}")
         return int(text)
     return text

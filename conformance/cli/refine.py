@@ -10,6 +10,7 @@ from antiphon.conformance.cli import documents, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Limits, Showing, Variant
 from antiphon.conformance.cli.progress import progress_bar
+from antiphon.model.bounds import StopReason
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome, Report
 from antiphon.programs import refinement
@@ -56,12 +57,15 @@ def refine(
         with progress_bar(job.name) as progress:
             report = check_refinement(bound, stated, bounds=limits.explicit, engine=engine, progress=progress)
         outcomes.append(report.outcome)
+        interrupted = report.exploration.stopped is StopReason.INTERRUPTED
         saving.keep(report.verdicts[0].trace)
         again = job.command(*limits.words(), verb="refine")
         if showing.json:
             shown.append(documents.report_document(job.name, report, again))
         else:
             _print(job.name, report, again, picture=not showing.no_diagram)
+        if interrupted:
+            raise KeyboardInterrupt
     outcome, saved = Outcome.worst(outcomes), saving.end()
     if showing.json:
         return output.finish(documents.Refine(outcome=outcome, reports=shown, saved=saved))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from antiphon.conformance.ledger.kept import Reports
 from antiphon.conformance.ledger.measurements import measure
 from antiphon.conformance.report.words import counted
+from antiphon.model.bounds import StopReason
 from antiphon.model.explore import kinds_of
 from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
@@ -121,6 +122,8 @@ def run_ledger(
             report = check_bounded(
                 program_of(group[0]), depth=depth, properties=properties, max_seconds=Z3_SECONDS
             )
+            if report.exploration.stopped is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt  # no further question is asked
         else:
             report = reports.check(program_of(group[0]), properties, engine=engine)
         for recorded in group:

@@ -29,7 +29,7 @@ import psutil
 
 import antiphon.model
 import antiphon.spec.lang
-from antiphon.model.bounds import UNBOUNDED, Bounds
+from antiphon.model.bounds import UNBOUNDED, Bounds, StopReason
 from antiphon.model.cache import Cache
 from antiphon.model.explore import check
 from antiphon.model.refinement import check_refinement
@@ -131,6 +131,8 @@ class Reports:
                 return known
         self.explored += 1
         report = explore()
+        if report.exploration.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt  # no further question is asked
         if (
             basis
             and not _is_edited()

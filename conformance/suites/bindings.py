@@ -1,6 +1,6 @@
 """Every binding keeps the rules on which lockstep, Hypothesis machines and replay build.
 
-1. Every variable of the specification is projected, or exempt with a reason.
+1. Every variable of the specification is projected, or exempt with a reason of at least four words.
 2. Every action is bound: random walks take each of them on both sides, which agree.
 3. Snapshots are immutable and hashable, and the same steps lead to the same ones.
 4. Asking what a process offers leaves it where it stands.
@@ -74,7 +74,10 @@ def _variables(binding: Binding) -> Iterator[str]:
         if variable in projected:
             yield f"{variable} is exempt and projected"
         if len(binding.exempt[variable].split()) < 4:
-            yield f"{variable} is exempt without a reason"
+            yield (
+                f"{variable} is exempt without a reason: say why it is not compared, in four words or more "
+                f"(exempt = {{{variable!r}: 'the core forgets it at once'}})"
+            )
 
 
 def _walk(

@@ -6,16 +6,15 @@ This module knows neither cores nor faults: it counts what `run_seed` gives.
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
 from typing import get_args
 
+from antiphon.conformance.children import done_by_children
 from antiphon.conformance.swarm.settings import FaultKind, Settings
 from antiphon.conformance.swarm.swarm import RunResult, core_of, run_seed
 from antiphon.model.verdict import Outcome
@@ -120,10 +119,9 @@ def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[
         return
     answered = 0
     try:
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-            for found in pool.map(take, chunks):
-                answered += 1
-                yield found
+        for found in done_by_children(jobs, "spawn", take, chunks):
+            answered += 1
+            yield found
     except BrokenProcessPool:
         yield [_unanswered(core, chunks[answered])], 0
 

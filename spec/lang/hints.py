@@ -11,11 +11,65 @@ from collections.abc import Iterable
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint "; did you mean 'rbp'?", or nothing when no known name is like `name`."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 def known_names(name: str, known: Iterable[str]) -> str:
     """All known names and the hint: "known: dtp, rbp; did you mean 'rbp'?"."""
     names = list(known)
     return f"known: {', '.join(names) or 'none'}{did_you_mean(name, names)}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that was most likely meant, or "".
+
+    It is the one that the fewest slips of the finger lead to: a letter too many, too few, another, or two
+    swapped ("rpb" for "rbp"), at most one in three letters. Without one, the name with most of the same
+    letters, or the one that begins like it ("Sequence" for "Seq").
+    """
+    names = list(dict.fromkeys(known))
+    slips = {other: distance(_plain(name), _plain(other)) for other in names}
+    few = min(slips.values(), default=0)
+    if few <= max(1, len(name) // 3) and slips:
+        fewest = [other for other in names if slips[other] == few and few < len(other)]
+        if fewest:
+            return max(fewest, key=lambda other: _likeness(name, other))
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return close[0]
+    short = [other for other in names if min(len(other), len(name)) > 2 and _begins_alike(name, other)]
+    return min(short, key=lambda other: abs(len(other) - len(name)), default="")
+
+
+def distance(one: str, other: str) -> int:
+    """The number of letters to add, to drop, to change or to swap with the next, from one word to the other.
+
+    Source: Damerau (1964); of each letter one change only (optimal string alignment).
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, wanted in enumerate(other, 1):
+            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+                least = min(least, last[j - 2] + 1)
+            row.append(least)
+    return row[-1]
+
+
+def _likeness(name: str, other: str) -> tuple[bool, bool, float]:
+    """What decides between names that are equally far: the same letters, the same first one, most of them."""
+    ratio = difflib.SequenceMatcher(None, name, other).ratio()
+    return sorted(name) == sorted(other), name[:1] == other[:1], ratio
+
+
+def _plain(name: str) -> str:
+    """The name without what people mix up: capitals, hyphens and underscores."""
+    return name.casefold().replace("-", "_")
+
+
+def _begins_alike(one: str, other: str) -> bool:
+    one, other = _plain(one), _plain(other)
+    return one.startswith(other) or other.startswith(one)

@@ -152,6 +152,10 @@ def program(
     wanted = (
         [name for name, constant in known.items() if constant.repair] if repairs == "all" else list(repairs)
     )
+    offered_repairs = [name for name, constant in known.items() if constant.repair]
+    for name in wanted:
+        if name not in offered_repairs:
+            raise SpecError(f"{spec.__name__} has no repair {name!r}; {known_names(name, offered_repairs)}")
     wanted = _left_over(spec, wanted, without, known)
     for name, value in [(name, True) for name in wanted] + list(constants.items()):
         if name not in known:
@@ -162,7 +166,9 @@ def program(
                 f"{spec.__name__}.{name} = {value!r}; its readings are {', '.join(constant.reading.choices)}"
             )
         if not constant.reading and type(value) is not type(constant.default):
-            raise SpecError(f"{spec.__name__}.{name} = {value!r}; it is a {type(constant.default).__name__}")
+            kind = type(constant.default).__name__
+            article = "an" if kind == "int" else "a"
+            raise SpecError(f"{spec.__name__}.{name} = {value!r}; it is {article} {kind}")
         bound[name] = value
     made = Program(spec, bound)
     for variable, domain in made.domains.items():
@@ -176,7 +182,47 @@ def program(
             raise SpecError(
                 f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1"
             )
+    _see_values(made)
     return made
+
+
+def _see_values(made: Program) -> None:
+    """Refuse constants that leave a variable without a value, or that are a negative size."""
+    for variable, domain in made.domains.items():
+        for part in _within(domain):
+            size: int | str = 0
+            if isinstance(part.type, types.IndexType):
+                size = part.type.size
+            elif isinstance(part.type, types.SequenceOf):
+                size = part.type.most
+            if types.evaluate_size(size, made.constants) < 0:
+                number = types.evaluate_size(size, made.constants)
+                raise SpecError(f"{made.name}.{variable}: {size} is {number}, a size, and must be at least 0")
+        none = _empty(domain)
+        if none is not None and isinstance(none.type, types.Int):
+            raise SpecError(
+                f"{made.name}.{variable} can have no value: the integers {none.type.low} to {none.type.high} "
+                f"are those from {none.low} to {none.high}, of which there are none"
+            )
+
+
+def _within(domain: types.Domain) -> Iterable[types.Domain]:
+    """A domain and all its parts."""
+    yield domain
+    for part in domain.parts:
+        yield from _within(part)
+
+
+def _empty(domain: types.Domain) -> types.Domain | None:
+    """The integers without a member that leave a domain without a value, or None."""
+    match domain.type:
+        case types.Int():
+            return domain if domain.low > domain.high else None
+        case types.Record():
+            return next(filter(None, map(_empty, domain.parts)), None)
+        case types.MapOf() if domain.parts[0].cardinality:
+            return _empty(domain.parts[1])
+    return None
 
 
 def _left_over(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import re
 import sys
 import textwrap
 from types import ModuleType
@@ -78,9 +79,9 @@ def _parse(text: str) -> None:
         ast.parse(text, mode="eval")
     except SyntaxError as error:
         place = Location(FILE, error.lineno or 1, error.offset or 1)
-        raise SpecError(
-            f"this is no expression of Python: {error.msg}", place, "one boolean expression over self"
-        ) from error
+        assigns = re.search(r"[^=!<>]=(?!=)", text) is not None and "==" not in text
+        instead = "== to compare: self.count == 4" if assigns else "one boolean expression over self"
+        raise SpecError(f"this is no expression of Python: {error.msg}", place, instead) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise SpecError(
             f"this is no expression of Python: {error}", Location(FILE, 1), "one boolean expression over self"

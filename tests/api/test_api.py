@@ -59,7 +59,7 @@ def test_repairs_are_switched_on_by_name_and_left_out_again() -> None:
     assert [name for name in names if not but_one.constants[name]] == ["await_body"]
     assert antiphon.program("rbp", repairs=["await_body"]).constants["await_body"] is True
     with pytest.raises(
-        SpecError, match=r"has no repair 'await_bodies' to leave out; .*did you mean 'await_all_bodies'"
+        SpecError, match=r"has no repair 'await_bodies' to leave out; .*did you mean 'await_body'"
     ):
         antiphon.program("rbp", repairs="all", without=["await_bodies"])
 

@@ -157,7 +157,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "engine 'z3' looks up to a depth": lambda: antiphon.find(Office, "True", engine="z3"),
     "walks is 0 and steps is 100": lambda: antiphon.simulate(Office, walks=0),
     "<expression>:1:1: Office has no 'opn'; did you mean 'open'?": lambda: antiphon.find(Office, "self.opn"),
-    "no verdict about 'opne'; there are ": lambda: antiphon.check(Office)["opne"],
+    "no verdict about 'opne'; known: ": lambda: antiphon.check(Office)["opne"],
     "3 is no key of this map; its keys are ": lambda: antiphon.find(Office, "True").trace.states[0].count[3],  # type: ignore[union-attr]
     "nowhere.itf.json: cannot be read": lambda: antiphon.load("nowhere.itf.json"),
 }

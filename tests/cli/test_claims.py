@@ -132,7 +132,7 @@ def test_a_wrong_record_exits_with_1_and_is_named(
     ("arguments", "says"),
     [
         (("RBC-99",), "the ledger has no claim 'RBC-99'; did you mean "),
-        (("--protocol", "rbk"), "did you mean 'rbp'?"),
+        (("--protocol", "rpb"), "did you mean 'rbp'?"),
         (("RBC-01", "--protocol", "rbc"), "not both"),
         (("--engine", "spin"), "spin"),
     ],

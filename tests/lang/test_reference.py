@@ -248,8 +248,8 @@ def test_steps_that_are_none_are_refused() -> None:
 
 BINDINGS = [
     ({"tpo": 3}, "did you mean 'top'"),
-    ({"top": True}, "it is a int"),
-    ({"repairs": ["nothing"]}, "no constant 'nothing'"),
+    ({"top": True}, "it is an int"),
+    ({"repairs": ["nothing"]}, "no repair 'nothing'"),
 ]
 
 

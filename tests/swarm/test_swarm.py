@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Self
 
 import msgspec
 import pytest
@@ -304,22 +303,13 @@ def test_a_schedule_is_data() -> None:
 
 
 def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken:
-        """Answers once."""
+    def broken(
+        _jobs: int, _method: str, take: Callable[[range], object], chunks: list[range]
+    ) -> Iterator[object]:
+        yield take(chunks[0])
+        raise BrokenProcessPool
 
-        def __init__(self, *_: object, **__: object) -> None: ...
-
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None: ...
-
-        def map(self, take: Callable[[range], object], chunks: list[range]) -> Iterator[object]:
-            """The first chunk."""
-            yield take(chunks[0])
-            raise BrokenProcessPool
-
-    monkeypatch.setattr(spreading, "ProcessPoolExecutor", Broken)
+    monkeypatch.setattr(spreading, "done_by_children", broken)
     monkeypatch.setattr(spreading, "_CHUNK", 2)
     report = run_swarm("rbp", runs=6, seed=0, jobs=2)
     assert report.outcome is Outcome.UNKNOWN

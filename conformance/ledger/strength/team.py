@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import ClassVar
 
+from antiphon.conformance.children import done_by_children
 from antiphon.conformance.ledger.strength.plan import Found, Plan, Tell
 
 __all__ = ["Team", "rounds"]
@@ -32,10 +31,11 @@ class Team:
                 self._do(plan, work)
             return
         Team.working = plans, work
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
-            for plan, found in zip(plans, pool.map(_worked, range(len(plans))), strict=True):
-                self._tell(plan.program.name, found.read + found.asked - plan.found.read - plan.found.asked)
-                plan.found = found
+        for plan, found in zip(
+            plans, done_by_children(jobs, "fork", _worked, range(len(plans))), strict=True
+        ):
+            self._tell(plan.program.name, found.read + found.asked - plan.found.read - plan.found.asked)
+            plan.found = found
 
     def _do(self, plan: Plan, work: Work) -> None:
         work(plan, lambda mutant: self._tell(f"{plan.program.name} {mutant}"))

@@ -76,7 +76,7 @@ def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: boo
     if python is world.MISSING:
         raise body.error(
             node.func,
-            f"{ast.unparse(node.func)} means nothing here",
+            f"{ast.unparse(node.func)} means nothing here{expressions.meant(ast.unparse(node.func))}",
             f"self.{ast.unparse(node.func)}(...), if it is a helper",
         )
     if any(isinstance(argument, ast.Starred) for argument in node.args) or any(

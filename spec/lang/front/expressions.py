@@ -19,6 +19,7 @@ from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.front import displays, operators, world
 from antiphon.spec.lang.front.body import Body, Value, at_least, path_of, python_object
 from antiphon.spec.lang.front.sorts import accepts, is_integer, join, records_of, surface, words
+from antiphon.spec.lang.hints import did_you_mean
 
 REFUSED: dict[type[ast.expr], tuple[str, str]] = {
     ast.Lambda: ("a lambda is no value of the language", "a helper method"),
@@ -89,13 +90,10 @@ def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None
                 f"{ast.unparse(node)} may be None, and {words(wanted)} is needed",
                 "present(...), after a test `is not None`",
             )
-        hint = (
-            f"{ast.unparse(node)}.index"
-            if isinstance(value.type, types.IndexType) and is_integer(wanted)
-            else f"a value of {words(wanted)}"
-        )
         raise body.error(
-            node, f"{ast.unparse(node)} is {words(value.type)}, and {words(wanted)} is needed", hint
+            node,
+            f"{ast.unparse(node)} is {words(value.type)}, and {words(wanted)} is needed",
+            _instead(node, value.type, wanted),
         )
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     if isinstance(inner, types.Int) and isinstance(value.type, types.Int):
@@ -193,6 +191,19 @@ def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value
     return Value(*found)
 
 
+def _instead(node: ast.expr, given: types.Type, wanted: types.Type) -> str:
+    """How a value of the wanted type is written."""
+    inner = wanted.of if isinstance(wanted, types.Optional) else wanted
+    if isinstance(given, types.IndexType) and is_integer(wanted):
+        return f"{ast.unparse(node)}.index"
+    if isinstance(inner, types.MapOf):
+        return f"Map({{key: value for key in self.each({words(inner.key)})}}), or everywhere(value)"
+    if isinstance(inner, types.IndexType) and is_integer(given):
+        name = inner.name
+        return f"a value of {name}: for p in self.each({name}), a parameter p: {name}, or {name}(0)"
+    return f"a value of {words(wanted)}"
+
+
 def _name(body: Body, node: ast.Name) -> Value:
     local = body.locals.get(node.id)
     if local is not None:
@@ -217,7 +228,8 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
     """A Python object that the text names, as a value."""
     text = ast.unparse(node)
     if python is world.MISSING:
-        raise body.error(node, f"{text} means nothing here", f"self.{text}, or a name of the module")
+        said = f"{text} means nothing here{meant(text)}"
+        raise body.error(node, said, f"self.{text}, or a name of the module")
     at = body.at(node)
     found = world.constant(body.world, python, at)
     if found is not None:
@@ -234,6 +246,15 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
         f"{text} is no value of the language",
         "an int, a bool or an Enum member as constant; a method of the specification",
     )
+
+
+def meant(text: str) -> str:
+    """The word of the language that a name may have meant, and how to have it."""
+    from antiphon.spec import lang  # here: the language is made of this package
+
+    if text in lang.__all__:
+        return f": it is a word of the language, not imported: from antiphon.spec.lang import {text}"
+    return did_you_mean(text, lang.__all__)
 
 
 def _attribute(body: Body, node: ast.Attribute) -> Value:
@@ -266,7 +287,8 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
         known = (
             f"one of {', '.join(owner.__members__)}" if isinstance(owner, EnumType) else "a name that it has"
         )
-        raise body.error(node, f"{ast.unparse(node.value)} has no {node.attr!r}", known)
+        near = did_you_mean(node.attr, [name for name in dir(owner) if not name.startswith("_")])
+        raise body.error(node, f"{ast.unparse(node.value)} has no {node.attr!r}{near}", known)
     return field(body, node, read(body, node.value))
 
 

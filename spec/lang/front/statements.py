@@ -39,7 +39,10 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
         "a helper method of the specification",
     ),
     ast.ClassDef: ("a class inside a method is not in the language", "the class beside the specification"),
-    ast.Match: ("`match` is not in the language", "if isinstance(message, Ack): ... elif ..."),
+    ast.Match: (
+        "`match` is not in the language",
+        "if self.colour == Colour.RED: ... elif ..., of a union of records if isinstance(message, Ack): ...",
+    ),
 }
 
 Statements = tuple[ir.Statement, ...]

@@ -1,0 +1,43 @@
+"""Processes that do a part of the work: Ctrl-C is the business of the process that started them alone.
+
+A terminal sends it to all. A child that heard it would print where it was, and one that is still importing
+can do nothing else. Children begin with it blocked, which they inherit; the parent hears it when they have
+begun, and ends them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def done_by_children(
+    jobs: int, method: Literal["fork", "spawn"], work: Callable[[T], R], items: Sequence[T]
+) -> Iterator[R]:
+    """The results of `work` for all items, in their order, from so many processes.
+
+    When the caller leaves early, or is interrupted, the processes are ended.
+
+    Raises:
+        BrokenProcessPool: a process was killed.
+    """
+    before = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method)) as pool:
+        try:
+            heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                futures = [pool.submit(work, item) for item in items]
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+            for future in futures:
+                yield future.result()
+        except BaseException:  # the pool then breaks, which ends what waits in it
+            for child in set(multiprocessing.active_children()) - before:
+                child.terminate()
+            raise
