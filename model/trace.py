@@ -71,8 +71,9 @@ def replay(
 ) -> Trace:
     """The trace that `steps` make from `start`, executed on `machine` (the reference when None).
 
-    Raises: ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step
-        and the guard. Or `loop` is not the number of a state to which the last one is equal.
+    Raises:
+        ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and
+            the guard. Or `loop` is not the number of a state to which the last one is equal.
     """
     runner: Machine = machine or program.reference
     if start not in list(runner.initial()):

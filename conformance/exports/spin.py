@@ -32,12 +32,15 @@ class SpinFailure(Exception):
 class SpinRun:
     """What the verifier reports about a model.
 
-    Attributes: states: the states of the specification that it stored: its count without the state in which
-        an initial one is chosen. transitions: its transitions between them: its count without the steps that
-        lead to the initial states and those that are no steps. broken: the properties whose assertions
-        failed. complete: whether the search ended by itself, within its depth and memory. seconds: processor
-        time of the verifier, as it measures it. vector_bytes: the size of a state with SPIN's own
-        bookkeeping.
+    Attributes:
+        states: the states of the specification that it stored: its count without the state in which an
+            initial one is chosen.
+        transitions: its transitions between them: its count without the steps that lead to the initial states
+            and those that are no steps.
+        broken: the properties whose assertions failed.
+        complete: whether the search ended by itself, within its depth and memory.
+        seconds: processor time of the verifier, as it measures it.
+        vector_bytes: the size of a state with SPIN's own bookkeeping.
     """
 
     states: int

@@ -255,7 +255,8 @@ class Window(msgspec.Struct):
     def judge(self, gone: Collection[int] = ()) -> None:
         """Ask the judge about all that is held; then forget what can clash with nothing that is to come.
 
-        Args: gone: of these processes nothing will be fed any more.
+        Args:
+            gone: of these processes nothing will be fed any more.
         """
         if self.gave_up:
             return

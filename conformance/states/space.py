@@ -46,7 +46,8 @@ class LakeSpace:
         lake: where its states are kept.
         runner: what runs tasks.
         partitions: into how many parts states are divided by their hashes; a lake that was begun keeps its
-        own. asked: the properties that are asked: a way is sought to what decides these.
+            own.
+        asked: the properties that are asked: a way is sought to what decides these.
 
     Raises:
         LakeError: the lake is of another program, or damaged.

@@ -95,7 +95,8 @@ def run_swarm(
 ) -> SwarmReport:
     """Take the runs of so many seeds in a row, in `jobs` processes.
 
-    Args: progress: called now and then with how many were taken, and how many of them failed.
+    Args:
+        progress: called now and then with how many were taken, and how many of them failed.
 
     Raises:
         SpecError: no such core or planted fault; the known ones are listed.

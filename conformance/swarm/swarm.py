@@ -142,7 +142,8 @@ def shortened(
 ) -> RunResult:
     """A failing run with a shorter schedule that fails alike; the same if there is none.
 
-    Args: progress: called with each shorter schedule.
+    Args:
+        progress: called with each shorter schedule.
     """
     assert result.schedule is not None, f"{result.name} was not kept"
     assert result.symptoms, f"{result.name} has not failed"

@@ -71,8 +71,9 @@ def causal_order(events: Sequence[Sequence[Event]], assuming: Collection[str] = 
 
     Takes time linear in the number of events, and a sort.
 
-    Args: assuming: `PROPOSAL`, a decision comes after the first proposal of its value, whoever makes it;
-        `CRASH`, a suspicion comes after the crash, an alarm after the first; each where that can be.
+    Args:
+        assuming: `PROPOSAL`, a decision comes after the first proposal of its value, whoever makes it;
+            `CRASH`, a suspicion comes after the crash, an alarm after the first; each where that can be.
     """
     return _Merging(events, frozenset(assuming)).merge()
 

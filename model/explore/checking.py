@@ -70,8 +70,7 @@ def check(
             decides no liveness property that is about each member by itself. With a directory, what does not
             fit into memory is on disk, and a later call goes on where this one ended, however it ended.
         levels: opens a space that expands whole levels, in the place of an engine; what needs the graph of
-        all
-            states, obligations and liveness, is then unknown.
+            all states, obligations and liveness, is then unknown.
 
     A bound that was hit gives `unknown` for what is undecided. An error of the specification on a reachable
     path gives a verdict of kind "specification" with the way to it.

@@ -177,12 +177,18 @@ def ground(
     `enabled` says too that they are the canonical form of a value. With a tuple of values there are no
     inputs.
 
-    Args: program: the program. action_name: the action. arguments: its arguments, or None. fixed: values of
-        some inputs, by position, where `arguments` is None; nothing depends on those inputs then. most: how
-        many nodes may be made for it.
+    Args:
+        program: the program.
+        action_name: the action.
+        arguments: its arguments, or None.
+        fixed: values of some inputs, by position, where `arguments` is None; nothing depends on those inputs
+            then.
+        most: how many nodes may be made for it.
 
-    Raises: SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be
-        compiled. LargeStep: the step takes more nodes.
+    Raises:
+        SpecError: there is no such action, an argument leaves its domain, or a set is too wide to be
+            compiled.
+        LargeStep: the step takes more nodes.
     """
     return grounder(program).step(action_name, arguments, fixed, most)
 

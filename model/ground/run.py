@@ -93,11 +93,15 @@ class World:
 class Run:
     """One body, unrolled from one state.
 
-    Attributes: state: the leaves of each variable as they were written last. before: those in which the body
-        began. path: the conditions under which
-        the present point is reached. pure: whether a predicate or value helper is being evaluated. attempts:
-        how many checks did not fold away, wherever they stand; a helper without any can be used again. most:
-        how many nodes may be kept; more are a `LargeStep`. rounds: how many rounds of ranges were unrolled.
+    Attributes:
+        state: the leaves of each variable as they were written last.
+        before: those in which the body began.
+        path: the conditions under which the present point is reached.
+        pure: whether a predicate or value helper is being evaluated.
+        attempts: how many checks did not fold away, wherever they stand; a helper without any can be used
+            again.
+        most: how many nodes may be kept; more are a `LargeStep`.
+        rounds: how many rounds of ranges were unrolled.
     """
 
     world: World

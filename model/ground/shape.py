@@ -38,10 +38,13 @@ Raw = int | bool
 class Shape:
     """The leaves of a type under given constants.
 
-    Attributes: type: the type; `ir.Integer` and `ir.NoneType` too. domain: its domain; of `ir.Integer` and
-        `ir.NoneType` it has no values. parts: the shapes inside: of an optional value, a set's element, a
-        sequence's item, the fields, the records, or key and value. offsets: for an optional, record or union
-        value the position of the first leaf of each part. sorts: of each leaf; None for an unbounded integer.
+    Attributes:
+        type: the type; `ir.Integer` and `ir.NoneType` too.
+        domain: its domain; of `ir.Integer` and `ir.NoneType` it has no values.
+        parts: the shapes inside: of an optional value, a set's element, a sequence's item, the fields, the
+            records, or key and value.
+        offsets: for an optional, record or union value the position of the first leaf of each part.
+        sorts: of each leaf; None for an unbounded integer.
         least: the raw leaves of the least value, which stands where a value is absent.
     """
 

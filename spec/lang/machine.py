@@ -71,8 +71,10 @@ class Machine(Protocol):
     def apply(self, state: State, step: Step) -> Transition:
         """The one transition of `step`.
 
-        Raises: Disabled: the step is not enabled. SpecError: the specification itself is wrong (a value
-            leaves its domain, None where something must be).
+        Raises:
+            Disabled: the step is not enabled.
+            SpecError: the specification itself is wrong (a value leaves its domain, None where something must
+                be).
         """
 
     def holds(self, state: State, predicate: str) -> bool:

@@ -143,8 +143,9 @@ def program(
     `repairs` is a collection of repair names to switch on, or "all"; `without` names repairs that are left
     out of them, each with whatever builds on it.
 
-    Raises: SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant
-        of the wrong type, or a repair without one that it builds on.
+    Raises:
+        SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant of
+            the wrong type, or a repair without one that it builds on.
     """
     declaration = declare(spec)
     known = {constant.name: constant for constant in declaration.constants}

@@ -57,9 +57,11 @@ def deliveries_between(
     """The steps of the machine that would explain this change: submissions, then deliveries. Candidates: the
     machine says whether they are possible.
 
-    Args: before: the state of the machine by the names of its variables; the map is a tuple in the order of
-        the processes. after: the same after the change. events: what the protocol emitted; they tell who
-        submitted a message.
+    Args:
+        before: the state of the machine by the names of its variables; the map is a tuple in the order of the
+            processes.
+        after: the same after the change.
+        events: what the protocol emitted; they tell who submitted a message.
     """
     origins = {event.message: event.process for event in events if isinstance(event, Broadcast)}
     fresh = sorted(after["submitted"] - before["submitted"], key=lambda m: m.index)

@@ -627,7 +627,8 @@ def steps_told(
 ) -> tuple[Step, ...]:
     """The steps of the machine that would explain this change: one for each event, in their order.
 
-    Args: events: what the protocol emitted; the states before and after tell nothing that they do not.
+    Args:
+        events: what the protocol emitted; the states before and after tell nothing that they do not.
     """
     return tuple(_step(event) for event in events if isinstance(event, Broadcast | Deliver | Install | Crash))
 

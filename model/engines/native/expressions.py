@@ -67,9 +67,10 @@ the length of a block.
 class Writer:
     """Writes the body of one function that reads a state at `%s`.
 
-    Args: packing: where the leaves of the state stand. inputs: how to get an input of the step: a function of
-        its position that gives the operand, as an `i64` holding the raw value. known: values of expressions
-        that need no computation, such as the rank that a loop runs over.
+    Args:
+        packing: where the leaves of the state stand.
+        inputs: how to get an input of the step: a function of its position that gives the operand, as an
+            `i64` holding the raw value.
     """
 
     def __init__(self, packing: WordPacking, inputs: Callable[[Writer, int], str] | None = None) -> None:

@@ -25,9 +25,10 @@ from antiphon.spec.lang import Program
 class Reduction:
     """What a kernel leaves out.
 
-    Attributes: symmetric: one state stands for all that differ from it in the names of interchangeable
-        members only. asked: the properties that are asked, when what does not matter to them is left out;
-        None: everything is kept.
+    Attributes:
+        symmetric: one state stands for all that differ from it in the names of interchangeable members only.
+        asked: the properties that are asked, when what does not matter to them is left out; None: everything
+            is kept.
     """
 
     symmetric: bool = False

@@ -70,13 +70,17 @@ class NativeSpace:
     ) -> None:
         """A space that begins with the states `initial`.
 
-        Args: program: the specification with its constants. initial: its initial states. threads: how many
-            threads to use; None for as many as there are processors. graph: whether `futures` and
-            `successors` will be asked; without, states of one word take less memory. fingerprints: keep 64
-            bits of each state that has been expanded instead of the state. reduction: what is left out.
+        Args:
+            program: the specification with its constants.
+            initial: its initial states.
+            threads: how many threads to use; None for as many as there are processors.
+            graph: whether `futures` and `successors` will be asked; without, states of one word take less
+                memory.
+            fingerprints: keep 64 bits of each state that has been expanded instead of the state.
+            reduction: what is left out.
             directory: where the arrays live as files, so that they may be larger than memory and the search
-            can go on after an end. trees: keep states of three words and more as trees, which share what is
-            equal.
+                can go on after an end.
+            trees: keep states of three words and more as trees, which share what is equal.
 
         Raises:
             Refused: the directory holds the search of another program.

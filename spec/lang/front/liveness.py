@@ -32,8 +32,9 @@ def liveness_property(
 ) -> ir.LivenessProperty:
     """The property in the intermediate form.
 
-    Raises: SpecError: a name is no method of the specification that gives a bool, or the parameters of two
-        of them differ.
+    Raises:
+        SpecError: a name is no method of the specification that gives a bool, or the parameters of two of
+            them differ.
     """
     note = item.note
     if item.name in world.properties:
@@ -52,7 +53,8 @@ def liveness_property(
 def property_of(name: str, note: LivenessNote, read: Reading, at: Location) -> ir.LivenessProperty:
     """The property that a note states about methods.
 
-    Raises: SpecError: the parameters of two methods differ.
+    Raises:
+        SpecError: the parameters of two methods differ.
     """
     found = {method: read(method) for method in _named(note)}
     given = [function.parameters for function in found.values() if function.parameters]
