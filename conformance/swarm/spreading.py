@@ -96,6 +96,11 @@ def run_swarm(
     """Take the runs of so many seeds in a row, in `jobs` processes.
 
     Args:
+        core: the name of a protocol that is bound.
+        runs: how many runs.
+        seed: number of the first run; each has the next.
+        settings: what the runs have, and which faults they may meet.
+        jobs: how many processes take them.
         progress: called now and then with how many were taken, and how many of them failed.
 
     Raises:

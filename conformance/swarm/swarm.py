@@ -143,6 +143,8 @@ def shortened(
     """A failing run with a shorter schedule that fails alike; the same if there is none.
 
     Args:
+        result: the run, with its schedule.
+        settings: the settings of the run.
         progress: called with each shorter schedule.
     """
     assert result.schedule is not None, f"{result.name} was not kept"

@@ -72,6 +72,7 @@ def causal_order(events: Sequence[Sequence[Event]], assuming: Collection[str] = 
     Takes time linear in the number of events, and a sort.
 
     Args:
+        events: those of each process, in its own order.
         assuming: `PROPOSAL`, a decision comes after the first proposal of its value, whoever makes it;
             `CRASH`, a suspicion comes after the crash, an alarm after the first; each where that can be.
     """
