@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
 from antiphon.model.bounds import Stop, StopReason
+from antiphon.model.told import trace_text
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.errors import MissingKey
@@ -141,6 +142,12 @@ class Verdict:
         reason = f", {self.reason}" if self.reason else ""
         return f"<Verdict on {self.property}: {self.outcome.value}{reason}>"
 
+    def __str__(self) -> str:
+        """The outcome, the reason, and the run that shows it."""
+        reason = f": {self.reason}" if self.reason else ""
+        shown = [] if self.trace is None else [trace_text(self.trace)]
+        return "\n".join([f"{self.property}: {self.outcome.value}{reason}", *shown])
+
 
 @dataclass(frozen=True)
 class Exploration:
@@ -178,6 +185,23 @@ class Report:
     def __repr__(self) -> str:
         count = len(self.verdicts)
         return f"<Report on {self.program.name}: {self.outcome.value}, {count} verdict{'s' * (count != 1)}>"
+
+    def __str__(self) -> str:
+        """The verdicts, a line each, and the shortest counterexample."""
+        lines = [
+            f"  {item.outcome.value:<9} {item.property}: {item.reason}".rstrip(": ") for item in self.verdicts
+        ]
+        return "\n".join([f"{self.program.name}: {self.outcome.value}", *lines, *self.shown()])
+
+    def shown(self) -> list[str]:
+        """The text of the shortest run that breaks a property or leads to an error, if there is one."""
+        wrong = [
+            item.trace
+            for item in self.verdicts
+            if item.trace is not None
+            and (item.outcome is Outcome.VIOLATED or item.kind is PropertyKind.SPECIFICATION)
+        ]
+        return [trace_text(min(wrong, key=len))] if wrong else []
 
     def __getitem__(self, property: str) -> Verdict:
         """The verdict about a property, by its name.

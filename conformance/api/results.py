@@ -20,6 +20,7 @@ from antiphon.model import verdict as model_verdict
 from antiphon.model.changes import described
 from antiphon.model.export import save
 from antiphon.model.named import named_states
+from antiphon.model.told import trace_text
 from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import called
 from antiphon.spec.lang import Program
@@ -75,7 +76,7 @@ class Trace(model_trace.Trace):
 class Report(model_verdict.Report):
     """All verdicts about one program: `report["Agreement"]` is one of them, `report.outcome` the worst.
 
-    It prints as a list of verdicts, and shows itself in a notebook with its shortest counterexample.
+    It prints as a list of verdicts with its shortest counterexample, and so it shows itself in a notebook.
     """
 
     @classmethod
@@ -115,7 +116,8 @@ class Report(model_verdict.Report):
             f"  {item.outcome.value:<9} {item.property}: {words.found(item)}".rstrip(": ")
             for item in self.verdicts
         ]
-        return "\n".join([*lines, words.explored(self.exploration), *self.notes]).rstrip()
+        more = (words.explored(self.exploration), *self.notes, *self.shown())
+        return "\n".join([*lines, *filter(None, more)])
 
     def _repr_html_(self) -> str:
         name, worst = called(self.program.spec), self.counterexample
@@ -167,6 +169,10 @@ class Found:
             "state": dict(self.state),
             "trace": None if self.trace is None else self.trace.to_dict(),
         }
+
+    def __str__(self) -> str:
+        shown = [] if self.trace is None else [trace_text(self.trace)]
+        return "\n".join([f"{called(self.program.spec)}: {self.outcome.value}: {self.reason}", *shown])
 
     def __repr__(self) -> str:
         return f"<Found in {called(self.program.spec)}: {self.outcome.value}, {self.reason}>"

@@ -41,6 +41,14 @@ class ClusterResult:
     faults: tuple[str, ...]
     judged: RunFindings
 
+    def __repr__(self) -> str:
+        settings = self.settings
+        return f"<ClusterResult of {settings.protocol}: {self.outcome.value}, seed {settings.seed}>"
+
+    def __str__(self) -> str:
+        """The outcome, every reason for it, and where the logs are."""
+        return "\n".join([repr(self)[1:-1], *self.reasons, f"logs: {self.directory}"])
+
     @property
     def counts(self) -> Counts:
         """What the relay did on all links together."""

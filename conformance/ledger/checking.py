@@ -15,6 +15,7 @@ from antiphon.conformance.ledger.measurements import measure
 from antiphon.conformance.report.words import counted
 from antiphon.model.bounds import StopReason
 from antiphon.model.explore import kinds_of
+from antiphon.model.told import trace_text
 from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, Measurement
@@ -40,6 +41,12 @@ class CheckResult:
     verdict: Verdict | None = None
     length: int | None = None
 
+    def __str__(self) -> str:
+        """The check, what came out beside what is recorded, and its run."""
+        head = f"{self.check}: {self.outcome.value}, recorded {self.check.outcome}: {self.found}"
+        trace = None if self.verdict is None else self.verdict.trace
+        return head if trace is None else f"{head}\n{trace_text(trace)}"
+
     @property
     def agrees(self) -> bool:
         """Whether outcome and shortest length are as recorded."""
@@ -56,6 +63,11 @@ class ClaimResult:
     claim: Claim
     results: tuple[CheckResult, ...]
     deep: int = 0
+
+    def __str__(self) -> str:
+        """The claim, and every check whose outcome is another than recorded, with its run."""
+        other = [str(result) for result in self.results if not result.agrees]
+        return "\n".join([f"{self.claim.id}: {'as recorded' if not other else 'differs'}", *other])
 
     @property
     def agrees(self) -> bool:

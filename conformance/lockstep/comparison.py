@@ -17,6 +17,7 @@ from antiphon.conformance.bindings.system import System
 from antiphon.model.bounds import Enough
 from antiphon.model.engines import compiled_machine
 from antiphon.model.notation import compact, compact_step
+from antiphon.model.told import trace_text
 from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised, foreign
@@ -45,6 +46,10 @@ class Difference:
             f"after {len(self.trace)} steps, at {last}: {self.what}\n  specification:  {here}\n  "
             f"implementation: {there}"
         )
+
+    def shown(self) -> str:
+        """The run that leads to the difference, and the difference."""
+        return f"{trace_text(self.trace)}\n{self}"
 
 
 class Differs(Exception):

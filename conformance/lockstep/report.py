@@ -53,6 +53,9 @@ class LockstepReport:
         name, outcome = self.program.name, self.outcome.value
         return f"<LockstepReport on {name}: {outcome}, {self.transitions} transitions, {self.states} states>"
 
+    def __str__(self) -> str:
+        return "\n".join([repr(self)[1:-1], *([] if self.difference is None else [self.difference.shown()])])
+
     @property
     def outcome(self) -> Outcome:
         """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk

@@ -35,6 +35,11 @@ class Replayed:
     reason: str
     difference: Difference | None = None
 
+    def __str__(self) -> str:
+        """The outcome, the reason, and the run that leads to the difference."""
+        lines = [f"{self.outcome.value}: {self.reason}"]
+        return "\n".join([*lines, *([] if self.difference is None else [self.difference.shown()])])
+
 
 def on_specification(trace: Trace) -> Replayed:
     """Judge whether the trace still shows what it says.

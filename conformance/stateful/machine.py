@@ -65,6 +65,9 @@ class StatefulReport:
         name, outcome = self.program.name, self.outcome.value
         return f"<StatefulReport on {name}: {outcome}, {self.runs} runs, {self.steps} steps>"
 
+    def __str__(self) -> str:
+        return "\n".join([repr(self)[1:-1], *([] if self.difference is None else [self.difference.shown()])])
+
     @property
     def outcome(self) -> Outcome:
         """Violated when they differ, holds when all runs agreed, unknown when there was no step."""

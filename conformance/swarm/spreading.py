@@ -56,6 +56,14 @@ class SwarmReport:
         """The worst of all runs."""
         return Outcome.worst(self.outcomes.elements())
 
+    def __repr__(self) -> str:
+        return f"<SwarmReport on {self.core}: {self.outcome.value}, {self.runs} runs from seed {self.seed}>"
+
+    def __str__(self) -> str:
+        """The outcome, the seeds that fail with their reasons, and the first of these runs."""
+        lines = [repr(self)[1:-1], *map(repr, self.failed[1:9])]
+        return "\n".join([*lines, *map(str, self.failed[:1])])
+
     @property
     def never_sent(self) -> list[str]:
         """The kinds of messages of the protocol that no run sent."""

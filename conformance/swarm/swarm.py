@@ -25,6 +25,7 @@ from antiphon.conformance.swarm.running import Ending, run
 from antiphon.conformance.swarm.schedule import Schedule
 from antiphon.conformance.swarm.settings import FaultKind, Settings
 from antiphon.conformance.swarm.shrinking import shrink
+from antiphon.conformance.swarm.words import told
 from antiphon.impl.protocols.core import Implementation
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
@@ -63,6 +64,16 @@ class RunResult:
     findings: tuple[Finding, ...] = ()
     schedule: Schedule | None = None
     logs: tuple[bytes, ...] = ()
+
+    def __repr__(self) -> str:
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        reason = f", {self.reasons[0]}" if self.reasons else ""
+        return f"<RunResult of {self.core}: {self.outcome.value}{seed}{reason}>"
+
+    def __str__(self) -> str:
+        """The outcome, every reason, and what happens to the group in the run."""
+        schedule = [] if self.schedule is None else told(self.schedule)
+        return "\n".join([repr(self)[1:-1], *self.reasons, *schedule])
 
 
 @cache
