@@ -10,7 +10,7 @@ import collections
 import sys
 from pathlib import Path
 
-from antiphon.spec.claims import all_claims, claims_of, families
+from antiphon.spec.claims import Basis, all_claims, claims_of, families
 
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- claims: python docs/count_claims.py -->", "<!-- end of claims -->"
@@ -36,20 +36,26 @@ def table() -> str:
     unknown = set(families()) - {family for counted in DOCUMENTS.values() for family in counted}
     if unknown:
         raise SystemExit(f"{__file__}: no row of DOCUMENTS counts {', '.join(sorted(unknown))}")
-    refuted = sum(claim.verdict == "violated" for claim in all_claims())
-    total = len(all_claims())
+    refuted = [claim for claim in all_claims() if claim.verdict == "violated"]
+    asked = sum(Basis.QUESTION in claim.rests_on for claim in refuted)
+    basis = collections.Counter(claim.rests_on[-1] for claim in all_claims())
+    weak = (Basis.WITNESSES, Basis.CONSTRUCTION, Basis.RUNS, Basis.TEXT, Basis.READING)
     lines = [
-        f"{total} claims are in the ledger (`antiphon claims`), each with the document's own words;",
-        f"{refuted} of them are refuted, most by a run that [docs/errata.md](docs/errata.md) shows",
-        "with what mends it.",
+        f"{len(all_claims())} claims are in the ledger (`antiphon claims`), each with the document's words.",
+        f"{len(refuted)} of them are refuted, most by a run that [docs/errata.md](docs/errata.md) shows",
+        f"with what mends it. {asked} of the refuted are our own question: the document leaves it open, and",
+        f"its author is charged with nothing. Searches judged {basis[Basis.STATES]} claims.",
+        f"The others rest on {', '.join(f'{item.value} ({basis[item]})' for item in weak)}.",
         "",
-        "| document | claims | hold | refuted | open |",
-        "|---|---|---|---|---|",
+        "| document | claims | hold | refuted | of these our question | open |",
+        "|---|---|---|---|---|---|",
     ]
     for title, counted in DOCUMENTS.items():
         there = [family for family in counted if family in families()]
-        verdicts = collections.Counter(claim.verdict for family in there for claim in claims_of(family))
-        counts = (verdicts.total(), verdicts["holds"], verdicts["violated"], verdicts["unknown"])
+        here = [claim for family in there for claim in claims_of(family)]
+        verdicts = collections.Counter(claim.verdict for claim in here)
+        questions = sum(claim.verdict == "violated" and Basis.QUESTION in claim.rests_on for claim in here)
+        counts = (len(here), verdicts["holds"], verdicts["violated"], questions, verdicts["unknown"])
         if there:
             lines.append(f"| {title} | {' | '.join(str(count or '') for count in counts)} |")
     return "\n".join(lines)

@@ -22,7 +22,7 @@ from antiphon.conformance.report.words import counted, settings
 from antiphon.model.verdict import Outcome
 from antiphon.programs import name_of
 from antiphon.spec.catalogue import entry_refined_by
-from antiphon.spec.claims import Check, Claim, claim_of, claims_of, families
+from antiphon.spec.claims import Basis, Check, Claim, claim_of, claims_of, families
 
 
 def claims(
@@ -273,6 +273,7 @@ def _document(result: ClaimResult) -> documents.ClaimDocument:
         quotation=claim.source.quotation,
         claim=claim.claim,
         standing=claim.standing.value,
+        rests_on=[item.value for item in claim.rests_on],
         kind=claim.kind.value,
         verdict=Outcome(claim.verdict),
         because=claim.because,
@@ -310,6 +311,9 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
         told = f"{count} of {len(result.results)} as recorded" if result.results else _unchecked(result)
         if claim.repairs:
             told += f"; repairs: {', '.join(claim.repairs)}"
+        basis = [item.value for item in claim.rests_on if item not in (Basis.STATES, Basis.READING)]
+        if basis:
+            told += f"; {', '.join(basis)}"
         table.add_row(
             claim.id,
             Text(claim.claim),
@@ -346,9 +350,15 @@ def _unchecked(result: ClaimResult) -> str:
 def _print_claim(result: ClaimResult) -> None:
     console, claim = output.out(), result.claim
     console.print()
-    console.print(f"{claim.id}  {claim.source}; {claim.standing.value}, {claim.kind.value}", style="bold")
+    basis = ", ".join(item.value for item in claim.rests_on if item is not Basis.QUESTION)
+    console.print(
+        f"{claim.id}  {claim.source}; {claim.standing.value}, {claim.kind.value}; rests on: {basis}",
+        style="bold",
+    )
     console.print(f"“{claim.source.quotation}”", style="italic", soft_wrap=True)
     console.print(claim.because, soft_wrap=True)
+    if claim.by_construction:
+        console.print(f"by construction: {claim.by_construction}", soft_wrap=True)
     if claim.defect:
         console.print(
             f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: "

@@ -127,13 +127,16 @@ class CheckDocument(msgspec.Struct, kw_only=True):
 
 
 class ClaimDocument(msgspec.Struct, kw_only=True):
-    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for."""
+    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for;
+    `rests_on` names the kinds of evidence.
+    """
 
     id: str
     source: str
     quotation: str
     claim: str
     standing: str
+    rests_on: list[str]
     kind: str
     verdict: Outcome
     because: str

@@ -132,7 +132,11 @@ def digest(claim: Claim) -> str:
     """SHA-256, in hex, of the record and of the meaning of every specification that it checks."""
     meant = [
         FORM,
-        [repr(getattr(claim, field.name)) for field in dataclasses.fields(claim) if field.name != "checks"],
+        [
+            repr(getattr(claim, field.name))
+            for field in dataclasses.fields(claim)
+            if field.name not in ("checks", "by_construction")
+        ],
     ]
     for check in claim.checks:
         if isinstance(check, Check):
@@ -167,6 +171,8 @@ How to read it:
 - **design** or **text** says what is at fault: the idea itself, or only the text as it is printed although the idea is clear.
 - *stated*: the document says it; *implied*: it follows from what the document says; *our question*: the document leaves it open, and nobody is
   charged with it.
+- *Rests on* names the evidence. *States*: a search found the run. *Witnesses only*: something that must be possible is not. *Measured runs*: figures
+  counted on runs. *Text count* and *reading*: no run decides the sentence, and the printed text does.
 - A run is shortest for the constants and the repairs that stand above it: what is broken elsewhere in the text is switched on, so that
   the run shows this one failure. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
 - *Repaired, it holds*, or *what holds* where nothing is repaired, within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
@@ -219,11 +225,13 @@ def _mark(identifier: str, found: str) -> str:
 
 
 def _overview(listed: list[Section]) -> str:
-    rows = ["| claim | what it says | at fault | demands |", "|---|---|---|---|"]
+    rows = ["| claim | what it says | at fault | rests on | demands |", "|---|---|---|---|---|"]
     for item in listed:
         claim = item.claim
         anchor = re.sub(r"[^\w\- ]", "", f"{claim.id}: {claim.claim}".lower()).strip().replace(" ", "-")
-        rows.append(f"| [{claim.id}](#{anchor}) | {_cell(claim.claim)} | {claim.defect} | {_demanded(claim)} |")
+        basis = ", ".join(item.value for item in claim.rests_on)
+        cells = (f"[{claim.id}](#{anchor})", _cell(claim.claim), claim.defect, basis, _demanded(claim))
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

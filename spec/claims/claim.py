@@ -14,7 +14,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Literal
 
-from antiphon.spec.lang import Spec, SpecError
+from antiphon.spec.lang import Spec, SpecError, program
 
 RecordedOutcome = Literal["holds", "violated", "unknown"]
 """What a check gives, and what is said about a claim."""
@@ -115,6 +115,25 @@ class Standing(Enum):
     QUESTION = "question"
 
 
+class Basis(Enum):
+    """The kind of evidence on which a verdict rests."""
+
+    QUESTION = "our question"
+    """The document leaves it open: a refutation charges nobody."""
+    CONSTRUCTION = "by construction"
+    """The model cannot do otherwise, so that no search could have refuted it."""
+    STATES = "states"
+    """Searches judged at least one property that is more than a witness."""
+    WITNESSES = "witnesses only"
+    """Searches looked for runs alone: that something can happen, not that it does."""
+    RUNS = "measured runs"
+    """Figures that were counted on runs."""
+    TEXT = "text count"
+    """What the printed text holds was counted; nothing was run."""
+    READING = "reading"
+    """The sentence was judged by reading it."""
+
+
 class Kind(Enum):
     """What sort of claim it is. Negative: a flaw that the authors state themselves."""
 
@@ -174,13 +193,15 @@ class Check:
 @dataclass(frozen=True)
 class Measurement:
     """A figure that is counted on runs, or what else is found out by no check: the name of the measurement,
-    what it must give in words, and the expected outcome. `deep` as for a check.
+    what it must give in words, and the expected outcome. `deep` as for a check. `of_text`: it counts in the
+    printed text, and runs nothing.
     """
 
     name: str
     expectation: str
     outcome: RecordedOutcome
     deep: bool = False
+    of_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,7 +213,8 @@ class Claim:
     the printed text ("text"), which a repair or another reading then mends. `repairs` is the smallest set of
     repairs that the claim demands: without any one of them, something that the record says to hold does not.
     `covered` are those of them that nothing misses within the record's bounds, because others cover them or
-    the question is open, as `because` says.
+    the question is open, as `because` says. `by_construction` says why the model cannot do otherwise, where
+    it cannot.
     """
 
     id: str
@@ -206,6 +228,26 @@ class Claim:
     defect: str = ""
     repairs: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
+    by_construction: str = ""
+
+    @property
+    def rests_on(self) -> tuple[Basis, ...]:
+        """The kinds of evidence of the verdict: whether the question is ours, and how it was judged."""
+        asked = (Basis.QUESTION,) if self.standing is Standing.QUESTION else ()
+        return (*asked, self._judged)
+
+    @property
+    def _judged(self) -> Basis:
+        """How the claim was judged, the weakest kind that describes all of its checks."""
+        checks = [check for check in self.checks if isinstance(check, Check)]
+        if self.by_construction:
+            return Basis.CONSTRUCTION
+        if checks:
+            return Basis.WITNESSES if all(map(_is_witness, checks)) else Basis.STATES
+        if not self.checks:
+            return Basis.READING
+        of_text = all(isinstance(check, Measurement) and check.of_text for check in self.checks)
+        return Basis.TEXT if of_text else Basis.RUNS
 
     @property
     def protocol(self) -> str:
@@ -228,3 +270,9 @@ class Claim:
             if isinstance(value, str) and bad.constants.get(name) != value
         }
         return tuple(sorted(chosen))
+
+
+def _is_witness(check: Check) -> bool:
+    """Return True if the property of a check is a state to be reached, and no promise."""
+    marks = [method.mark for method in program(check.spec).declaration.marked("witness")]
+    return any(mark is not None and mark.name == check.property for mark in marks)

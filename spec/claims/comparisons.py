@@ -152,14 +152,16 @@ COMPARISONS: tuple[Claim, ...] = (
             "Future Improvements",
             "does not know if there is a suffix of messages that needs to be retransmitted",
         ),
-        "The last number, once lost to a process, stays lost in TOTAL and in figure 12, and nowhere else.",
+        "The last number, once lost to a process, stays lost in TOTAL and in figure 12; NAK and figure 16 "
+        "tell every process of it.",
         Standing.QUESTION,
         Kind.LIVENESS,
         "holds",
         "In TOTAL no later message shows the gap (TOT-18), and the remedies that it names help (TOT-19); "
         "figure 12 keeps the token where there is nothing to sequence (MSQ-09). NAK's status tells what was "
         "cast (HOR-07); RBP's sequencer sends its ACK until the next one accepts and passes NULL on, so that "
-        "every process is told a later number (RBP-16). SEQUENCER leaves it to NAKACK.",
+        "every process is told a later number (RBP-16). SEQUENCER leaves it to NAKACK, and where its "
+        "coordinator dies a last message stays lost too (SEQ-09). DTP, CM, Pinwheel and Totem are not asked.",
         (
             *_asked("TOT-18", "Agreement"),
             *_asked("TOT-19", "Agreement"),
@@ -199,14 +201,16 @@ COMPARISONS: tuple[Claim, ...] = (
             "LTM_t is allowed to acknowledge a new message after receiving all the messages already "
             "acknowledged.",
         ),
-        "CM as Kim and Kim describe it and RBP as the report describes it are one protocol.",
+        "CM as Kim and Kim describe it and RBP as the report describes it number and pass on alike.",
         Standing.QUESTION,
         Kind.COMPOSITION,
         "holds",
         "As far as both speak: who acknowledges has all that was acknowledged before, numbers have no gaps, "
         "a source has one message outstanding, and stability is one bound (X-03); both refine the same "
-        "machine (X-10). Kim and Kim do not say who answers a request; the report's figures let anybody "
-        "answer who has the message.",
+        "machine (X-10). They are not one protocol: CM as described delivers a message as soon as it has its "
+        "number, which nobody else need have, and figure 25 holds it back until enough have it (RBP-23). Kim "
+        "and Kim do not say who answers a request; the report's figures let anybody answer who has the "
+        "message.",
         (
             *_asked("RBP-37", "HolderHasAll"),
             *_asked("DTP-24", "HoldersGrow", "UniformPrefixOrder"),

@@ -146,6 +146,7 @@ IRBP: tuple[Claim, ...] = (
             _check("ViewAgreement", "holds", of=_MISLED),
             _check("ViewAgreement", "holds", of=_BOTH_AGAIN),
         ),
+        by_construction="consensus is a service: the decision of a view is one variable, written once",
     ),
     Claim(
         "IRB-02",
@@ -455,7 +456,11 @@ IRBP: tuple[Claim, ...] = (
         "(keep_stable), ts is written (continue_numbers), and the normal phase has to stop (block). No run "
         "decides a sentence about modules, so the accesses of the text are counted; that each of them is "
         "needed, the checks of IRB-03, 04, 06, 07 and 11 show, which break without it.",
-        (Measurement("shared queues", "step 1 reads a queue of figure 25, step 6 writes two", "holds"),),
+        (
+            Measurement(
+                "shared queues", "step 1 reads a queue of figure 25, step 6 writes two", "holds", of_text=True
+            ),
+        ),
     ),
     Claim(
         "IRB-27",
@@ -467,7 +472,14 @@ IRBP: tuple[Claim, ...] = (
         "Section 5.2.2 takes it back (IRB-26). What is separate is the agreement on list and messages; what "
         "is done with them is done to the variables of total order, of which no queue is left alone once the "
         "steps are repaired. As in IRB-26 the accesses of the text are counted.",
-        (Measurement("queues left alone", "no step of figure 32 touches a queue of figure 25", "violated"),),
+        (
+            Measurement(
+                "queues left alone",
+                "no step of figure 32 touches a queue of figure 25",
+                "violated",
+                of_text=True,
+            ),
+        ),
         defect="design",
     ),
     Claim(

@@ -587,6 +587,7 @@ REFORMATION: tuple[Claim, ...] = (
             _half("violated", 2, work_meanwhile=True),
             *_kept(),
         ),
+        by_construction="a site that is in Reformation has no step of its old list",
     ),
     Claim(
         "REF-19",

@@ -338,6 +338,7 @@ VSC: tuple[Claim, ...] = (
             _views("LastIsNext", "violated", _LEVELS, old_order=True, length=4),
             _views("ViewAfterRotation", "holds", _LEVELS, length=4),
         ),
+        by_construction="one step changes an i-view: it rotates it; the next view is the last i-view",
     ),
     Claim(
         "VSC-12",

@@ -19,7 +19,7 @@ from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
 from antiphon.programs import called
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Measurement, all_claims, claim_of, claims_of, families
+from antiphon.spec.claims import Basis, Check, Measurement, all_claims, claim_of, claims_of, families
 from antiphon.spec.claims.claim import ORDERS, RecordedOutcome, Standing
 from antiphon.spec.lang import Const, Spec, SpecError, program
 from antiphon.spec.services.events import Group
@@ -237,3 +237,19 @@ def test_the_readme_counts_the_claims_as_the_ledger_does() -> None:
     command = [sys.executable, str(script), "--check"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_what_rests_on_less_than_a_judged_search_is_known() -> None:
+    """A claim that is added here, or leaves, changes what the ledger promises."""
+    weak = {
+        basis: {claim.id for claim in all_claims() if claim.rests_on[-1] is basis}
+        for basis in (Basis.CONSTRUCTION, Basis.WITNESSES, Basis.TEXT)
+    }
+    assert weak == {
+        Basis.CONSTRUCTION: {"IRB-01", "REF-18", "VSC-11"},
+        Basis.WITNESSES: {"RBC-04", "RBC-08", "RBP-01", "IRB-14", "IRB-30", "RMP-06", "X-02"},
+        Basis.TEXT: {"IRB-26", "IRB-27"},
+    }
+    for claim in all_claims():
+        assert (Basis.QUESTION in claim.rests_on) == (claim.standing is Standing.QUESTION)
+        assert (claim.rests_on[-1] is Basis.READING) == (not claim.checks)
