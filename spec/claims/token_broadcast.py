@@ -204,7 +204,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         "violated",
         "Integrity fails: what is asked for is delivered twice (RBC-05). Once that is repaired, the rest "
         "holds. The figure does not meet the condition of the sentence, since line 8 is an `if` about one "
-        "m', and the holder passes the token although it misses another listed message (RBC-03); but "
+        "m', and the holder passes the token although it misses another listed message (RBC-09); but "
         "reliable broadcast does not rest on it: within these bounds it holds whether or not all are "
         "recovered before line 15, since what a holder passes over it asks for in a later round.",
         (
@@ -271,5 +271,45 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
         ),
         defect="text",
         repairs=("start_token",),
+    ),
+    Claim(
+        "RBC-09",
+        Source(
+            Document.RBP,
+            "3.1.1",
+            "a process only passes the token away after having delivered all previous messages (that means, "
+            "after having acquired the missing messages)",
+            figure="5",
+            lines="8-15",
+        ),
+        "Figure 5 meets the condition under which it is said to provide reliable broadcast.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Line 8 is an `if` about one m': a holder that misses two listed messages asks for one, and passes "
+        "the token. Reliable broadcast does not need the condition (RBC-06).",
+        (
+            Check(
+                Figure5Checked,
+                "ListedWherePassed",
+                "violated",
+                ("start_token",),
+                constants=_TWO_LOST,
+                length=9,
+            ),
+            Check(
+                Figure5Checked,
+                "ListedWherePassed",
+                "violated",
+                "all",
+                ("recover_all",),
+                constants=_TWO_LOST,
+                length=9,
+            ),
+            Check(Figure5Checked, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
+            *_three("ListedWherePassed"),
+        ),
+        defect="text",
+        repairs=("recover_all",),
     ),
 )

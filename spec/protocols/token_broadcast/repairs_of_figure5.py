@@ -29,7 +29,7 @@ class DeliverOnce(Figure5):
 
 @repair(
     "lines 8-14: every missing message of the token is recovered before it is passed, not one",
-    answers="RBC-06",
+    answers="RBC-09",
 )
 class RecoverAll(Figure5):
     """Line 8: "if there is an id(m') in token.delivered"."""
