@@ -58,6 +58,7 @@ def judge_lake(
         InputError: there is no lake of this version, or this is no master.
         PipelineError: no Java, a full disk, or Spark failed.
     """
+    lake = lake.absolute()  # Spark takes no other path
     batches = batches_of(lake)
     volume, runs = sum(batch.lines for batch in batches) * _BYTES_A_LINE, sum(batch.runs for batch in batches)
     try:

@@ -1,0 +1,63 @@
+"""The blocks of docs/lake.md, docs/swarm.md and docs/coverage.md that need Spark run, with few runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    """The blocks of a page with this after their fence."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```([^\n]*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [block for after, block in found if after == kind]
+
+
+def commands(page: str) -> Iterator[list[str]]:
+    """The commands of a page, without the name of the program."""
+    for text in blocks(page, ""):
+        for line in text.splitlines():
+            if line.startswith("antiphon "):
+                yield shlex.split(line, comments=True)[1:]
+
+
+def read(page: str, batch: str, model: str = "") -> int:
+    """How many rows the table has that the Python of a page reads."""
+    (text,) = (block for block in blocks(page, "python") if block.startswith("import pyarrow"))
+    *body, last = text.replace("<id>", batch).replace("<model>", model).strip().splitlines()
+    names: dict[str, object] = {}
+    exec("\n".join([*body, f"found = {last}"]), names)
+    return len(names["found"])  # type: ignore[arg-type]
+
+
+def test_what_the_pages_do_on_spark(
+    master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A swarm goes into a lake, its coverage is asked, its logs are judged, and all tables are read."""
+    monkeypatch.chdir(tmp_path)
+    swarms, coverage, _, _ = commands("coverage.md")
+    wide = [words for words in commands("swarm.md") if "--spark" in words]
+    ingest, verify = commands("lake.md")
+    on = ["--master", master]
+    assert main([*swarms, "--runs", "6", *on]) == 0
+    (batch,) = [each.name for each in (tmp_path / "lake" / "batches").iterdir() if each.name[0] != "."]
+    assert main([*coverage, *on]) == 0
+    (model,) = [each.name for each in (tmp_path / "lake" / "models").iterdir()]
+    assert read("coverage.md", batch, model) > 0
+    code = main([*verify, *on])
+    assert code in (0, 2), capsys.readouterr()
+    assert read("lake.md", batch) >= 0
+    assert read("swarm.md", batch) > 0
+    assert main([*wide[0], "--runs", "4", *on]) == 0
+    made = main(["swarm", "total", "--runs", "1", "--seed", "5", "--fault", "passes-one", "--jobs", "1"])
+    assert made == 1
+    assert main([ingest[0], "runs", *ingest[-2:], *on]) == 0
+    capsys.readouterr()
