@@ -62,12 +62,15 @@ ALL_DECIDED = Stop(StopReason.DECIDED, "everything asked was decided")
 class Bounds:
     """Where to stop: states, seconds, depth in steps, resident memory of this process in MiB; None is no
     bound.
+
+    A search may take `part` of the seconds, where what it finds is judged in the rest.
     """
 
     states: int | None = None
     seconds: float | None = None
     depth: int | None = None
     memory_mb: int | None = None
+    part: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse a bound below 0.
@@ -83,7 +86,7 @@ class Bounds:
         """The bound that so many states, found in this time, have come to; the depth is `too_deep`'s."""
         if self.states is not None and states >= self.states:
             return Stop(StopReason.STATES, f"the bound of {self.states:,} states")
-        if self.seconds is not None and seconds >= self.seconds:
+        if self.seconds is not None and seconds >= self.seconds * self.part:
             return Stop(StopReason.SECONDS, f"the bound of {self.seconds:g} seconds")
         if self.memory_mb is not None and resident_mb() >= self.memory_mb:
             return Stop(StopReason.MEMORY, f"the bound of {self.memory_mb:,} MiB")

@@ -10,6 +10,7 @@ This file knows nothing of what the work is.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ class Limits:
 
     def __init__(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> None:
         self.bounds, self._progress = bounds, progress
-        self.began = self._told = time.monotonic()
+        self.began = _begin.pop() if _begin and bounds.seconds is not None else time.monotonic()
+        self._told = time.monotonic()
 
     def elapsed(self) -> float:
         """Seconds since the question was asked."""
@@ -46,6 +48,22 @@ class Limits:
             self._progress(Progress(0, 0, 0, 0, elapsed, what))
 
 
+_begin: list[float] = []
+"""When the next question was asked, where somebody said so."""
+
+
+@contextmanager
+def count_from(began: float) -> Iterator[None]:
+    """Let the seconds of the first question in the body that is bounded by them count from this moment (of
+    `time.monotonic`), and not from where it is answered: loading takes time, too.
+    """
+    _begin[:] = [began]
+    try:
+        yield
+    finally:
+        _begin.clear()
+
+
 _asked: list[Limits] = []
 
 
@@ -62,6 +80,29 @@ def within(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -
             yield limits
     finally:
         _asked.pop()
+
+
+def leaving(bounds: Bounds, share: float) -> Bounds:
+    """The bounds of a search that takes this share of the seconds that are left, and leaves the rest."""
+    if not bounds.seconds:
+        return bounds
+    gone = min(1.0, (time.monotonic() - begun()) / bounds.seconds)
+    return dataclasses.replace(bounds, part=gone + share * (1.0 - gone))
+
+
+@contextmanager
+def only_time(bounds: Bounds) -> Iterator[None]:
+    """Let the time alone end what works inside: what was found is looked at, though memory is short."""
+    began = begun()
+    of_time = Bounds(seconds=bounds.seconds)
+
+    def look(what: str) -> None:
+        stop = of_time.reached(0, time.monotonic() - began)
+        if stop is not None:
+            raise Enough(Stop(stop.reason, f"{stop.words}, while {what}"))
+
+    with watched_by(look):
+        yield
 
 
 def begun() -> float:

@@ -7,6 +7,7 @@ What the console script imports stands here: nothing but what answers `--version
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -14,6 +15,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code. The console script passes it to `sys.exit`."""
+    began = time.monotonic()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given == ["--version"]:
         import antiphon
@@ -25,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("antiphon: interrupted\n")
         return 130
-    code = run(given)
+    code = run(given, began)
     if arguments is None:
         from antiphon.spec.lang.foreign import settle
 

@@ -56,11 +56,15 @@ def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.T
     return app
 
 
+_began: list[float] = []
+"""When the command began (`time.monotonic`)."""
+
+
 def _loaded(name: str) -> Callable[..., Any]:
     from antiphon.conformance.cli.options import ungrouped
 
     module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
-    return ungrouped(getattr(module, name.replace("-", "_")))
+    return ungrouped(getattr(module, name.replace("-", "_")), *_began)
 
 
 def _outlined(name: str) -> Callable[..., Any]:
@@ -106,8 +110,9 @@ ENDLESS = {"watch", "node"}
 """Commands that go on until somebody ends them, or stops reading what they print."""
 
 
-def run(given: list[str]) -> int:
-    """Run the command line with these arguments; the exit code."""
+def run(given: list[str], began: float) -> int:
+    """Run the command line with these arguments; the exit code. Seconds count from when it `began`."""
+    _began[:] = [began]
     with alive(), streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
         return answer.code(_run(given))
 

@@ -287,6 +287,9 @@ class Stateful(Document, tag="stateful", kw_only=True):
     runs: int
     steps: int
     seconds: float
+    met: int = 0
+    transitions: int | None = None
+    stopped: str | None = None
     difference: DifferenceDocument | None = None
     saved: str | None = None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.report.words import settings as as_settings
 from antiphon.model import bounds
 from antiphon.model.files import check_writable
+from antiphon.model.limits import count_from
 from antiphon.programs import program, specification
 from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang.declare import declare
@@ -189,6 +191,16 @@ class Variant(Constants):
         return said({"--set": self.told, "--repair": self.repairs, "--without": self.without})
 
 
+MaxSeconds = Annotated[
+    float | None,
+    _option("--max-seconds", "--time", about="Stop within a tenth of this time.", min=0.0),
+]
+MaxMemory = Annotated[
+    int | None,
+    _option("--max-memory", "--memory", about="Stop at this size of the process.", min=1, metavar="MIB"),
+]
+
+
 @dataclass(frozen=True)
 class Limits:
     """Where an exploration stops; every command that explores has these."""
@@ -197,13 +209,8 @@ class Limits:
     max_states: Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)] = (
         None
     )
-    max_seconds: Annotated[
-        float | None, _option("--max-seconds", "--time", about="Stop after this time.", min=0.0)
-    ] = None
-    max_memory: Annotated[
-        int | None,
-        _option("--max-memory", "--memory", about="Stop at this size of the process.", min=1, metavar="MIB"),
-    ] = None
+    max_seconds: MaxSeconds = None
+    max_memory: MaxMemory = None
 
     def asked(self) -> dict[str, Any]:
         """The bounds as the questions of `antiphon` take them."""
@@ -349,8 +356,11 @@ def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
     return [word for option, values in options.items() for value in values or () for word in (option, value)]
 
 
-def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
-    """The command as typer wants to see it: the options of a group in the place of the group."""
+def ungrouped(command: Callable[..., int], began: float | None = None) -> Callable[..., int]:
+    """The command as typer wants to see it: the options of a group in the place of the group.
+
+    Its seconds count from where it `began`, by `time.monotonic`.
+    """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
@@ -368,7 +378,8 @@ def ungrouped(command: Callable[..., int]) -> Callable[..., int]:
             name: group(**{item.name: given.pop(item.name) for item in dataclasses.fields(group)})
             for name, group in groups.items()
         }
-        with streams.only_documents() if is_document else nullcontext():
+        started = time.monotonic() if began is None else began
+        with streams.only_documents() if is_document else nullcontext(), count_from(started):
             return command(**given, **made)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__

@@ -22,6 +22,8 @@ def stateful(
     steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a run.")] = 40,
     *,
     constants: Constants,
+    max_seconds: options.MaxSeconds = None,
+    max_memory: options.MaxMemory = None,
     fault: options.Fault = None,
     save: options.Save = None,
     json: options.Json = False,
@@ -40,7 +42,14 @@ def stateful(
         if console.is_terminal
         else nullcontext()
     ):
-        report = antiphon.stateful(binding, runs=runs, steps=steps, seed=chosen)
+        report = antiphon.stateful(
+            binding,
+            runs=runs,
+            steps=steps,
+            seed=chosen,
+            max_seconds=max_seconds,
+            max_memory_mb=max_memory,
+        )
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference")
     outcome = report.outcome
     if json:
@@ -48,15 +57,25 @@ def stateful(
             documents.Stateful(
                 outcome=outcome, protocol=protocol,
                 constants=report.program.constants, seed=chosen, runs=report.runs, steps=report.steps,
-                seconds=round(report.seconds, 3),
+                seconds=round(report.seconds, 3), met=report.met, transitions=report.transitions,
+                stopped=None if report.stopped is None else str(report.stopped),
                 difference=documents.difference_document(report.difference), saved=saved,
             )
         )  # fmt: skip
     print_difference(report.difference, saved, protocol)
     reason = "specification and implementation agree" if report.difference is None else report.difference.what
+    if report.stopped is not None:
+        output.out().print(f"not every run was taken: {report.stopped}", style="yellow")
+    if report.difference is None:
+        reason += f" where they were; {report.share}"
+        if report.transitions is not None and report.met < report.transitions:
+            output.out().print(
+                f"{report.transitions:,} transitions are few: `antiphon lockstep` takes every one of them",
+                style="yellow",
+            )
     output.last_line(
         outcome,
         f"{protocol}: {reason}; {report.runs:,} runs, {report.steps:,} steps, "
-        f"{report.seconds:.1f} s, seed {chosen}",
+        f"{report.seconds:.1f} s, seed {chosen}; evidence: measured",
     )
     return outcome.exit_code

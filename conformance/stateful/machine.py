@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,33 +25,34 @@ from hypothesis.stateful import (
 )
 
 from antiphon.conformance.bindings import Binding
-from antiphon.conformance.bindings.guarded import CHANCES
-from antiphon.conformance.lockstep import Comparison, Difference, Differs
+from antiphon.conformance.bindings.guarded import CHANCES, chance
+from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.conformance.stateful.guided import guided_walks
+from antiphon.conformance.stateful.run import Diverged, Run, Spent, Tally
 from antiphon.conformance.stateful.shorten import shorten
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
+from antiphon.model.engines import Engine
+from antiphon.model.explore import check
+from antiphon.model.limits import within
 from antiphon.model.verdict import Outcome
-from antiphon.spec.lang import Machine, Program, State, Step
+from antiphon.spec.lang import Machine, Program, State
+from antiphon.spec.lang.watch import unwatched
 
 SHRINKS = 200
 """How many runs Hypothesis may take to shrink what it found; `shorten` does the rest, faster."""
 
-
-class Diverged(AssertionError):
-    """A run in which the two sides differ: its initial state, its steps, what differs, and the seed of the
-    global `random` in it.
-    """
-
-    def __init__(self, start: State, steps: list[Step], differs: Differs, chance: int) -> None:
-        self.start, self.steps, self.differs, self.chance = start, steps, differs, chance
-        super().__init__(str(differs))
-
-
-class ShrinksSpent(KeyboardInterrupt):
-    """Shrinking has had its runs; Hypothesis bounds it by time alone, and passes an interruption on."""
+MOST_STATES = 5_000
+"""The transitions of a bounded model of so many states are counted."""
 
 
 @dataclass(frozen=True)
 class StatefulReport:
-    """What Hypothesis tried: runs and steps in all, the seed, and the shortened difference, if any."""
+    """What was tried: runs and steps in all, the seed, and the shortened difference, if any.
+
+    `met` counts the different transitions that were taken, of the `transitions` of the bounded model where
+    these were counted: of at most `MOST_STATES` states, when nothing was found. `stopped` is the bound that
+    ended the runs.
+    """
 
     program: Program
     runs: int
@@ -60,6 +60,9 @@ class StatefulReport:
     seconds: float
     seed: int
     difference: Difference | None = None
+    met: int = 0
+    transitions: int | None = None
+    stopped: Stop | None = None
 
     def __repr__(self) -> str:
         name, outcome = self.program.name, self.outcome.value
@@ -70,30 +73,29 @@ class StatefulReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Violated when they differ, holds when all runs agreed, unknown when there was no step."""
+        """Violated when they differ, holds when all runs agreed, which is measured, not proved; unknown when
+        there was no step, or the specification has an error.
+        """
         if self.difference is not None:
             return Outcome.VIOLATED
-        return Outcome.HOLDS if self.steps else Outcome.UNKNOWN
+        wrong = self.stopped is not None and self.stopped.reason is StopReason.ERROR
+        return Outcome.HOLDS if self.steps and not wrong else Outcome.UNKNOWN
+
+    @property
+    def share(self) -> str:
+        """How much of the bounded model the runs have met, in words."""
+        if self.transitions is None:
+            told = f"took {self.met:,} different transitions"
+            counted = self.difference is None and self.stopped is None
+            return f"{told} of a model of more than {MOST_STATES:,} states" if counted else told
+        if self.met >= self.transitions:
+            return f"took all {self.transitions:,} transitions of the bounded model"
+        return f"took {self.met:,} of the {self.transitions:,} transitions of the bounded model"
 
     def _repr_html_(self) -> str:
         from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
 
         return comparison_html(self.program.name, self)
-
-
-@dataclass
-class Tally:
-    """What a machine class did so far; `shrinks` counts the runs since the first that failed."""
-
-    runs: int = 0
-    steps: int = 0
-    shortest: Diverged | None = None
-    shrinks: int = 0
-
-    def failed(self, run: Diverged) -> None:
-        """Keep the shortest; of equals the first."""
-        if self.shortest is None or len(run.steps) < len(self.shortest.steps):
-            self.shortest = run
 
 
 def state_machine(
@@ -102,60 +104,30 @@ def state_machine(
     """A Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
 
     Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis
-    (`ShrinksSpent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was
+    (`Spent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was
     found.
     """
-    machine = comparison.machine
-    starts = list(machine.initial())
+    starts = Run(comparison, tally, shrinks).starts
 
     class Conformance(RuleBasedStateMachine):
         """Specification and implementation, side by side."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.run = Run(comparison, tally, shrinks)
 
         @initialize(start=st.sampled_from(starts), chance=st.integers(0, CHANCES - 1))
         def begin(self, start: State, chance: int) -> None:
             """Both in an initial state; the global `random`, which Hypothesis sets alike for every run, in
             one that the run draws.
             """
-            tally.runs += 1
-            if tally.shortest is not None:
-                tally.shrinks += 1
-                if tally.shrinks > shrinks:
-                    raise ShrinksSpent
-            random.seed(chance)
-            self.start, self.taken, self.chance = start, list[Step](), chance
-            self.state, self.system = start, self.judge(comparison.start)
-            self.judge(lambda: comparison.begin(self.state, self.system))
-            self.look()
+            self.run.begin(start, chance)
 
-        @precondition(lambda self: not self.enabled)
+        @precondition(lambda self: not self.run.enabled)
         @rule(start=st.sampled_from(starts), chance=st.integers(0, CHANCES - 1))
         def begin_again(self, start: State, chance: int) -> None:
             """Nothing can happen any more, and the run has steps left: another one begins."""
-            self.begin(start, chance)
-
-        def look(self) -> None:
-            """Enumerate what may happen next, by action, and compare it with the implementation's offers."""
-            steps = list(machine.enabled(self.state))
-            self.enabled: dict[str, list[Step]] = {}
-            for step in steps:
-                self.enabled.setdefault(step.action, []).append(step)
-            self.judge(lambda: comparison.offers(steps, self.system))
-
-        def judge(self, check: Any) -> Any:
-            """Run a comparison; a difference ends the run with its steps."""
-            try:
-                return check()
-            except Differs as differs:
-                diverged = Diverged(self.start, list(self.taken), differs, self.chance)
-                tally.failed(diverged)
-                raise diverged from differs
-
-        def take(self, step: Step) -> None:
-            """One step on both sides."""
-            tally.steps += 1
-            self.taken.append(step)
-            self.state, self.system = self.judge(lambda: comparison.take(self.state, self.system, step))
-            self.look()
+            self.run.begin(start, chance)
 
     for method in comparison.binding.program.declaration.marked("action", "environment"):
         setattr(Conformance, f"step_{method.name}", _rule_for(method.name))
@@ -166,10 +138,10 @@ def _rule_for(action: str) -> Any:
     """The rule of one action: it draws from the enabled steps of that action."""
 
     def fire(self: Any, data: st.DataObject) -> None:
-        self.take(data.draw(st.sampled_from(self.enabled[action]), label="step"))
+        self.run.take(data.draw(st.sampled_from(self.run.enabled[action]), label="step"))
 
     fire.__name__ = action
-    return precondition(lambda self: action in self.enabled)(rule(data=st.data())(fire))
+    return precondition(lambda self: action in self.run.enabled)(rule(data=st.data())(fire))
 
 
 def run_stateful(
@@ -180,17 +152,53 @@ def run_stateful(
     steps: int = 40,
     seed_number: int = 0,
     shrinks: int = SHRINKS,
+    bounds: Bounds = UNBOUNDED,
 ) -> StatefulReport:
     """Up to `runs` runs of up to `steps` steps each, from `seed_number`; the first difference, shortened.
 
-    `machine` executes the specification (generated code when None); `shrinks` bounds the runs that Hypothesis
-    may take to shrink.
+    Half of the runs are `guided_walks`, then Hypothesis has its own, which may begin several times.
+
+    Args:
+        binding: specification and implementation.
+        machine: executes the specification; None is generated code.
+        runs: how many.
+        steps: of a run, at most.
+        seed_number: repeats the runs.
+        shrinks: how many runs Hypothesis may take to shrink.
+        bounds: its seconds and its memory end the runs, and shortening.
     """
-    began = time.perf_counter()
-    comparison = Comparison(binding, machine)
-    tally = Tally()
+    tally, stopped, difference, transitions = Tally(), None, None, None
+    with within(bounds) as limits:
+        try:
+            comparison = Comparison(binding, machine)
+            with chance(seed_number):
+                _search(comparison, tally, runs, steps, seed_number, shrinks)
+        except Spent as spent:
+            stopped = spent.stop
+        except Enough as enough:
+            stopped = enough.stop
+        if tally.shortest is not None:
+            difference = _shortened(comparison, tally.shortest)
+        elif tally.steps and stopped is None:
+            transitions = _transitions(binding.program)
+    return StatefulReport(
+        binding.program, tally.runs, tally.steps, limits.elapsed(), seed_number, difference,
+        tally.met, transitions, stopped,
+    )  # fmt: skip
+
+
+def _search(
+    comparison: Comparison, tally: Tally, runs: int, steps: int, seed_number: int, shrinks: int
+) -> None:
+    """Take the runs, until two sides differ. Raises Spent: a bound is hit."""
+    guided = runs // 2
+    guided_walks(
+        Run(comparison, tally, shrinks), tally, random.Random(seed_number), walks=guided, steps=steps
+    )
+    if tally.shortest is not None:
+        return
     chosen = settings(
-        max_examples=runs,
+        max_examples=runs - guided,
         stateful_step_count=steps,
         database=None,
         deadline=None,
@@ -199,19 +207,22 @@ def run_stateful(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    with contextlib.suppress(Diverged, ShrinksSpent, Flaky), with_reporter(lambda _: None):
+    with contextlib.suppress(Diverged, Flaky), with_reporter(lambda _: None):
         run_state_machine_as_test(
             seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
         )
-    difference = None if tally.shortest is None else _shortened(comparison, tally.shortest)
-    return StatefulReport(
-        binding.program, tally.runs, tally.steps, time.perf_counter() - began, seed_number, difference
-    )
+
+
+def _transitions(program: Program) -> int | None:
+    """How many transitions the bounded model has; None where it has more than `MOST_STATES` states."""
+    found = check(program, properties=(), engine=Engine.GENERATED, bounds=Bounds(states=MOST_STATES))
+    return found.exploration.transitions if found.exploration.complete else None
 
 
 def _shortened(comparison: Comparison, run: Diverged) -> Difference:
     """The difference of a run in fewer steps; as it was found where the same run does not show it again."""
-    found = comparison.run(run.start, run.steps, run.chance)
-    if found is None:
-        return comparison.unsteady(run.start, run.steps, run.differs)
+    with unwatched():
+        found = comparison.run(run.start, run.steps, run.chance)
+        if found is None:
+            return comparison.unsteady(run.start, run.steps, run.differs)
     return shorten(comparison, run.start, found, run.chance)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antiphon.conformance.lockstep import Comparison, Difference
+from antiphon.model.bounds import Enough
 from antiphon.spec.lang import Disabled, State, Step
+from antiphon.spec.lang.watch import working
 
 
 def shorten(comparison: Comparison, start: State, difference: Difference, chance: int = 0) -> Difference:
@@ -54,8 +56,11 @@ def _delete_pair(comparison: Comparison, start: State, best: Difference, chance:
 
 
 def _fails(comparison: Comparison, start: State, steps: Sequence[Step], chance: int) -> Difference | None:
-    """The difference that these steps lead to; None when they are no run, or the sides agree."""
+    """The difference that these steps lead to; None when they are no run, the sides agree, or there is no
+    time left.
+    """
     try:
+        working("shortening", large=True)
         return comparison.run(start, steps, chance)
-    except Disabled:
+    except (Disabled, Enough):
         return None

@@ -165,6 +165,7 @@ class TransitionSpace:
         """For every state whether the predicate is true in it."""
         test, values = self.transitions.predicate(predicate), bytearray(len(self))
         for number in range(len(values)):
+            working("judging states")
             try:
                 values[number] = test(self.packed[number])
             except SpecError as error:
@@ -177,7 +178,13 @@ class TransitionSpace:
         """
         packed = self.packed[: len(self)]
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0), faults=faults)
-        return None if test is None else bytearray(map(test, packed))
+        if test is None:
+            return None
+        values = bytearray(len(packed))
+        for number, state in enumerate(packed):
+            working("judging states")
+            values[number] = test(state)
+        return values
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
         """The values that some slots take together, everywhere or where nothing but faults can happen."""

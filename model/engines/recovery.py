@@ -7,7 +7,7 @@ one, since an unseen path might lead out.
 
 One sweep from the last state to the first judges all obligations: most states have a recoverable successor
 already when it is their turn, so that only the few which have not must remember who waits for them. Where a
-bound has ended the search, it ends no sweep: what was explored is judged.
+bound has ended the search, what was explored is judged, in the time that is left.
 
 This file knows nothing of how states are stored or of how obligations are written.
 """
@@ -42,8 +42,7 @@ def futures(
     for state in reversed(range(expanded)):
         if not false_here[state]:
             continue
-        if complete:
-            working(f"judging obligations, {state:,} states left")
+        working(f"judging obligations, {state:,} states left")
         stuck, after = space.successors(state)
         if stuck:
             for position in _bits(false_here[state]):

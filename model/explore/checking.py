@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 
 from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Progress, StopReason, Violated, Violation
 from antiphon.model.engines.choice import IN_MEMORY, Engine, StorageOptions, engine_named, open_space
@@ -17,7 +18,7 @@ from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import NO_GRAPH, Judge
-from antiphon.model.limits import within
+from antiphon.model.limits import leaving, only_time, within
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
 from antiphon.model.verdict import (
     BROKEN_BY_STEPS,
@@ -34,6 +35,11 @@ from antiphon.spec.lang import Program, SpecError, State
 
 Levels = Callable[[Program], StateSpace]
 """Opens a `LevelSpace` of a program."""
+SEARCHING = 0.6
+"""The share of the time for a search whose states are gone through once more: for obligations and deadlock.
+
+Machine code takes for that 0.6 of the time of the search.
+"""
 SMALL = 20_000
 """A space of at most so many states is explored by generated Python before a kernel could be compiled."""
 
@@ -123,15 +129,17 @@ def check(
 
     memory = None if storage.directory is not None else bounds.memory_mb
     with within(dataclasses.replace(bounds, memory_mb=memory), progress) as limits:
+        searching = leaving(bounds, SEARCHING) if later and levels is None else bounds
         try:
             space, search = _explored(
-                program, engine, search_of, bounds, storage, graph=bool(later), asked=kinds, levels=levels
+                program, engine, search_of, searching, storage, graph=bool(later), asked=kinds, levels=levels
             )
         except _InitialError as error:
             return _unexplored(program, error.reason)
         except Enough as enough:
             return unfinished(program, asked, enough.stop, limits.elapsed(), "explicit")
-        verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
+        with nullcontext() if search.walk.complete else only_time(bounds):
+            verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
         report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
         if fair and levels is not None:
             unknown = (_without_graph(program, name, space) for name in fair)

@@ -106,7 +106,10 @@ class Judge:
         if not self.search.walk.complete:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:
-            return self._verdict(name, kind, Outcome.UNKNOWN, self._unreached())
+            try:
+                return self._verdict(name, kind, Outcome.UNKNOWN, self._unreached())
+            except Enough as enough:
+                return self._verdict(name, kind, Outcome.UNKNOWN, f"{NOT_REACHED}, perhaps: {enough}")
         return self._never_broken(name, kind)
 
     def _never_broken(self, name: str, kind: PropertyKind) -> Verdict:

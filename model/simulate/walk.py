@@ -51,7 +51,11 @@ MANY_STEPS = 100_000
 MOST_REMEMBERED = 1 << 18
 """Of how many states it is remembered whether a budget is to blame."""
 TOGETHER = 256
-"""How many walks a thread takes at a time."""
+"""How many walks a thread takes at a time, where they are short."""
+STEPS_TOGETHER = 2_000_000
+"""How many steps a thread takes at a time, where that is more than a walk."""
+LOOK_EVERY = 255
+"""A walk by a machine looks at the bounds once in so many steps, and one."""
 
 
 def simulate(
@@ -108,6 +112,7 @@ def simulate(
     except SpecError as error:
         return _unbegun(program, str(error), time.monotonic() - began)
     watch = _Watch(tally, walks, bounds, began, progress)
+    tally.is_over = watch.is_over
     if chosen is Engine.NATIVE:
         _in_threads(tally, watch, threads)
     else:
@@ -149,8 +154,15 @@ class _Watch:
     def next(self) -> range:
         """The walks that a thread takes next; none: it is over."""
         first = self.begun
-        self.begun = first if self.stopped is not None else min(first + TOGETHER, self.walks)
+        together = max(1, min(TOGETHER, STEPS_TOGETHER // self.tally.length))
+        self.begun = first if self.stopped is not None else min(first + together, self.walks)
         return range(first, self.begun)
+
+    def is_over(self) -> bool:
+        """Whether a bound is reached, though a walk has not ended."""
+        reached = self.bounds.reached(self.tally.visited(self.done), time.monotonic() - self.began)
+        self.stopped = self.stopped or reached
+        return reached is not None
 
     def stops(self, walks: int) -> bool:
         """So many walks more were taken; whether that is all."""
@@ -228,6 +240,7 @@ class _Tally:
     length: int
     violated: Violated | None
     to_errors: bool = False
+    is_over: Callable[[], bool] = lambda: False
     wrong: int = 0
     error: _Run | None = None
     begun: State = ()
@@ -273,6 +286,8 @@ class _Tally:
         self.begun = start = state = self.initial[chance.start(key, len(self.initial))]
         self._judge(walk, start, taken, state)
         while len(taken) < self.length:
+            if not len(taken) & LOOK_EVERY and self.is_over():
+                break
             enabled = [(step, *self._number(step)) for step in self.machine.enabled(state)]
             if all(chance.faults[action] for _, action, _ in enabled):
                 self.quiet += 1

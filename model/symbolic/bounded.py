@@ -76,8 +76,8 @@ def check_bounded(
     kinds = kinds_asked(program, properties)
     liveness = [name for name, kind in kinds.items() if kind is PropertyKind.LIVENESS]
     listed = [*(Target(name, kind) for name, kind in kinds.items() if name not in liveness), ERRORS]
-    clock = Clock(max_seconds)
     with within(Bounds(seconds=max_seconds)):
+        clock = Clock(max_seconds)
         try:
             states = program.reference.initial()
         except SpecError as error:

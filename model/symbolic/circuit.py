@@ -44,6 +44,7 @@ class Circuit:
 
     def conjunction(self, literals: Iterable[int]) -> int:
         """The literal that is true when all `literals` are."""
+        working("translating")
         members = self._flat(literals)
         if members is None:
             return FALSE
@@ -59,7 +60,6 @@ class Circuit:
         key = tuple(sorted(members))
         node = self._known.get(key)
         if node is None:
-            working("translating")
             self._operands.append(key)
             node = self._known[key] = len(self._operands) - 1
         return node

@@ -8,17 +8,18 @@ from __future__ import annotations
 import time
 
 from antiphon.model.bounds import INTERRUPTED, Enough, Stop, StopReason
+from antiphon.model.limits import begun
 
 
 class Clock:
     """The time since the start of a check, and what is left of it; without `most` there is no limit."""
 
     def __init__(self, most: float | None = None) -> None:
-        self.most, self._begun = most, time.perf_counter()
+        self.most, self._begun = most, begun()
 
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self._begun
+        return time.monotonic() - self._begun
 
     def left(self) -> float | None:
         """Seconds that are left, a little when there are none; None without a limit."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from antiphon.model.ground.form import Number
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 from antiphon.model.symbolic.steps import Change, Instance, Template
+from antiphon.spec.lang.watch import working
 
 HELPS = 1
 HINDERS = 2
@@ -102,6 +103,7 @@ class Roles:
         self._settle(found.instances)
 
     def _occurrences(self, literal: int) -> Mapping[int, int]:
+        working("translating")
         moved = self.circuit.substitute(literal, {}, self._memo)
         return {self._cell[variable]: role for variable, role in self.circuit.polarity(moved).items()}
 

@@ -97,8 +97,8 @@ def prove(
         if name not in names:
             kind = "invariant or property of steps"
             raise SpecError(f"{program.name} has no {kind} {name!r} to prove; {known_names(name, names)}")
-    clock = Clock(max_seconds)
     with within(Bounds(seconds=max_seconds)):
+        clock = Clock(max_seconds)
         base = check_bounded(
             program,
             depth=depth,

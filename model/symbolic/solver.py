@@ -19,6 +19,7 @@ from typing import Any
 import z3
 
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
+from antiphon.spec.lang.watch import working
 
 _INTERRUPTED = "interrupted from keyboard"
 
@@ -106,6 +107,7 @@ class Solver:
         return term
 
     def _assert(self, literals: Sequence[int]) -> None:
+        working("translating")
         self.clauses += 1
         reference = self._context.ref()
         terms = (z3.Ast * len(literals))(

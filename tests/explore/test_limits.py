@@ -5,6 +5,7 @@ The clock is the test's: it stands still but for what the test lets a phase take
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from antiphon.model.bounds import Bounds, Enough, Progress, StopReason
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
 from antiphon.model.explore.verdicts import Judge
-from antiphon.model.limits import within
+from antiphon.model.limits import count_from, leaving, only_time, within
 from antiphon.spec.lang import (
     Between,
     Spec,
@@ -30,6 +31,7 @@ from antiphon.spec.lang import (
     watch,
 )
 from antiphon.spec.lang.reference import Reference
+from antiphon.spec.lang.watch import working
 
 spaces = import_module("antiphon.model.engines.over_transitions")
 judging = import_module("antiphon.model.explore.liveness.judge")
@@ -179,3 +181,31 @@ def test_walks_and_refinements_end_while_they_are_compiled(clock: Clock) -> None
     for report in (antiphon.simulate(Walk, max_seconds=50), antiphon.refine(Mapped, max_seconds=50)):
         assert {item.outcome.value for item in report.verdicts} == {"unknown"}
         assert "the bound of 50 seconds, while generating up" in report.verdicts[0].reason
+
+
+def test_a_search_leaves_a_part_of_what_is_left_of_the_time() -> None:
+    with within(Bounds(seconds=1e6)):
+        half = leaving(Bounds(seconds=1e6), 0.5)
+    assert half.part == pytest.approx(0.5, abs=1e-3)
+    assert half.reached(0, 6e5) is not None
+    assert half.reached(0, 4e5) is None
+    assert str(half.reached(0, 6e5)) == "the bound of 1e+06 seconds"
+    assert leaving(Bounds(), 0.5) == Bounds()
+
+
+def test_of_what_a_search_has_found_is_judged_what_there_is_time_for() -> None:
+    """A bound on states leaves all the time for it; where memory is short it is judged all the same."""
+    with only_time(Bounds(memory_mb=0)):
+        working("judging", large=True)
+    with pytest.raises(Enough, match="while judging"), only_time(Bounds(seconds=0)):
+        working("judging", large=True)
+
+
+def test_seconds_count_from_where_somebody_said() -> None:
+    with count_from(time.monotonic() - 1e6):
+        with within(Bounds()) as limits:
+            assert limits.elapsed() < 1e5, "a question without a bound of seconds does not ask"
+        with within(Bounds(seconds=1.0)) as limits:
+            assert limits.elapsed() > 1e5
+        with within(Bounds(seconds=1.0)) as limits:
+            assert limits.elapsed() < 1e5, "the first question took it"

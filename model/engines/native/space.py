@@ -356,15 +356,15 @@ class Recovery:
         found = 0
         with self._store.again():
             for begin, end in reversed(_parts(expanded)):
-                if complete:
-                    working(f"judging obligations, {end:,} states left", large=True)
+                working(f"judging obligations, {end:,} states left", large=True)
                 found = self._functions["recover"](self._store.address(), end, begin, found)
             self._link(found)
         while found and self._functions["sweep"](self._store.address(), found):
-            pass
+            working("judging obligations", large=True)
 
     def _link(self, listed: int) -> None:
         for begin, end in _parts(listed):
+            working("judging obligations", large=True)
             self._functions["link"](self._store.address(), begin, end)
 
     def quiet(self) -> npt.NDArray[np.bool_]:

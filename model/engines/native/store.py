@@ -37,6 +37,7 @@ from antiphon.model.engines.native.pipeline import BUFFERS, Pipeline
 from antiphon.model.engines.native.runtime import SIFTED_TOGETHER
 from antiphon.model.engines.native.sleep import SleepSets
 from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
+from antiphon.spec.lang.watch import working
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
@@ -510,6 +511,7 @@ class Store:
             return
         address = self._scratch["shown"].address + SHOWN * self.width * thread
         for begin in range(first, last, SHOWN):
+            working("judging states")
             end = min(begin + SHOWN, last)
             self.kernel.functions["read"](self.address(thread), begin, end, address)
             yield address, begin, end

@@ -3,7 +3,7 @@ graph has none, or is unknown.
 
 1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso
    among the states that have all their steps is a run of the specification whatever lies beyond, so it is
-   looked for whatever the time, and counts.
+   looked for and counts: a part of the time is left for that.
 2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is
    asked again whether premise and goal are as claimed and the cycle is fair. A difference is our failure
    (`InternalError`), never a verdict.
@@ -27,6 +27,7 @@ from antiphon.model.explore.liveness.questions import Question
 from antiphon.model.explore.liveness.shown import fault_of
 from antiphon.model.explore.liveness.unfold import unfolded
 from antiphon.model.explore.liveness.walk import FairGraph
+from antiphon.model.limits import leaving, only_time
 from antiphon.model.notation import compact
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import (
@@ -42,7 +43,9 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Program, SpecError, ir, types
-from antiphon.spec.lang.watch import unwatched
+
+WALKING = 0.7
+"""The share of the time for the walk; the rest is for the search for lassos."""
 
 UNMADE = Graph()
 """Stands for a graph that nobody has asked for yet."""
@@ -81,8 +84,9 @@ def judge(
     questions = tuple(questions)
     if symmetry:
         refuse_members(program, assumed, questions)
-    graph = FairGraph(program, assumed, engine=engine, bounds=bounds, progress=progress, symmetric=symmetry)
-    court = _Court(graph)
+    walking = leaving(bounds, WALKING)
+    graph = FairGraph(program, assumed, engine=engine, bounds=walking, progress=progress, symmetric=symmetry)
+    court = _Court(graph, bounds)
     verdicts = []
     for question in questions:
         verdicts.append(court.verdict(question))
@@ -143,8 +147,8 @@ def _exploration(graph: FairGraph) -> Exploration:
 class _Court:
     """Judges questions on one graph."""
 
-    def __init__(self, graph: FairGraph) -> None:
-        self.graph = graph
+    def __init__(self, graph: FairGraph, bounds: Bounds) -> None:
+        self.graph, self.bounds = graph, bounds
         self._without_budgets: Graph | None = UNMADE
         program, count = graph.program, f"{len(graph):,} states"
         count += " up to the names of members" if graph.symmetric else ""
@@ -160,7 +164,7 @@ class _Court:
         if not len(graph):
             return self._say(question, Outcome.UNKNOWN, NO_STATE)
         try:
-            with nullcontext() if walk.complete else unwatched():
+            with nullcontext() if walk.complete else only_time(self.bounds):
                 shortest = self._shortest(question, graph.graph)
                 if shortest is not None and (unspent := self._unspent()) is not None:
                     strict, shortest = shortest, self._shortest(question, unspent)
