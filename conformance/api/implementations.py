@@ -84,8 +84,8 @@ def stateful(
 ) -> StatefulReport:
     """Run specification and implementation side by side at random, and shorten what differs.
 
-    Half of the runs go to steps that were not taken yet, the other half are Hypothesis's. That they find nothing
-    is measured on these runs, not proved; `lockstep` walks every transition of a small model.
+    Half of the runs go to steps that were not taken yet, the other half are Hypothesis's. That they find
+    nothing is measured on these runs, not proved; `lockstep` walks every transition of a small model.
 
     Args:
         bound: a binding, or the name of a bound protocol, with constants that find every planted fault.
