@@ -88,6 +88,20 @@ class RunFindings:
         return "the logs are damaged" if self.problems else nothing_for(finding.property)
 
     @property
+    def worst(self) -> Outcome:
+        """The outcome of the run: the worst of all properties."""
+        return Outcome.worst(self.outcomes.values())
+
+    def __str__(self) -> str:
+        """Say what is known of each property, a line each."""
+        lines = [
+            f"{finding.property}: {self.outcome(finding).value}, {finding.judged} judged"
+            + (f": {told}" if (told := self.told(finding)) else "")
+            for finding in self.findings
+        ]
+        return "\n".join([self.worst.value, *lines, *map(str, self.problems), *self.hints])
+
+    @property
     def outcomes(self) -> dict[str, Outcome]:
         """The outcome of each property by its name."""
         return {finding.property: self.outcome(finding) for finding in self.findings}

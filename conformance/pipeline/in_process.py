@@ -27,13 +27,15 @@ a processor, about as long as Spark takes to start and to judge them (`benchmark
 
 _COMPRESSION: Final = 10
 """About so many times as large is a log as its compressed copy."""
+_RUN_BYTES: Final = 6_000
+"""A run costs as much as so many bytes more: two milliseconds."""
 _ALONE_BYTES: Final = 20 << 20
 """Less than this is judged before other processes have started."""
 
 
 def volume(runs: Sequence[FoundRun]) -> int:
-    """About how many bytes the logs of these runs have, decompressed."""
-    return sum(
+    """About how many bytes the logs of these runs have, decompressed, and as many as runs themselves cost."""
+    return _RUN_BYTES * len(runs) + sum(
         run.size * (1 if all(name.endswith(".ndjson") for _, name in run.logs) else _COMPRESSION)
         for run in runs
     )

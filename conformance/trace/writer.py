@@ -2,7 +2,8 @@
 
 1. A line is one write to a file opened for appending, so killing the process (even with SIGKILL)
    loses at most the line that was being written; every line before it stays.
-2. An existing log is never touched: a second writer for the same file is refused.
+2. An existing log is never overwritten: a second writer for the same file is refused, unless it goes on with
+   the log of a process that stopped and returns (`returning`), by an event that says so.
 3. A write that fails, on a full disk for instance, raises at once and names the file, the event
    and the reason. The writer is closed to further events: a log with a hole would be worse.
 
@@ -21,6 +22,7 @@ from typing import Self
 import msgspec
 
 from antiphon.conformance.trace.lines import shortened
+from antiphon.conformance.trace.reader import CUT_OFF, TRUNCATED, read_log
 from antiphon.conformance.trace.schema import (
     Alarm,
     Broadcast,
@@ -79,6 +81,37 @@ class LogWriter:
         except LogWriteError:
             self.close()
             raise
+
+    @classmethod
+    def returning(cls, path: str | Path) -> Self:
+        """Go on with the log of a process that crashed and is back, beginning with `recover`. A last line
+        that is cut off is taken away.
+
+        Raises:
+            LogWriteError: there is no such log, it is damaged or over, or it cannot be written.
+        """
+        path = Path(path)
+        log = read_log(path)
+        others = [problem for problem in log.problems if problem.reason not in (TRUNCATED, CUT_OFF)]
+        if log.header is None or others:
+            raise LogWriteError(f"{path}: no log to go on with: {(others or log.problems)[0].reason}")
+        if log.complete:
+            raise LogWriteError(f"{path}: the log is over: its process has finished its part")
+        writer = cls.__new__(cls)
+        writer.path, writer.events = path, len(log.events)
+        writer._encoder, writer._failure = msgspec.json.Encoder(), None
+        try:
+            writer._descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+            text = path.read_bytes()
+            whole = text.rfind(b"\n") + 1
+            if any(problem.reason == CUT_OFF for problem in log.problems):
+                os.ftruncate(writer._descriptor, whole)
+            elif whole < len(text):
+                os.write(writer._descriptor, b"\n")
+        except OSError as error:
+            raise LogWriteError(f"{path}: cannot go on with the log: {error.strerror}") from error
+        writer.recover()
+        return writer
 
     def broadcast(self, m: str, digest: str, destinations: Iterable[int] | None = None) -> None:
         """Record that the application broadcasts message `m`; call it before anybody can have it.

@@ -6,6 +6,7 @@ import json
 import lzma
 import random
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,16 @@ from antiphon.conformance.cli import main
 from antiphon.conformance.history import judge_run
 from antiphon.conformance.history.examples import EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.history.promises import ALWAYS
-from antiphon.conformance.pipeline import Damage, InputError, PipelineError, VerifyReport, ingest, verify
+from antiphon.conformance.pipeline import (
+    Damage,
+    InputError,
+    PipelineError,
+    VerifyReport,
+    in_process,
+    ingest,
+    verification,
+    verify,
+)
 from antiphon.conformance.pipeline.buckets import KEY, buckets_of
 from antiphon.conformance.pipeline.columns import EVENTS, KINDS, events_of
 from antiphon.conformance.pipeline.judging import SHOWN_MAX
@@ -246,6 +256,20 @@ def test_in_this_process_the_same_is_said_of_the_same_logs(report: VerifyReport,
     ]
     located = {(damage.run, damage.process, damage.path, damage.line) for damage in here.damage}
     assert len(located) == len(report.damage)
+
+
+def test_in_several_processes_the_same_is_said(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("healthy-0", "a circle", "cut"):
+        shutil.copytree(logs / name, tmp_path / name)
+    here = verify(tmp_path)
+    monkeypatch.setattr(in_process, "_ALONE_BYTES", 0)
+    assert verify(tmp_path, jobs=2).to_dict() == here.to_dict()
+    monkeypatch.setattr(verification, "BYTES_MAX", 0)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="more than 0 MB of logs, and verify needs Spark"):
+        verify(tmp_path)
 
 
 @pytest.fixture(scope="module")

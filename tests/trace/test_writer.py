@@ -8,7 +8,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from antiphon.conformance.trace import Header, LogWriteError, LogWriter, log_name, read_log
+from antiphon.conformance.trace import (
+    End,
+    Header,
+    LogWriteError,
+    LogWriter,
+    Receive,
+    Recover,
+    Send,
+    log_name,
+    read_log,
+)
 
 HEADER = Header(run="r", protocol="rbp", process=0, processes=1, seed=7, messages=0)
 
@@ -94,3 +104,35 @@ def test_an_event_after_closing_says_that_the_log_is_closed(
 
 def _full(file: int, data: bytes) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 9])
+def test_a_process_that_returns_goes_on_with_its_log(tmp_path: Path, cut: int) -> None:
+    """Killed, whether in the middle of a line or between a line and its end."""
+    path = tmp_path / log_name(0)
+    with LogWriter(path, HEADER) as log:
+        log.send("0:1", 0)
+        log.receive("0:1")
+    with path.open("rb+") as file:
+        file.truncate(path.stat().st_size - cut)
+    with LogWriter.returning(path) as log:
+        log.send("0:2", 0)
+        log.end()
+    read = read_log(path)
+    assert read.complete, read.problems
+    before = [Send(0, "0:1", 0)] if cut > 1 else [Send(0, "0:1", 0), Receive(1, "0:1")]
+    at = len(before)
+    assert list(read.events) == [*before, Recover(at), Send(at + 1, "0:2", 0), End(at + 2)]
+
+
+def test_a_log_that_is_over_damaged_or_not_there_is_not_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / log_name(0)
+    with pytest.raises(LogWriteError, match="No such file"):
+        LogWriter.returning(path)
+    with LogWriter(path, HEADER) as log:
+        log.end()
+    with pytest.raises(LogWriteError, match="the log is over"):
+        LogWriter.returning(path)
+    path.write_bytes(path.read_bytes() + b"not JSON\n")
+    with pytest.raises(LogWriteError, match="not an event"):
+        LogWriter.returning(path)
