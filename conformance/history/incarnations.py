@@ -3,6 +3,7 @@
 1. What stands before `recover` in a log is one incarnation, which crashes there, and what stands after it the
    next. The first keeps the number of the process; others get numbers of their own.
 2. A message that a later incarnation broadcasts is one of its own: it is renamed wherever it is spoken of.
+   One that is for a process is for all of its incarnations.
 3. A place in a finding is told as it stands in the log (`as_logged`).
 
 This module judges nothing.
@@ -46,9 +47,20 @@ class Incarnations:
                     if event.m not in first and at != process:
                         renamed[event.m] = f"{at}:{event.m.partition(':')[2]}"
                     first.setdefault(event.m)
-        if renamed:
+        if len(self.of) > len(history):
             self.names = {new: old for old, new in renamed.items()}
-            self.logs = [[_renamed(event, renamed) for event in log] for log in self.logs]
+            self.logs = [[self._told(event, renamed) for event in log] for log in self.logs]
+
+    def _told(self, event: Event, renamed: Mapping[str, str]) -> Event:
+        """An event by the new name of its message; a message that is for a process is for all of its
+        incarnations.
+        """
+        name = renamed.get(getattr(event, "m", ""))
+        told = event if name is None else msgspec.structs.replace(event, m=name)
+        if isinstance(told, Broadcast) and told.destinations is not None:
+            meant = tuple(at for at, process in enumerate(self.of) if process in told.destinations)
+            return msgspec.structs.replace(told, destinations=meant)
+        return told
 
     def as_logged(self, finding: Finding) -> Finding:
         """Tell a finding by the processes and messages of the logs."""
@@ -72,9 +84,3 @@ class Incarnations:
 
     def _m(self, message: str) -> str:
         return self.names.get(message, message)
-
-
-def _renamed(event: Event, names: Mapping[str, str]) -> Event:
-    """The event, of a message by its new name."""
-    name = names.get(getattr(event, "m", ""))
-    return event if name is None else msgspec.structs.replace(event, m=name)

@@ -1,13 +1,13 @@
 """A history fits on a line: `0: +a a b | 1: b a` says who broadcasts and who delivers what, in order.
 
 A small notation for tests and documents. Each process is `number: words`, processes are separated
-by `|`. `+m` is a broadcast, `m` a delivery, `m=d` gives it the payload d, `m#7` the number 7, `!` is a
-crash; `d>2` sends datagram d to process 2, `<d` receives it; `(+m)` and `(m)` are the protocol's side of a
-broadcast and a delivery, `?2` reports a violation by process 2; `[2=013]` installs view 2 with the members 0,
-1 and 3, `[01]` enters the transitional configuration of 0 and 1; `*m` is told that m is safe; `1?x` proposes
-x in consensus 1, `1!x` decides it; `-2` suspects process 2, `=2` trusts it again, `-` is an alarm. A message
-is `source:id`, a datagram `sender:counter`, or either is a letter: a is the first of process 0, b the first
-of process 1, and so on.
+by `|`. `+m` is a broadcast, `+m@01` one for processes 0 and 1, `m` a delivery, `m=d` gives it the payload d,
+`m#7` the number 7, `!` is a crash, `^` a return after it; `d>2` sends datagram d to process 2, `<d` receives
+it; `(+m)` and `(m)` are the protocol's side of a broadcast and a delivery, `?2` reports a violation by
+process 2; `[2=013]` installs view 2 with the members 0, 1 and 3, `[01]` enters the transitional
+configuration of 0 and 1; `*m` is told that m is safe; `1?x` proposes x in consensus 1, `1!x` decides it;
+`-2` suspects process 2, `=2` trusts it again, `-` is an alarm. A message is `source:id`, a datagram
+`sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
 Where no number is given, messages are numbered in the order in which the text first delivers them.
 """
 
@@ -29,6 +29,7 @@ from antiphon.conformance.trace import (
     Install,
     Propose,
     Receive,
+    Recover,
     Safe,
     Send,
     Suspect,
@@ -40,7 +41,7 @@ from antiphon.conformance.trace import (
 )
 
 _WORD = re.compile(
-    r"(?P<core>\(?)(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?\)?"
+    r"(?P<core>\(?)(?P<receive><?)(?P<broadcast>\+?)(?P<name>[a-z]|\d+:\d+)(=(?P<payload>\w+))?(#(?P<number>\d+))?(>(?P<to>\d+))?(@(?P<destinations>\d+))?\)?"
 )
 
 _OTHER = re.compile(
@@ -71,8 +72,8 @@ def history(text: str) -> tuple[tuple[Event, ...], ...]:
 
 def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
     match = _WORD.fullmatch(word)
-    if word == "!":
-        return Crash(i)
+    if word in ("!", "^"):
+        return Crash(i) if word == "!" else Recover(i)
     if word[0] == "?" and word[1:].isdigit():
         return Violation(i, int(word[1:]), "")
     view = _VIEW.fullmatch(word)
@@ -83,8 +84,9 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
         return _other_event(i, other)
     if match is None or (word[0] == "(") != (word[-1] == ")"):
         raise ValueError(
-            f"{word!r} is none of +m, m, m=payload, m#number, (+m), (m), d>process, <d, ?process, "
-            "[view=members], [members], *m, consensus?value, consensus!value, -process, =process, -, !"
+            f"{word!r} is none of +m, +m@processes, m, m=payload, m#number, (+m), (m), d>process, <d, "
+            "?process, [view=members], [members], *m, consensus?value, consensus!value, -process, =process, "
+            "-, !, ^"
         )
     name = _full(match["name"])
     if match["to"]:
@@ -92,6 +94,8 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
     if match["receive"]:
         return Receive(i, name)
     payload = digest((match["payload"] or name).encode())
+    if match["destinations"]:
+        return Broadcast(i, name, payload, tuple(map(int, match["destinations"])))
     if match["broadcast"]:
         return (CoreBroadcast if match["core"] else Broadcast)(i, name, payload)
     number = int(match["number"] or numbers.setdefault(name, len(numbers) + 1))

@@ -4,6 +4,7 @@ show.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -234,3 +235,36 @@ def test_a_message_for_some_is_owed_to_those_alone() -> None:
     to_another = judged(multicast("0: +a +0:2 a 0:2 | 1: a 0:2 | 2: a 0:2", 0, 1))
     assert to_another.outcomes["UniformIntegrity"] == "violated"
     assert judged(multicast("0: +a +0:2 0:2 | 1: 0:2", 1)).outcomes["Validity"] == "violated"
+
+
+# Runs that are right ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("promise", [("total-order", "causal-order"), ("prefix-order",), ("consensus",)])
+@pytest.mark.parametrize("seed", range(60))
+def test_no_run_is_accused_in_which_processes_return_or_messages_are_for_some(
+    seed: int, promise: tuple[str, ...]
+) -> None:
+    """Processes deliver one sequence, as far as it is for them; who returns takes it up from the beginning,
+    or from where the others are.
+    """
+    chance = random.Random(seed)
+    multicast, logs = chance.random() < 0.5, [list[str]() for _ in range(3)]
+    order: list[tuple[str, set[int]]] = []
+    came: list[list[str]] = [[], [], []]
+    for k in range(1, 13):
+        source, to = chance.randrange(3), set(range(3))
+        if multicast and chance.random() < 0.5:
+            to = {source, chance.randrange(3)}
+        told = f"@{''.join(map(str, sorted(to)))}" if to != {0, 1, 2} else ""
+        logs[source].append(f"+{source}:{k}{told}")
+        order.append((f"{source}:{k}#{k}", to))
+        for p in to:
+            logs[p].append(f"{source}:{k}#{k}")
+            came[p].append(f"{source}:{k}#{k}")
+        if chance.random() < 0.2:
+            p = chance.randrange(3)
+            logs[p] += ["!", "^", *chance.choice([came[p], []])]
+    found = judged(" | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs)), *promise)
+    assert "violated" not in found.outcomes.values(), str(found)
+    assert found.outcomes["NoViolation"] == "holds"

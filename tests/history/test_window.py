@@ -134,6 +134,7 @@ def spoil(chance: random.Random, log: list[str]) -> None:
     else:
         words = [m, m, f"+{m}", f"{m}#{chance.randrange(1, 9)}", f"{m}=x", f"{m}>1", f"<{m}", f"*{m}"]
         words += [f"({m})", "1?y", "2!y", "?1", "[01]", "[2=01]", "[3=012]", "[1=012]", "[5=12]"]
+        words += ["^", f"+{m}@01"]
         log.insert(at, chance.choice(words))
 
 

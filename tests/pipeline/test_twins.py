@@ -77,7 +77,7 @@ PROMISED = {
 """What is judged together, by what a run needs beside the pass."""
 
 VIEW_WORDS = ["[2=012]", "[2=01]", "[3=2]", "[012]", "[01]", "!"]
-OTHER_WORDS = ["*0:1", "*1:1", "1?x", "1!x", "1!y", "-1", "=1", "-"]
+OTHER_WORDS = ["^", "+0:1@01", "*0:1", "*1:1", "1?x", "1!x", "1!y", "-1", "=1", "-"]
 
 
 @st.composite
