@@ -142,7 +142,7 @@ def check_exports(
         except exports.SpinFailure as error:
             found.append(
                 exports.Comparison(
-                    model, 0, 0, frozenset(), None, Outcome.UNKNOWN, str(error).splitlines()[0]
+                    model, 0, 0, frozenset(), None, Outcome.UNKNOWN, error.shown()
                 )
             )
         if not json and output.err().is_terminal:

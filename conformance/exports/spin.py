@@ -27,6 +27,12 @@ class ToolMissing(Exception):
 class SpinFailure(Exception):
     """SPIN, the compiler or the verifier failed; the message has what it said."""
 
+    def shown(self) -> str:
+        """What failed, and the first of its own lines about an error, for a table."""
+        head, *said = [line.strip() for line in str(self).splitlines() if line.strip()]
+        own = [line for line in said if "error" in line.casefold()] or said
+        return f"{head} {'; '.join(own[:2])}".strip()
+
 
 @dataclass(frozen=True)
 class SpinRun:

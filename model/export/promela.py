@@ -155,10 +155,10 @@ class _Maker:
         start = self._start(variables)
         more = "one state more than the specification has: the choice of an initial state"
         head = [
-            f"/* {self.program.name} {_constants(self.program)}",
+            f"/* {_comment(self.program.name)} {_comment(_constants(self.program))}",
             f" * Made by antiphon from its specification, digest {self.program.digest[:16]}.",
             " * Run: spin -a FILE && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -c0 -E -m1000000",
-            f" * SPIN stores {more if start else 'the states of it'}. */",
+            f" * SPIN stores {more if start else 'the states of it'}.{self._otherwise()} */",
             "",
         ]
         if self.names:
@@ -179,6 +179,11 @@ class _Maker:
             self.idle,
             not self.late,
         )
+
+    def _otherwise(self) -> str:
+        """The names that are written otherwise, for the comment at the head."""
+        table = self.fields.spelling.table()
+        return f"\n * Names that are written otherwise here: {table}." if table else ""
 
     # Initial states -----------------------------------------------------------------------------------------
 
@@ -238,12 +243,12 @@ class _Maker:
     def _fail(self, name: str) -> str:
         known = self.names.get(name)
         if known is None:
-            known = self.names[name] = f"{name}_is_broken"
+            known = self.names[name] = self.fields.spelling.give(f"{name}_is_broken", of=name)
         return f"assert({known} == 0)"
 
     def _step(self, step: GroundStep) -> list[str]:
         """The options of one step."""
-        title = f"  /* {Step(step.name, step.arguments or ())} */"
+        title = f"  /* {_comment(str(Step(step.name, step.arguments or ())))} */"
         lines = [title]
         wrong = make.disjunction(*(check.wrong for check in step.checks))
         if self.checks and self._may(wrong):
@@ -379,6 +384,11 @@ def _widen(masks: dict[int, int], roots: Iterable[Expression], estimate: Estimat
             todo.extend(part for part in node.operands if part.operator is not Operator.CONSTANT)
         else:
             todo.extend(node.operands)
+
+
+def _comment(text: str) -> str:
+    """A text as it may stand in a comment: plain signs, without the end of a comment."""
+    return text.encode("ascii", "backslashreplace").decode().replace("*/", "* /")
 
 
 def _constants(program: Program) -> str:

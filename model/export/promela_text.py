@@ -10,12 +10,13 @@ This file knows nothing of steps.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
 
 from antiphon.model.export.estimate import Estimate, Values
+from antiphon.model.export.promela_words import is_reserved
+from antiphon.model.export.spelling import Spelling
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, SlotInfo
 from antiphon.model.ground.walk import operands_first, uses
 from antiphon.spec.lang import SpecError
@@ -63,13 +64,10 @@ class Fields:
         self, slots: Sequence[SlotInfo], values: Sequence[Values], numberings: dict[int, Numbering]
     ) -> None:
         self.numberings = numberings
-        names: Counter[str] = Counter()
+        self.spelling = Spelling(is_reserved)
         self.of_slot: list[tuple[Field | None, ...]] = []
         for slot, value in zip(slots, values, strict=True):
-            name = _identifier(slot.name)
-            names[name] += 1
-            if names[name] > 1:
-                name = f"{name}_{names[name]}"
+            name = self.spelling.give(_identifier(slot.name), of=slot.name)
             self.of_slot.append(tuple(self._make(name, slot, value)))
 
     def _make(self, name: str, slot: SlotInfo, value: Values) -> Iterable[Field | None]:
@@ -78,7 +76,8 @@ class Fields:
             numbering = self.numberings[slot.sort.width]
             for word in range(numbering.words):
                 wide = numbering.mask(value, word).bit_length()
-                yield Field(name if numbering.words == 1 else f"{name}_{word}", wide) if wide else None
+                part = name if numbering.words == 1 else self.spelling.give(f"{name}_{word}")
+                yield Field(part, wide) if wide else None
         elif isinstance(value, frozenset) and len(value) == 1:
             yield None
         elif isinstance(slot.sort, Boolean):
@@ -107,7 +106,8 @@ class Fields:
 def _identifier(name: str) -> str:
     """A name of Promela for a slot: `received[Process(0)][0].message` is received_0_0_message."""
     kept = "".join(sign if sign.isalnum() else " " for sign in name).split()
-    return "_".join(word for word in kept if not word[0].isupper() or len(kept) == 1)
+    short = "_".join(word for word in kept if not word[0].isupper() or len(kept) == 1)
+    return short or "_".join(kept)
 
 
 class Writer:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from antiphon.model.export.spelling import spelt
 from antiphon.model.export.stated import stated
 from antiphon.model.export.tla_formula import formula
 from antiphon.model.export.tla_steps import Run, straight, value_of
@@ -27,6 +28,8 @@ from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.walk import nodes, variables_read
 
 HELPERS = {
+    "Divided": ("Divided(a, b) == IF b < 0 THEN (-a) \\div (-b) ELSE a \\div b",),
+    "Rest": ("Rest(a, b) == IF b < 0 THEN -((-a) % (-b)) ELSE a % b",),
     "SumOver": (
         "RECURSIVE SumOver(_, _)",
         (
@@ -72,7 +75,7 @@ def tla(program: Program, *, name: str | None = None, properties: Iterable[str] 
         SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or
             there is no such property.
     """
-    return _Maker(program, name or program.name, properties).module()
+    return _Maker(program, name or spelt(program.name), properties).module()
 
 
 class _Maker:
@@ -84,7 +87,7 @@ class _Maker:
         self.program, self.name, self.form = program, name, program.module
         self.functions = {function.name: function for function in self.form.functions}
         self.reads = {name: variables_read(item.body, self.form) for name, item in self.functions.items()}
-        self.texts = Texts(self.form, program.constants, Names(), self.reads)
+        self.texts = Texts(self.form, program.constants, Names(_fields(self.form)), self.reads)
         self.texts.names.fix(name)
         self.wanted = stated(program, properties, liveness=True)
         for kind, names in (
@@ -138,8 +141,8 @@ class _Maker:
         used = [line for helper in HELPERS if helper in texts.helpers for line in HELPERS[helper]]
         title = f" MODULE {self.name} "
         blocks = [
-            [title.center(COLUMNS, "-"), (f"(* {self.program.name}, made by antiphon from its specification, "
-                f"digest {self.program.digest[:16]}. *)")],
+            [title.center(COLUMNS, "-"), (f"(* {spelt(self.program.name)}, made by antiphon from its "
+                f"specification, digest {self.program.digest[:16]}. *)"), *self._otherwise()],
             ["EXTENDS Integers, Sequences, FiniteSets, TLC"],
             ["CONSTANT None"], constants, kinds,
             [f"VARIABLES {', '.join(variables)}", "", f"vars == <<{', '.join(variables)}>>"], used, helpers,
@@ -152,6 +155,12 @@ class _Maker:
             blocks.insert(-3, ["Fairness ==", *(f"  /\\ {line}" for line in fairness)])
         text = "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block)
         return Module(self.name, f"{text}\n\n{'=' * COLUMNS}\n", self._configuration())
+
+    def _otherwise(self) -> Iterator[str]:
+        """The names that are written otherwise, in a comment."""
+        if changed := self.texts.names.changed:
+            told = ", ".join(f"{ascii(of)[1:-1]} is {name}" for of, name in changed.items())
+            yield f"(* Names that are written otherwise here: {told}. *)"
 
     def _configuration(self) -> str:
         texts = self.texts
@@ -387,6 +396,27 @@ class _Maker:
         if len(steps) > 1:
             steps = [f"({step})" for step in steps]
         return f"{outer}{SIGNS[fairness]}({OR.join(steps)})"
+
+
+def _fields(module: ir.Module) -> set[str]:
+    """The names of all fields of records that a module has."""
+    found: set[str] = set()
+    todo: list[types.Type] = [item.type for item in module.variables]
+    for part in (*module.actions, *module.functions, *module.initials):
+        todo += [parameter.type for parameter in part.parameters]
+        todo += [node.type for node in nodes(part.body) if isinstance(node, ir.MakeRecord)]
+    while todo:
+        match todo.pop():
+            case types.Record(fields=fields):
+                found |= {name for name, _ in fields}
+                todo += [of for _, of in fields]
+            case types.Optional(of=of) | types.SetOf(of=of) | types.SequenceOf(of=of):
+                todo.append(of)
+            case types.Union(records=records):
+                todo += records
+            case types.MapOf(key=key, value=value):
+                todo += [key, value]
+    return found
 
 
 def _documented(doc: str) -> Iterator[str]:

@@ -113,8 +113,34 @@ _ARITHMETIC = {
 }  # fmt: skip
 
 
+_DIVISIONS = {ir.Operation.DIVIDE: "Divided", ir.Operation.MODULO: "Rest"}
+"""What stands in the place of divisions by what may be negative, of which TLC refuses the remainder."""
+
+
 def _arithmetic(texts: Texts, node: ir.Arithmetic, scope: Scope) -> str:
+    if node.operator in _DIVISIONS and not _is_natural(texts, node.right):
+        operator = texts.needs(_DIVISIONS[node.operator])
+        return f"{operator}({texts.text(node.left, scope)}, {texts.text(node.right, scope)})"
     return f"({texts.text(node.left, scope)} {_ARITHMETIC[node.operator]} {texts.text(node.right, scope)})"
+
+
+def _is_natural(texts: Texts, node: ir.Expression) -> bool:
+    """Return True if a number is known never to be negative."""
+    match node:
+        case ir.Literal(value=int(value)):
+            return value >= 0
+        case ir.Constant(name=name):
+            return int(texts.constants[name]) >= 0
+        case ir.Read(variable=variable):
+            kind = next(item.type for item in texts.module.variables if item.name == variable)
+            return isinstance(kind, types.Int) and types.bind(kind, texts.constants).low >= 0
+        case ir.Size() | ir.IndexNumber():
+            return True
+        case ir.Arithmetic(operator=operator, left=left, right=right):
+            return operator is not ir.Operation.SUBTRACT and all(
+                _is_natural(texts, part) for part in (left, right)
+            )
+    return isinstance(node.type, types.Int) and types.bind(node.type, texts.constants).low >= 0
 
 
 def _member(texts: Texts, node: ir.Member, scope: Scope) -> str:
@@ -266,7 +292,8 @@ def _make_record(texts: Texts, node: ir.MakeRecord, scope: Scope) -> str:
     assert isinstance(node.type, types.Record)
     given = [texts.text(argument, scope) for argument in node.arguments]
     return record(
-        node.type.name, [(field, text) for (field, _), text in zip(node.type.fields, given, strict=True)]
+        node.type.name,
+        [(texts.names.field(name), text) for (name, _), text in zip(node.type.fields, given, strict=True)],
     )
 
 
@@ -325,7 +352,7 @@ _HANDLERS: dict[type[ir.Expression], Callable[[Texts, Any, Scope], str]] = {
     ir.Name: lambda _, node, scope: scope.locals[node.name],
     ir.Read: lambda _, node, scope: scope.variables[node.variable],
     ir.Lookup: lambda texts, node, scope: f"{texts.text(node.map, scope)}[{texts.text(node.key, scope)}]",
-    ir.Field: lambda texts, node, scope: f"{texts.text(node.record, scope)}.{node.name}",
+    ir.Field: lambda texts, node, scope: f"{texts.text(node.record, scope)}.{texts.names.field(node.name)}",
     ir.Compare: _compare,
     ir.Arithmetic: _arithmetic,
     ir.Not: lambda texts, node, scope: f"~({texts.text(node.operand, scope)})",

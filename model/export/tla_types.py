@@ -18,36 +18,51 @@ nothing of expressions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Any
 
+from antiphon.model.export.spelling import spelt
 from antiphon.spec.lang import SpecError, types
 
-RESERVED = frozenset((
-    "ASSUME", "ASSUMPTION", "AXIOM", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS", "DOMAIN", "ELSE", "ENABLED",
-    "EXCEPT", "EXTENDS", "IF",
-    "IN", "INSTANCE", "LAMBDA", "LET", "LOCAL", "MODULE", "OTHER", "RECURSIVE", "SF_", "SUBSET", "THEN",
-    "THEOREM", "UNCHANGED", "UNION",
-    "VARIABLE", "VARIABLES", "WF_", "WITH", "BOOLEAN", "TRUE", "FALSE", "STRING", "Nat", "Int", "Seq", "Len",
-    "Append", "Head", "Tail",
-    "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet",
-    "TLCSet", "Permutations",
-    "SortSeq", "RandomElement", "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK",
-    "vars", "Fairness", "SumOver",
-    "MaxOf", "MinOf", "DropFirst", "Slice", "Reverse", "record",
+WORDS = frozenset((
+    "ACTION", "ASSUME", "ASSUMPTION", "AXIOM", "BY", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS", "COROLLARY",
+    "DEF", "DEFINE", "DEFS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT", "EXTENDS", "HAVE", "HIDE", "IF", "IN",
+    "INSTANCE", "LAMBDA", "LEMMA", "LET", "LOCAL", "MODULE", "NEW", "OBVIOUS", "OMITTED", "ONLY", "OTHER",
+    "PICK", "PROOF", "PROPOSITION", "PROVE", "QED", "RECURSIVE", "SF_", "STATE", "SUBSET", "SUFFICES", "TAKE",
+    "TEMPORAL", "THEN", "THEOREM", "UNCHANGED", "UNION", "USE", "VARIABLE", "VARIABLES", "WF_", "WITH",
+    "WITNESS", "BOOLEAN", "TRUE", "FALSE", "STRING",
 ))  # fmt: skip
-"""Words that no name of a specification may take in the module."""
+"""The words of TLA+ and of its proofs, which no name may be."""
+RESERVED = WORDS | frozenset((
+    "Nat", "Int", "Seq", "Len", "Append", "Head", "Tail", "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet",
+    "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations", "SortSeq", "RandomElement",
+    "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK", "vars", "Fairness", "SumOver",
+    "MaxOf", "MinOf", "DropFirst", "Slice", "Reverse", "Divided", "Rest", "record",
+))  # fmt: skip
+"""Words that no name of a specification may take in the module: those, what it extends, and its own."""
+LARGEST = (1 << 31) - 1
+"""The largest number that TLC computes with."""
 
 
 class Names:
-    """Names for the module, given once; local ones are unique within a definition, which `begin` opens."""
+    """Names for the module, given once; local ones are unique within a definition, which `begin` opens.
 
-    def __init__(self) -> None:
+    Attributes:
+        changed: the global names and fields that are written otherwise here, and how.
+    """
+
+    def __init__(self, fields: AbstractSet[str] = frozenset()) -> None:
+        self.changed: dict[str, str] = {}
         self._global = set(RESERVED)
         self._local: set[str] = set()
         self._ever_local: set[str] = set()
+        self._fields = dict.fromkeys(sorted(name for name in fields if _is_field(name)), "")
+        for name in sorted(fields - self._fields.keys()):
+            self._fields[name] = _free(f"{_spelt(name)}_1", set(self._fields) | set(self._fields.values()))
+            self.changed[f".{name}"] = self._fields[name]
 
     def begin(self) -> None:
         """A new definition: the local names of the last one are free again."""
@@ -55,16 +70,33 @@ class Names:
 
     def fresh(self, wanted: str) -> str:
         """A local name like `wanted`, with a number where it is taken."""
-        name = _free(wanted, self._global | self._local)
+        name = _free(_spelt(wanted), self._global | self._local)
         self._local.add(name)
         self._ever_local.add(name)
         return name
 
     def fix(self, wanted: str) -> str:
         """A global name like `wanted`."""
-        name = _free(wanted, self._global | self._ever_local)
+        name = _free(_spelt(wanted), self._global | self._ever_local)
         self._global.add(name)
+        if name != wanted:
+            self.changed[wanted] = name
         return name
+
+    def field(self, name: str) -> str:
+        """The name of a field of records."""
+        return self._fields.get(name, "") or name
+
+
+def _is_field(name: str) -> bool:
+    """Return True if a field may have this name in the module, where `record` is the name of a record."""
+    return name == _spelt(name) and name not in WORDS and name != "record"
+
+
+def _spelt(name: str) -> str:
+    """The name in plain letters, which does not begin as a fairness condition."""
+    plain = spelt(name)
+    return f"x_{plain}" if plain.startswith(("WF_", "SF_")) else plain
 
 
 def _free(wanted: str, taken: AbstractSet[str]) -> str:
@@ -104,11 +136,7 @@ class Types:
                 return "BOOLEAN"
             case types.Int():
                 bound = types.bind(type, self.constants)
-                return (
-                    f"({bound.low} .. {bound.high})"
-                    if bound.low >= 0
-                    else f"((-{-bound.low}) .. {integer(bound.high)})"
-                )
+                return f"({integer(bound.low)} .. {integer(bound.high)})"
             case types.Enumeration(name=name, members=members):
                 return self._define(type, name, "{" + ", ".join(map(string, members)) + "}")
             case types.IndexType(name=name, size=size):
@@ -116,12 +144,8 @@ class Types:
             case types.Optional(of=of):
                 return f"({{None}} \\cup {self.domain(of)})"
             case types.Record(name=name, fields=fields):
-                if any(field == "record" for field, _ in fields):
-                    raise SpecError(
-                        f"{name} has a field record, which the TLA+ module needs for the names of records",
-                        instead="another name",
-                    )
-                parts = [f'record : {{"{name}"}}', *(f"{field} : {self.domain(of)}" for field, of in fields)]
+                named = [f"{self.names.field(field)} : {self.domain(of)}" for field, of in fields]
+                parts = [f"record : {{{string(name)}}}", *named]
                 return self._define(type, name, f"[{', '.join(parts)}]")
             case types.Union(records=records):
                 return "(" + " \\cup ".join(map(self.domain, records)) + ")"
@@ -172,7 +196,8 @@ class Types:
         """A constant value of a type."""
         match type:
             case types.Record(name=name, fields=fields):
-                return record(name, [(field, self.value(getattr(value, field), of)) for field, of in fields])
+                items = [(self.names.field(field), getattr(value, field), of) for field, of in fields]
+                return record(name, [(field, self.value(item, of)) for field, item, of in items])
             case types.Union(records=records):
                 return next(
                     self.value(value, record)
@@ -197,12 +222,18 @@ class Types:
 
 
 def string(text: str) -> str:
-    """A string."""
-    return f'"{text}"'
+    """A string of plain signs."""
+    return '"' + re.sub(r"[^\x20-\x7e]", lambda sign: f"u{ord(sign[0]):04x}", text) + '"'
 
 
 def integer(value: int) -> str:
-    """An integer, a negative one in parentheses."""
+    """An integer, a negative one in parentheses.
+
+    Raises:
+        SpecError: TLC cannot compute with it.
+    """
+    if not -LARGEST <= value <= LARGEST:
+        raise SpecError(f"{value} does not fit the 32 bits that TLC computes with", instead="smaller bounds")
     return f"(-{-value})" if value < 0 else str(value)
 
 
@@ -219,4 +250,5 @@ def literal(value: Any) -> str:
 
 def record(name: str, fields: Sequence[tuple[str, str]]) -> str:
     """A record from the texts of its fields."""
-    return "[" + ", ".join([f'record |-> "{name}"', *(f"{field} |-> {text}" for field, text in fields)]) + "]"
+    parts = [("record", string(name)), *fields]
+    return "[" + ", ".join(f"{field} |-> {text}" for field, text in parts) + "]"

@@ -189,3 +189,9 @@ def test_the_elements_that_are_seen_are_those_of_all_reachable_states() -> None:
         len(states),
     )
     assert seen_members(bound, len(states) - 1) is None
+
+
+def test_a_failure_is_shown_in_the_words_of_spin() -> None:
+    said = "spin: model.pml:5, Error: syntax error saw 'keyword: timeout'"
+    failed = SpinFailure(f"spin failed with 1:\n\n{said}\nchild exited\n")
+    assert failed.shown() == f"spin failed with 1: {said}"
