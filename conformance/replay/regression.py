@@ -43,8 +43,8 @@ _AGREES = '''def test_{words}() -> None:
 
 def regression_test(
     trace: Trace,
-    file: Path,
-    out: Path,
+    file: str | Path,
+    out: str | Path,
     *,
     outcome: str,
     implementation: bool = False,
@@ -62,6 +62,7 @@ def regression_test(
         binding: the name of the implementation's binding, if it is not in the catalogue.
         specification: the name of the specification, if the trace does not say it.
     """
+    file, out = Path(file), Path(out)
     agrees = implementation or trace.shows == LOCKSTEP
     about = (
         "A difference between specification and implementation that was found once, and must be gone."

@@ -8,7 +8,7 @@ from typing import Any
 
 import antiphon
 
-WITHIN = ("antiphon.model.engines", "antiphon.conformance.cli", "antiphon.conformance.replay")
+WITHIN = ("antiphon.model.engines", "antiphon.conformance.cli")
 """What the house alone calls, with paths that it has made."""
 
 
