@@ -16,7 +16,6 @@ from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.report.words import settings
 from antiphon.spec.lang import Program
-from antiphon.spec.places import is_place
 
 
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
@@ -70,7 +69,7 @@ def lockstep(
             progress=show,
             **limits.asked(),
         )
-    saved = output.saved(save, report.difference.trace if report.difference else None, "difference")
+    saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
     if json:
         return output.finish(_document(protocol, report, saved))
     return _print(protocol, report, saved)
@@ -129,7 +128,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
         console.print(f"  {count:>12,}  {action}")
     for name, reason in report.exempt.items():
         console.print(f"not compared: {name}: {reason}", style="bright_black")
-    print_difference(report.difference, saved, protocol)
+    print_difference(report.difference, saved)
     reason = "they agree everywhere" if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
         reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
@@ -137,11 +136,10 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
     return report.outcome.exit_code
 
 
-def print_difference(difference: room.Difference | None, saved: str | Path | None, protocol: str) -> None:
+def print_difference(difference: room.Difference | None, saved: str | Path | None) -> None:
     """Where the two part, with the trace and its picture."""
     if difference is None:
         return
-    binding = f" --binding {protocol}" if is_place(protocol) else ""
     assert difference.trace.shows == LOCKSTEP
     output.out().print()
     output.print_trace(difference.trace)
@@ -149,5 +147,5 @@ def print_difference(difference: room.Difference | None, saved: str | Path | Non
     output.out().print(str(difference), style="red", soft_wrap=True)
     if saved:
         output.out().print(
-            f"trace saved: {saved}; run it again with antiphon replay {saved}{binding}", soft_wrap=True
+            f"trace saved: {saved}; run it again with antiphon replay {saved}", soft_wrap=True
         )

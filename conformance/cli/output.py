@@ -35,6 +35,7 @@ from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.programs import called
+from antiphon.spec.places import is_place
 
 if TYPE_CHECKING:
     from antiphon.model.explore import Counts
@@ -209,9 +210,10 @@ class Saving:
         saved: the name of the file, once a run stands in it.
     """
 
-    def __init__(self, file: Path | None, sought: str) -> None:
+    def __init__(self, file: Path | None, sought: str, binding: str = "") -> None:
         self.saved: str | None = None
         self._file, self._sought, self._failed = file, sought, False
+        self._binding = binding if is_place(binding) else ""
 
     def keep(self, trace: Trace | None) -> None:
         """Save the run, if there is one, a file was asked for, and none is saved yet."""
@@ -220,7 +222,7 @@ class Saving:
         from antiphon.model.export import save
 
         try:
-            save(trace, self._file)
+            save(trace, self._file, binding=self._binding)
             self.saved = str(self._file)
         except OSError as error:
             self._failed = True
@@ -245,9 +247,9 @@ class Saving:
         return None
 
 
-def saved(file: Path | None, trace: Trace | None, sought: str) -> str | None:
-    """Save the one run that a command looked for, as `Saving` does."""
-    saving = Saving(file, sought)
+def saved(file: Path | None, trace: Trace | None, sought: str, binding: str = "") -> str | None:
+    """Save the one run that a command looked for, as `Saving` does, with the name of its binding."""
+    saving = Saving(file, sought, binding)
     saving.keep(trace)
     return saving.end()
 

@@ -15,6 +15,7 @@ from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.conformance.replay import on_implementation, on_specification, regression_test
 from antiphon.conformance.report.documents import trace_document
+from antiphon.model.export import binding_in
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 
@@ -55,6 +56,7 @@ def replay(
 ) -> int:
     """Run a saved trace again, exactly."""
     trace = antiphon.load(file, specification)
+    binding = binding or binding_in(file)
     if trace.shows == LOCKSTEP or binding:
         on = On.IMPLEMENTATION
     replayed = on_implementation(trace, binding) if on is On.IMPLEMENTATION else on_specification(trace)

@@ -50,7 +50,7 @@ def stateful(
             max_seconds=max_seconds,
             max_memory_mb=max_memory,
         )
-    saved = output.saved(save, report.difference.trace if report.difference else None, "difference")
+    saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
     outcome = report.outcome
     if json:
         return output.finish(
@@ -62,7 +62,7 @@ def stateful(
                 difference=documents.difference_document(report.difference), saved=saved,
             )
         )  # fmt: skip
-    print_difference(report.difference, saved, protocol)
+    print_difference(report.difference, saved)
     reason = "specification and implementation agree" if report.difference is None else report.difference.what
     if report.stopped is not None:
         output.out().print(f"not every run was taken: {report.stopped}", style="yellow")

@@ -6,6 +6,7 @@ from antiphon.model.export.itf import (
     ITF_VERSION,
     ForeignTraceError,
     TraceFileError,
+    binding_in,
     load,
     save,
     specification_name,
@@ -18,6 +19,6 @@ from antiphon.model.export.tla import tla
 
 __all__ = [
     "ITF_VERSION", "MOST_STATES", "ForeignRun", "ForeignTraceError", "PromelaModel", "TlaModule",
-    "TraceFileError", "dot", "graphml", "labelled", "load", "members_of", "promela", "save",
+    "TraceFileError", "binding_in", "dot", "graphml", "labelled", "load", "members_of", "promela", "save",
     "specification_name", "text", "tla",
 ]  # fmt: skip

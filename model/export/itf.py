@@ -59,6 +59,10 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Where the module of the specification is imported from, relative to the file; None for an installed
     one.
     """
+    binding: str = ""
+    """The binding of the implementation that the trace differs from, as "file.py:Name" relative to the file,
+    or "module:Name"; "" for one of the catalogue, or none.
+    """
 
 
 def specification_name(spec: type[Spec]) -> str:
@@ -75,27 +79,60 @@ def specification_name(spec: type[Spec]) -> str:
     return f"{spec.__module__}:{spec.__qualname__}"
 
 
-def save(trace: Trace, path: str | Path) -> None:
+def save(trace: Trace, path: str | Path, *, binding: str = "") -> None:
     """Write a trace to `path`, conventionally `NAME.itf.json`.
+
+    Args:
+        trace: the run.
+        path: the file.
+        binding: where the binding of the implementation stands that the run differs from, "file.py:Name" or
+            "module:Name"; nothing for one of the catalogue.
 
     Raises:
         TraceFileError: the specification could not be found again by import, or no run could begin where the
             trace does.
         OSError: the file cannot be written.
     """
-    write_whole(path, text(trace, path))
+    write_whole(path, text(trace, path, binding=binding))
 
 
-def text(trace: Trace, path: str | Path) -> str:
-    """The text of the file `path` in which the trace is kept.
+def binding_in(path: str | Path) -> str:
+    """Where the binding stands whose implementation a saved trace differs from, as seen from here; "" if the
+    trace names none.
+
+    Raises:
+        TraceFileError: the file is no trace.
+    """
+    place = Path(path)
+    data = _read(place)
+    written = "" if foreign.is_foreign(data) else _meta_in(data, place).binding
+    file, sign, name = written.partition(":")
+    if not file.endswith(".py"):
+        return written
+    return f"{os.path.relpath(place.resolve().parent / file)}{sign}{name}"
+
+
+def _meta_in(data: Any, place: Path) -> _Meta:
+    try:
+        return _read_meta(data)
+    except foreign.Damage as error:
+        raise TraceFileError(f"{place}: {error}") from error
+
+
+def text(trace: Trace, path: str | Path, *, binding: str = "") -> str:
+    """The text of the file `path` in which the trace is kept, with the binding as `save` takes it.
 
     Raises:
         TraceFileError: as for `save`.
     """
-    return json.dumps(to_itf(trace, Path(path).resolve().parent), indent=1, ensure_ascii=False) + "\n"
+    place = Path(path).resolve().parent
+    file, sign, name = binding.partition(":")
+    if file.endswith(".py"):
+        binding = f"{Path(os.path.relpath(file, place)).as_posix()}{sign}{name}"
+    return json.dumps(to_itf(trace, place, binding), indent=1, ensure_ascii=False) + "\n"
 
 
-def to_itf(trace: Trace, place: Path) -> dict[str, Any]:
+def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
     """The trace as ITF data for a file in the folder `place`.
 
     `loop`, in a lasso, is the index of the state that follows the last one.
@@ -117,6 +154,7 @@ def to_itf(trace: Trace, place: Path) -> dict[str, Any]:
         steps=[_encode_step(bound, step) for step in trace.steps],
         loop=trace.loop,
         folder=_folder_seen_from(place, bound.spec),
+        binding=binding,
     )
     names = ["start", *map(compact_step, trace.steps)]
     return {

@@ -198,3 +198,52 @@ def test_a_trace_of_another_tool_is_shown_as_states_and_found_in_a_specification
     found = antiphon("replay", file, "cli_courier:Courier")
     assert (found.code, "receive(Letter(p1))" in found.out) == (2, True)
     assert "all 2 steps run" in found.out
+
+
+LAMP = """
+from antiphon.spec.lang import *
+
+class Lamp(Spec):
+    \"\"\"Goes on.\"\"\"
+    lit: bool = False
+
+    @action
+    def switch(self) -> None:
+        \"\"\"Once.\"\"\"
+        require(not self.lit)
+        self.lit = True
+"""
+LIT = """
+from antiphon.conformance.bindings import Effect, Stimulus
+from antiphon.spec.lang import program
+from cli_lamp import Lamp
+
+class Dark:
+    \"\"\"An implementation that stays dark.\"\"\"
+    program, members, channel, links, exempt = program(Lamp), 1, "", (), {}
+    internal, ordered, restores = frozenset(), False, 0
+
+    def start(self, me): return Effect(False)
+    def stimulus(self, step): return Stimulus(0)
+    def perform(self, me, snapshot, step, datagram): return Effect(False)
+    def drive(self, me, snapshot, step, datagram): pass
+    def offers(self, me, snapshot): return frozenset()
+    def project(self, me, snapshot): return {"lit": snapshot}
+    def join(self, variable, shares): return any(shares)
+"""
+
+
+def test_what_lockstep_saves_names_its_binding_for_replay_and_its_test(antiphon: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "cli_lamp.py").write_text(LAMP)
+    (tmp_path / "deep" / "cli_dark.py").write_text(LIT)
+    file, test = tmp_path / "dark.itf.json", tmp_path / "deep" / "test_dark.py"
+    for command in ("lockstep", "stateful"):
+        found = antiphon(command, "deep/cli_dark.py:Dark", "--save", file)
+        assert found.code == 1
+        assert f"run it again with antiphon replay {file}" in found.out
+        assert json.loads(file.read_text())["#meta"]["antiphon"]["binding"] == "deep/cli_dark.py:Dark"
+        again = antiphon("replay", file, "--pytest", test)
+        assert (again.code, "variable lit" in again.out) == (1, True)
+    assert "str(HERE / 'cli_dark.py') + ':Dark'" in test.read_text()
+    assert "variable lit" in pytest_of(test).stdout
