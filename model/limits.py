@@ -11,6 +11,7 @@ This file knows nothing of what the work is.
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,22 +65,30 @@ def count_from(began: float) -> Iterator[None]:
         _begin.clear()
 
 
-_asked: list[Limits] = []
+class _Here(threading.local):
+    """The question that this thread answers, outermost first."""
+
+    def __init__(self) -> None:
+        self.asked: list[Limits] = []
+
+
+_here = _Here()
 
 
 @contextmanager
 def within(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -> Iterator[Limits]:
     """The limits of what is done inside; those of the question that this one belongs to, if there is one."""
-    if _asked:
-        yield _asked[-1]
+    asked = _here.asked
+    if asked:
+        yield asked[-1]
         return
     limits = Limits(bounds, progress)
-    _asked.append(limits)
+    asked.append(limits)
     try:
         with watched_by(limits.look):
             yield limits
     finally:
-        _asked.pop()
+        asked.pop()
 
 
 def leaving(bounds: Bounds, share: float) -> Bounds:
@@ -107,4 +116,4 @@ def only_time(bounds: Bounds) -> Iterator[None]:
 
 def begun() -> float:
     """When the question was asked that is being answered; now, if there is none."""
-    return _asked[-1].began if _asked else time.monotonic()
+    return _here.asked[-1].began if _here.asked else time.monotonic()

@@ -21,6 +21,7 @@ from typing import Any
 
 from antiphon.model.ground import ground, make
 from antiphon.model.ground.form import Expression
+from antiphon.model.ground.intern import making
 from antiphon.model.ground.layout import plan
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, ir
 from antiphon.spec.lang.reference import Reference
@@ -75,11 +76,13 @@ def held_back_among(
     parts: list[Expression] = []
     free, bound = _only_guards(unlimited), _only_guards(program)
     for step in _steps(program, most, chosen, faults=faults):
-        possible = ground(free, step.action, step.arguments).enabled
-        actual = ground(bound, step.action, step.arguments).enabled
-        if possible is not actual:
-            parts.append(make.conjunction(possible, make.negation(actual)))
-    return make.disjunction(*parts) if parts else None
+        with making:
+            possible = ground(free, step.action, step.arguments).enabled
+            actual = ground(bound, step.action, step.arguments).enabled
+            if possible is not actual:
+                parts.append(make.conjunction(possible, make.negation(actual)))
+    with making:
+        return make.disjunction(*parts) if parts else None
 
 
 def held_back_within(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from antiphon.model.ground import calls, ranges, sets, statements
 from antiphon.model.ground.form import Check, Expression, GroundStep, InputInfo, Number
-from antiphon.model.ground.intern import kept
+from antiphon.model.ground.intern import kept, making
 from antiphon.model.ground.layout import plan
 from antiphon.model.ground.leaves import Leaves, canonical
 from antiphon.model.ground.make import constant, slot, step_input
@@ -190,7 +190,8 @@ def ground(
             compiled.
         LargeStep: the step takes more nodes.
     """
-    return grounder(program).step(action_name, arguments, fixed, most)
+    with making:
+        return grounder(program).step(action_name, arguments, fixed, most)
 
 
 def ground_predicate(program: Program, name: str) -> GroundPredicate:
@@ -199,11 +200,13 @@ def ground_predicate(program: Program, name: str) -> GroundPredicate:
     Raises:
         SpecError: there is no such predicate.
     """
-    return grounder(program).predicate(name)
+    with making:
+        return grounder(program).predicate(name)
 
 
 def ground_formula(
     program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
 ) -> GroundPredicate:
     """A boolean expression over the state and over names, each with its type and its value, grounded."""
-    return grounder(program).formula(expression, values)
+    with making:
+        return grounder(program).formula(expression, values)

@@ -5,11 +5,15 @@ Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until 
 `make_room` then forgets them all, so that a long exploration does not keep every step it ever grounded. Hence
 `is` is equality among the expressions of one ground step, and between steps only mostly.
 
+Nodes are made by one thread at a time: whoever makes those of a step holds `making` for as long as it
+compares them.
+
 This file knows nothing of what operators mean.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, Sort
@@ -19,6 +23,9 @@ MOST_NODES = 1_500_000
 Table = dict[tuple[Expression, ...], Expression]
 
 BOOLEAN = Boolean()
+
+making = threading.RLock()
+"""Held while the nodes of a step are made."""
 
 _tables: list[dict[Any, Any]] = []
 _numbers: dict[int, Expression] = {}
@@ -73,7 +80,7 @@ def number(value: int) -> Expression:
     """An integer."""
     made = _numbers.get(value)
     if made is None:
-        made = _numbers[value] = Expression(Operator.CONSTANT, Number(value, value), (), value)
+        made = _numbers.setdefault(value, Expression(Operator.CONSTANT, Number(value, value), (), value))
     return made
 
 
@@ -81,7 +88,7 @@ def bits(width: int, members: int) -> Expression:
     """A set of ranks below `width`; bit k of `members` says whether k is in it."""
     made = _bits.get((width, members))
     if made is None:
-        made = _bits[width, members] = Expression(Operator.CONSTANT, Bits(width), (), members)
+        made = _bits.setdefault((width, members), Expression(Operator.CONSTANT, Bits(width), (), members))
     return made
 
 
@@ -110,5 +117,5 @@ def _variable(operator: Operator, position: int, sort: Sort) -> Expression:
     key = operator, position, sort
     made = _variables.get(key)
     if made is None:
-        made = _variables[key] = Expression(operator, sort, (), position)
+        made = _variables.setdefault(key, Expression(operator, sort, (), position))
     return made

@@ -11,6 +11,7 @@ import ast
 import itertools
 import linecache
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -76,6 +77,8 @@ class Reference:
         self._events: list[object] = []
         self._refused: list[Refusal] = []
         self._judged: list[object] = []
+        self._executing = threading.RLock()
+        """Held while a text is executed: what it emits and refuses is kept here meanwhile."""
 
     # The interface ------------------------------------------------------------------------------------------
 
@@ -113,8 +116,9 @@ class Reference:
 
         def attempt(given: tuple[Any, ...]) -> None:
             self._try(method, next(tried), len(found))
-            self._events, self._refused, self._judged = [], [], []
-            self._call(self._thaw(base), method, given)
+            with self._executing:
+                self._events, self._refused, self._judged = [], [], []
+                self._call(self._thaw(base), method, given)
 
         names = [parameter.name for parameter in method.parameters]
         for arguments in possible(names, self._ranges(method, base), method.function, attempt):
@@ -171,8 +175,8 @@ class Reference:
             raise SpecError(
                 f"{self.program.name} has no predicate {predicate!r}; known: {', '.join(self._predicates)}"
             )
-        spec = self._thaw(state)
-        result = self._call(spec, method, ())
+        with self._executing:
+            result = self._call(self._thaw(state), method, ())
         if not isinstance(result, bool):
             raise SpecError(f"{predicate} gave {result!r}, not a bool", method.at)
         return result
@@ -182,7 +186,8 @@ class Reference:
         method = next((item for item in self.program.declaration.methods if item.name == helper), None)
         if method is None:
             raise SpecError(f"{self.program.name} has no helper {helper!r}")
-        return self._call(self._thaw(state), method, arguments)
+        with self._executing:
+            return self._call(self._thaw(state), method, arguments)
 
     def session(self) -> Session:
         """A live instance in the first initial state, for judging a long sequence of events without freezing
@@ -215,6 +220,10 @@ class Reference:
         return ranges
 
     def _run(self, state: State, method: MethodDeclaration, arguments: tuple[Any, ...]) -> Transition:
+        with self._executing:
+            return self._run_alone(state, method, arguments)
+
+    def _run_alone(self, state: State, method: MethodDeclaration, arguments: tuple[Any, ...]) -> Transition:
         if len(arguments) != len(method.parameters):
             raise SpecError(f"{method.name} takes {len(method.parameters)} arguments, not {len(arguments)}")
         spec = self._thaw(state)
@@ -366,13 +375,14 @@ class Session:
     def feed(self, event: object) -> tuple[Refusal, ...]:
         """Runs the handlers of `event`; the refusals, in order."""
         machine = self._machine
-        machine._spec, machine._events, machine._refused, machine._judged = self._live, [], [], []
-        values.enter(machine)
-        try:
-            machine.emit(event)
-        finally:
-            values.leave()
-        return tuple(machine._refused)
+        with machine._executing:
+            machine._spec, machine._events, machine._refused, machine._judged = self._live, [], [], []
+            values.enter(machine)
+            try:
+                machine.emit(event)
+            finally:
+                values.leave()
+            return tuple(machine._refused)
 
     def holds(self, predicate: str) -> bool:
         """Whether the predicate is true now."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
@@ -52,7 +53,16 @@ class Context(Protocol):
         """The condition, or True when budgets are asked to count as unspent."""
 
 
-_active: list[Context] = []
+class _Here(threading.local):
+    """The machines that execute in this thread, the present one last."""
+
+    def __init__(self) -> None:
+        self.machines: list[Context] = []
+
+
+_here = _Here()
+_entered: list[None] = []
+"""One for each machine that executes in any thread: where there is none, nobody looks at his own."""
 
 
 def active() -> Context:
@@ -61,11 +71,11 @@ def active() -> Context:
     Raises:
         SpecError: no machine is executing; `require`, `emit` and `expect` belong inside a specification.
     """
-    if not _active:
+    if not _here.machines:
         raise SpecError(
             "require, emit and expect work only inside the actions of a specification that a machine executes"
         )
-    return _active[-1]
+    return _here.machines[-1]
 
 
 Set = frozenset
@@ -148,9 +158,9 @@ class Index:
                 raise SpecError(f"{cls.__name__}({index!r}): the number of a member is an integer from 0")
             member = super().__new__(cls)
             object.__setattr__(member, "index", index)
-            cls._members[index] = member
-        if _active:
-            _active[-1].check_made(member)
+            member = cls._members.setdefault(index, member)
+        if _entered and _here.machines:
+            _here.machines[-1].check_made(member)
         return cast(Self, member)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -193,8 +203,8 @@ def record(cls: type[T]) -> type[T]:
         for name, value in vars(self).items():
             if isinstance(value, set):
                 object.__setattr__(self, name, frozenset(value))
-        if _active:
-            _active[-1].check_made(self)
+        if _entered and _here.machines:
+            _here.machines[-1].check_made(self)
 
     def written(self: object) -> str:
         fields = ", ".join(f"{name}={_in_order(value)}" for name, value in vars(self).items())
@@ -303,12 +313,14 @@ def expect(condition: bool, property: str, clash: object = None) -> None:
 
 def enter(context: Context) -> None:
     """Make `context` the machine that executes; pair with `leave`."""
-    _active.append(context)
+    _here.machines.append(context)
+    _entered.append(None)
 
 
 def leave() -> None:
     """End what the last `enter` began."""
-    _active.pop()
+    _entered.pop()
+    _here.machines.pop()
 
 
 def _refused(reason: str, instead: str) -> SpecError:

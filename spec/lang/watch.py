@@ -1,12 +1,14 @@
 """Whoever works long says what it does, piece by piece, so that whoever asked for it can look at the time.
 
-`working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception.
+`working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception. Each
+thread has its own.
 
 This file knows no clock and no bound.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -16,17 +18,29 @@ Watcher = Callable[[str], None]
 SMALL = 64
 """A watcher is told of one piece of small work in so many."""
 
-_watchers: list[Watcher] = []
-_left = [SMALL]
+
+
+class _Here(threading.local):
+    """The watchers of this thread, and how many pieces of small work are left until the last is told."""
+
+    def __init__(self) -> None:
+        self.watchers: list[Watcher] = []
+        self.left = SMALL
+
+
+_here = _Here()
+_watched: list[None] = []
+"""One for each watcher of any thread: where there is none, nobody looks at his own."""
 
 
 def working(what: str, *, large: bool = False) -> None:
     """One more piece of this work is begun; a `large` one takes longer than a look at the clock."""
-    if _watchers:
-        _left[0] -= 1
-        if large or _left[0] <= 0:
-            _left[0] = SMALL
-            _watchers[-1](what)
+    if _watched:
+        here = _here
+        here.left -= 1
+        if (large or here.left <= 0) and here.watchers:
+            here.left = SMALL
+            here.watchers[-1](what)
 
 
 def unwatched() -> AbstractContextManager[None]:
@@ -37,8 +51,10 @@ def unwatched() -> AbstractContextManager[None]:
 @contextmanager
 def watched_by(watcher: Watcher) -> Iterator[None]:
     """Whatever works inside tells this watcher, and no other."""
-    _watchers.append(watcher)
+    _here.watchers.append(watcher)
+    _watched.append(None)
     try:
         yield
     finally:
-        _watchers.pop()
+        _watched.pop()
+        _here.watchers.pop()

@@ -36,7 +36,7 @@ from antiphon.model.engines.native.symmetry import columns, comparisons, exchang
 from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.form import Expression
-from antiphon.model.ground.intern import forget
+from antiphon.model.ground.intern import forget, making
 from antiphon.model.ground.words import WORD, WordPacking
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.variants import has_stand_in
@@ -231,6 +231,11 @@ def steps_texts(
 
     They do not depend on what was grounded before: all nodes are forgotten first.
     """
+    with making:
+        return _steps_texts(program, packing, reduction, sleep)
+
+
+def _steps_texts(program: Program, packing: WordPacking, reduction: Reduction, sleep: int) -> list[str]:
     forget()
     plans, codes = plan_actions(program, reduction), Codes.of(program).count
     asleep = SleepSet(many=codes > WORD) if sleep else None
