@@ -129,7 +129,9 @@ def _in_file(path: Path, qualified: str, kind: Kind) -> Any:
         ]
         if len(own) != 1:
             told = ", ".join(f"{path}:{key}" for key in own)
-            raise SpecError(f"{path} has {len(own)} {kind.name}s" + (f"; say which: {told}" if own else ""))
+            found = f"; say which: {told}" if own else f": nothing in it is {kind.must_be}"
+            count = f"{len(own)} {kind.name}s" if own else f"no {kind.name}"
+            raise SpecError(f"{path} has {count}{found}")
         qualified = own[0]
     return _member(module, qualified, str(path), kind)
 

@@ -200,6 +200,12 @@ class _Parts:
 
     def attribute(self, name: str, default: Any, part: type) -> None:
         """A method, or a new default of something declared in a base."""
+        if name == "__init__" and inspect.isfunction(default):
+            raise SpecError(
+                f"{part.__name__}.__init__ would never be called: states are made of the declared values",
+                place_of(part, name),
+                "@initial, and a method that assigns what differs",
+            )
         if inspect.isfunction(default) and not name.startswith("__"):
             texts = self.functions.setdefault(name, [])
             owner = stood_for(part)

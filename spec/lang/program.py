@@ -201,9 +201,11 @@ def _see_values(made: Program) -> None:
                 raise SpecError(f"{made.name}.{variable}: {size} is {number}, a size, and must be at least 0")
         none = _empty(domain)
         if none is not None and isinstance(none.type, types.Int):
+            at = next(item.at for item in made.declaration.variables if item.name == variable)
             raise SpecError(
                 f"{made.name}.{variable} can have no value: the integers {none.type.low} to {none.type.high} "
-                f"are those from {none.low} to {none.high}, of which there are none"
+                f"are those from {none.low} to {none.high}, of which there are none",
+                at,
             )
 
 

@@ -249,6 +249,25 @@ def test_mistakes_in_a_specification(tmp_path: Path, body: str, says: str) -> No
             "name what builds on others first: (Crashes, Group)",
         ),
         ("from antiphon.spec.lang import *\nx: Sequence[int]\n", "did you mean 'Seq'?"),
+        ("x = 3\n", "has no specification: nothing in it is a subclass of antiphon.spec.lang.Spec"),
+        (
+            (
+                "from antiphon.spec.lang import *\nclass S(Spec):\n    x: bool = False\n"
+                "    def __init__(self):\n        self.x = True\n"
+            ),
+            "S.__init__ would never be called",
+        ),
+        (
+            "from antiphon.spec.lang import *\n@record\nclass R:\n    a = 1\n",
+            "R.a has no type, so that it is no field",
+        ),
+        (
+            (
+                "from typing import Annotated\nfrom antiphon.spec.lang import *\nclass S(Spec):\n"
+                "    x: Annotated[int, Between(3, 0)] = 1\n"
+            ),
+            ":4:5: S.x can have no value: the integers 3 to 0",
+        ),
     ],
 )
 def test_mistakes_above_a_specification(tmp_path: Path, text: str, says: str) -> None:
