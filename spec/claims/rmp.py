@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.claims.rbp_resilient import RBP_RESILIENT
 from antiphon.spec.protocols.rmp.properties import RingsChecked, RmpChecked
 
 _Constants = Mapping[str, int | bool | str]
@@ -44,16 +45,28 @@ def _says(section: str, quotation: str) -> Source:
     return Source(Document.RBP, section, quotation)
 
 
+_AFTER_REFORMATION = tuple(
+    check
+    for claim in RBP_RESILIENT
+    if claim.id == "RBP-28"
+    for check in claim.checks
+    if isinstance(check, Check) and check.property in ("Figure26", "UniformPrefixOrder")
+)
+"""What becomes of the order when a process that delivered is cut off, and the list made anew without it."""
+
 RMP: tuple[Claim, ...] = (
     Claim(
         "RMP-01",
         _says("4.2", "RMP can provide n-resiliency, majority resiliency, and even unreliable deliver."),
-        "At each level as many processes have a message as the level says when it is delivered, and at every "
-        "level above unreliable delivery the order is total and uniform.",
+        "At each level as many processes have a message as the level says when it is delivered; while nobody "
+        "fails, the order is total and uniform at every level above unreliable delivery.",
         Standing.STATED,
         Kind.SAFETY,
         "holds",
-        "With one number an acknowledgement; with several, what is counted matters (RMP-04).",
+        "With one number an acknowledgement; with several, what is counted matters (RMP-04). With failures "
+        "the level where one process has the message does not keep the order: if that one is cut off, the "
+        "next list gives the number to another message, as section 4.2 says of figure 26 (RBP-28). A "
+        "majority keeps it.",
         (
             *(_level("HeldByEnough", "holds", _RING, level=level, crashes=2) for level in (1, 2, 3)),
             *(
@@ -63,6 +76,7 @@ RMP: tuple[Claim, ...] = (
             ),
             _level("AllDelivered", "holds", _PAIR, 12, level=1),
             _level("AllDelivered", "holds", _PAIR, 18, level=2),
+            *_AFTER_REFORMATION,
         ),
     ),
     Claim(
