@@ -487,8 +487,8 @@ _PROTOCOL: tuple[Claim, ...] = (
         Kind.SAFETY,
         "violated",
         "It has no case for the NULLs between two gsns, after which neither the last ACK names the holder "
-        "nor need its sender know it; and with NULLs the theorem fails (DTP-01). With numbered passes the "
-        "conclusion holds over NULLs too.",
+        "nor need its sender know it; and with NULLs the theorem fails (DTP-01). The run is that of DTP-02, "
+        "whose order it breaks. With numbered passes the conclusion holds over NULLs too.",
         (
             _literal("UniqueNumbers", _TWO, 10),
             _without("number_passes", "UniqueNumbers", _PAIR, 10),

@@ -163,12 +163,12 @@ IRBP: tuple[Claim, ...] = (
         "nothing puts between them. One process delivers before it installs the list, another one after it. "
         "The other repairs are asked for by IRB-03 to IRB-11 and IRB-28.",
         (
-            _literal("SendingViewDelivery", "violated", 12),
-            _literal("SameViewDelivery", "violated", 14),
-            _literal("ViewSynchrony", "violated", 12),
             _check("SendingViewDelivery", "violated", "deliver_first", of=_PAIR, length=9),
             _check("SameViewDelivery", "violated", "deliver_first", of=_PAIR, length=11),
             _check("ViewSynchrony", "violated", "deliver_first", of=_PAIR, length=11),
+            _literal("SendingViewDelivery", "violated", 12),
+            _literal("SameViewDelivery", "violated", 14),
+            _literal("ViewSynchrony", "violated", 12),
             _check("SendingViewDelivery", "holds", of=_PAIR),
             _check("SameViewDelivery", "holds", of=_PAIR),
             _check("ViewSynchrony", "holds", of=_PAIR),
@@ -212,9 +212,9 @@ IRBP: tuple[Claim, ...] = (
         "without its body; those that have the body deliver it before they install the list, and ask for "
         "nothing.",
         (
-            _literal("Agreement", "violated", 12),
             _check("Agreement", "violated", "send_bodies", length=9),
             _check("ViewSynchrony", "violated", "send_bodies", length=12),
+            _literal("Agreement", "violated", 12),
             _check("Agreement", "holds"),
             _check("ViewSynchrony", "holds"),
         ),
@@ -256,8 +256,8 @@ IRBP: tuple[Claim, ...] = (
         "list may never have heard of the highest number of Msg, and gives it again; the others, who have "
         "delivered it, take no notice, and the token has stopped.",
         (
-            _literal("FreshNumber", "violated", 10),
             _check("FreshNumber", "violated", "continue_numbers", of=_PAIR, length=9),
+            _literal("FreshNumber", "violated", 10),
             _check("Validity", "violated", "continue_numbers", of=_TWO, length=10),
             _check("FreshNumber", "holds", of=_PAIR),
             _check("Validity", "holds", of=_TWO),

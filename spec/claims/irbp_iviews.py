@@ -74,6 +74,7 @@ IVIEWS: tuple[Claim, ...] = (
         "messages that one process has delivered are lost to the others. With the exchange of figure 32 all "
         "holds.",
         (
+            _check("Agreement", "violated", "exchange_queues", of=_CRASHED, length=14),
             Check(
                 IViewsChecked,
                 "UniformPrefixOrder",
@@ -85,7 +86,6 @@ IVIEWS: tuple[Claim, ...] = (
                 deep=True,
                 long_for_z3=True,
             ),
-            _check("Agreement", "violated", "exchange_queues", of=_CRASHED, length=14),
             *(_check(name, "holds", of=_CRASHED) for name in (*_KEPT, "Agreement", "UniformAgreement")),
             *(_check(name, "holds", of=_TWO_WHOLE) for name in _ORDERED),
             *(_check(name, "holds", of=_MISLED) for name in _KEPT),

@@ -423,10 +423,10 @@ REFORMATION: tuple[Claim, ...] = (
         "what the "
         "slaves do with the answer (REF-12).",
         (
-            _literal("DeliveredKept", "violated", 8),
-            _check("UniformIntegrity", "holds", of=_ONCE),
             _deep("DeliveredKept", "violated", "originator_recovers", of=_LARGE, length=12),
             _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
+            _literal("DeliveredKept", "violated", 8),
+            _check("UniformIntegrity", "holds", of=_ONCE),
             _deep("DeliveredKept", "violated", of={**_SMALL, "recover_nothing": True}, length=12),
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
             _deep("UniformPrefixOrder", "holds", of={**_LARGE, "crashes": 1}),

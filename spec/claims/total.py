@@ -409,7 +409,8 @@ TOTAL: tuple[Claim, ...] = (
         Kind.LIVENESS,
         "violated",
         "TOTAL_NEW_VIEW sets the next expected id back, but the queue is empty, so the retransmission thread "
-        "asks for nothing. If the message was the last of the view, it is never passed up.",
+        "asks for nothing. If the message was the last of the view, it is never passed up. The run is that "
+        "of TOT-10, which asks whether the message is discarded at all.",
         (
             _only(("flush",), "ViewAgreement", "violated", 2, **_LATER),
             _only(("flush",), "ViewAgreement", "violated", 8, **_NEXT),

@@ -161,6 +161,21 @@ def test_the_pictures_of_the_committed_errata_are_drawn_as_today() -> None:
     assert {name: picture for name, picture in drawn.items() if picture} == committed
 
 
+def test_two_claims_that_print_one_run_say_so() -> None:
+    """The same steps of the same program: the text of one of them names the other."""
+    docs = Path(__file__).parents[2] / "docs"
+    printed: dict[tuple[str, str], list[str]] = {}
+    for name, (_, text) in errata.kept((docs / "errata.md").read_text(encoding="utf-8")).items():
+        found = re.search(r"` fails in [^(]*(\([^\n]*?\)): .*?```text\n(.*?)```", text, re.DOTALL)
+        if found is not None:
+            printed.setdefault((found[1], found[2]), []).append(name)
+    shared = [names for names in printed.values() if len(names) > 1]
+    assert ["DTP-02", "DTP-19"] in shared
+    for names in shared:
+        named = [other for name in names for other in names if other in claim_of(name).because]
+        assert len(named) >= len(names) - 1, names
+
+
 def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytest.Subtests) -> None:
     kinds: dict[type[Spec], dict[str, str]] = {}
     for claim, check in CHECKS:
