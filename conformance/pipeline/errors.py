@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from antiphon.conformance.extras import MissingExtra
 from antiphon.spec.lang.errors import Told
 
 
@@ -16,6 +17,10 @@ class PipelineError(Told):
 
 class InputError(PipelineError):
     """What was asked for does not exist or would overwrite something."""
+
+
+class NoJava(MissingExtra, PipelineError):
+    """There is no Java that Spark could run on; the message lists what was tried, and what brings one."""
 
 
 def cause_of(error: BaseException) -> str:

