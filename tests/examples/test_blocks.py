@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import typer
 
 from antiphon.conformance.cli import main
+from antiphon.conformance.cli.app import commands as app_commands
 from antiphon.conformance.cluster import run_cluster
 
 ROOT = Path(__file__).parents[2]
@@ -70,9 +72,9 @@ NOT_HERE = {
 
 REFERENCE = ("--engine", "reference")
 BOUNDED = {
-    "check": ("--max-states", "60", *REFERENCE),
-    "find": ("--max-states", "60", *REFERENCE),
-    "refine": ("--max-states", "60", *REFERENCE),
+    "check": ("--max-states", "12", *REFERENCE),
+    "find": ("--max-states", "12", *REFERENCE),
+    "refine": ("--max-states", "12", *REFERENCE),
     "simulate": ("--walks", "2", "--steps", "4", *REFERENCE),
     "swarm": ("--runs", "6"),
     "cluster": ("--messages", "12"),
@@ -157,6 +159,26 @@ def test_every_block_is_run_or_has_a_reason() -> None:
         if reason(page, line) is None and not line.removeprefix(".venv/bin/").startswith("antiphon ")
     ]
     assert not unknown
+
+
+def test_commands_in_sentences_are_ones(small: Path) -> None:
+    """What stands between two marks of code in any page is understood by the command line, with numbers where
+    the page has words for them; an option alone is spoken of.
+    """
+    group: Any = typer.main.get_command(app_commands())
+    found = 0
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for line in re.findall(r"`(antiphon [^`]*)`", text):
+            words = [re.sub(r"^(SEED|M|K)$", "1", word) for word in shlex.split(line)[1:]]
+            if len(words) < 2 or words[0] == "COMMAND" or words[-1] in ("--to", "--key-file"):
+                continue
+            found += 1
+            try:
+                group.commands[words[0]].make_context(words[0], words[1:])
+            except Exception as error:
+                raise AssertionError(f"{page.name}: {line}: {error}") from error
+    assert found > 90
 
 
 @pytest.fixture
