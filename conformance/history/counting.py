@@ -68,6 +68,7 @@ from antiphon.conformance.history.finding import (
     WEAK_TOTAL_ORDER,
     History,
 )
+from antiphon.conformance.history.machines import is_founded
 
 
 def judged_in(history: History, names: Collection[str]) -> dict[str, int]:
@@ -86,18 +87,20 @@ class _Noted:
 
     `first` are the messages that each process delivers, in order, each once; `sources` the messages that
     their sources broadcast, with the process and whether it had delivered anything before; `moves` how many
-    processes went from one view to another, by both.
+    processes went from one view to another, by both, None for no view installed before; `founded`: all are in
+    a view from the start.
     """
 
     def __init__(self, history: History) -> None:
         self.processes = len(history)
+        self.founded = is_founded(history)
         self.events = sum(map(len, history))
         self.kinds: Counter[type] = Counter(type(event) for log in history for event in log)
         self.crashed = {p for p, log in enumerate(history) if any(isinstance(e, trace.Crash) for e in log)}
         self.first: list[dict[str, None]] = []
         self.sources: dict[str, tuple[int, bool]] = {}
         self.casts: Counter[int] = Counter()
-        self.moves: Counter[tuple[int, int]] = Counter()
+        self.moves: Counter[tuple[int | None, int]] = Counter()
         self.views: defaultdict[int, int] = defaultdict(int)
         self.deciders: defaultdict[int, set[int]] = defaultdict(set)
         for p, log in enumerate(history):
@@ -105,7 +108,7 @@ class _Noted:
 
     def _walk(self, p: int, log: Sequence[trace.Event]) -> dict[str, None]:
         delivered: dict[str, None] = {}
-        view = 0
+        view: int | None = None
         for event in log:
             match event:
                 case trace.Deliver(m=m):
@@ -186,24 +189,21 @@ class _Noted:
     @property
     def together(self) -> int:
         """Installations of a view by processes that come from one view, of which there are several."""
-        return sum(count for (old, _), count in self.moves.items() if old and count > 1) or sum(
-            count for (old, _), count in self.moves.items() if not old and count > 1 and self._had_a_view
+        return sum(
+            count
+            for (old, _), count in self.moves.items()
+            if count > 1 and (old is not None or self.founded)
         )
-
-    @property
-    def _had_a_view(self) -> bool:
-        """Whether something was done in the view in which all are from the start."""
-        return bool(self.sources or self.deliverers) and 1 not in self.views
 
     @property
     def later_views(self) -> int:
         """Views after the first."""
-        return len(self.views) if 1 not in self.views and self._had_a_view else max(len(self.views) - 1, 0)
+        return len(self.views) if self.founded else max(len(self.views) - 1, 0)
 
     @property
     def from_before(self) -> int:
         """Installations by processes that were in a view before."""
-        return sum(count for (old, _), count in self.moves.items() if old)
+        return sum(count for (old, _), count in self.moves.items() if old is not None)
 
     @property
     def shared_views(self) -> int:

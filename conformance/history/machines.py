@@ -289,7 +289,7 @@ class Names:
         self.processes = [*range(len(history)), *sorted(spoken_of)]
         values = {event.value for event in events if isinstance(event, trace.Propose | trace.Decide)}
         views = {event.view for event in events if isinstance(event, trace.Install)}
-        views |= {1} if founded or not views else set()
+        views |= {-1} if founded or not views else set()
         numbers = {event.number for event in events if isinstance(event, trace.Deliver)}
         self._message = {name: Message(k) for k, name in enumerate(self.messages)}
         self._process = {p: Process(k) for k, p in enumerate(self.processes)}

@@ -48,7 +48,7 @@ _OTHER = re.compile(
     r"\*(?P<safe>[a-z]|\d+:\d+)|(?P<consensus>\d+)(?P<act>[?!])(?P<value>\w+)|(?P<trust>[-=])(?P<process>\d+)|-"
 )
 
-_VIEW = re.compile(r"\[((?P<view>[1-9]\d*)=)?(?P<members>\d*)\]")
+_VIEW = re.compile(r"\[((?P<view>0|[1-9]\d*)=)?(?P<members>\d*)\]")
 
 
 def history(text: str) -> tuple[tuple[Event, ...], ...]:

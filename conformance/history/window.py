@@ -203,7 +203,7 @@ class Window(msgspec.Struct):
             return
         if isinstance(event, Install):
             is_late = event.view == 1 and self.is_founded and self.forgotten
-            if is_late or (event.view in self.forgotten and process not in event.members):
+            if is_late or not event.view or (event.view in self.forgotten and process not in event.members):
                 self._touch()
                 return
             self.first |= event.view == 1

@@ -92,7 +92,7 @@ class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
 class Install(_Event, frozen=True, tag="install"):
     """The application is told that view number `view` begins, with these members."""
 
-    view: Positive
+    view: Natural
     members: Members
 
 

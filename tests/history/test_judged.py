@@ -123,10 +123,10 @@ def test_views_of_all_processes_change_nothing() -> None:
     assert missed["Agreement"] == "violated"
 
 
-@pytest.mark.parametrize("number", [1, 2, 7])
+@pytest.mark.parametrize("number", [0, 1, 2, 7])
 def test_the_first_view_may_have_any_number(number: int) -> None:
     """Who installs it begins there, and a later joiner owes nothing of it."""
-    text = JOINER.replace("[2=", f"[{number + 1}=").replace("[1=", f"[{number}=")
+    text = JOINER.replace("[2=", "[next=").replace("[1=", f"[{number}=").replace("next", str(number + 1))
     assert outcome(text, *VIEWS) == "holds"
     assert judged(text.replace("a [", "[", 1), *VIEWS).outcomes["VscValidity"] == "violated"
 

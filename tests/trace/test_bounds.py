@@ -21,7 +21,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "i": (0, LARGEST),
     "number": (1, LARGEST),
     "to": (0, LARGEST),
-    "view": (1, LARGEST),
+    "view": (0, LARGEST),
     "sender": (0, LARGEST),
     "consensus": (0, LARGEST),
     "suspected": (0, LARGEST),
