@@ -78,11 +78,17 @@ def logs_html(report: VerifyReport) -> str:
     counts = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
     told = ", ".join(words.counted(count, what) for count, what in counts)
     rows = [
-        (escape(name), *(str(runs[outcome] or "-") for outcome in Outcome), escape(found))
+        (
+            escape(name),
+            *(str(runs[outcome] or "-") for outcome in Outcome),
+            f"{report.judged.get(name, 0):,}",
+            escape(found),
+        )
         for name, runs, found in words.in_logs(report)
     ]
-    titles = ("property", *(outcome.value for outcome in Outcome), "what was found")
-    return f"<p>{outcome_html(report.outcome)} {told}</p>{_table(titles, rows)}"
+    titles = ("property", *(outcome.value for outcome in Outcome), "judged", "what was found")
+    notes = "".join(f"<p>{escape(hint)}</p>" for hint in report.hints)
+    return f"<p>{outcome_html(report.outcome)} {told}</p>{_table(titles, rows)}{notes}"
 
 
 def outcome_html(outcome: Outcome) -> str:

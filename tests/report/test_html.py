@@ -26,9 +26,18 @@ def test_of_logs_every_property_is_a_row_with_its_runs() -> None:
         "Validity": Counter({Outcome.HOLDS: 1, Outcome.VIOLATED: 1}),
         "PrefixOrder": Counter({Outcome.UNKNOWN: 1}),
     }
-    report = VerifyReport(counts, verdicts, (), violated=1, faults=0, runs=2, suspects=2, events=12)
+    unknown = {"PrefixOrder": "b: nothing to judge"}
+    report = VerifyReport(
+        counts, verdicts, (), violated=1, faults=0, runs=2, suspects=2, events=12,
+        judged={"Validity": 1_200}, unknown=unknown, hints=("ask <another>",),
+    )  # fmt: skip
     html = logs_html(report)
-    assert cells(html) == [["Validity", "1", "1", "-", "b: p0 <lost> it"], ["PrefixOrder", "-", "-", "1", ""]]
+    assert cells(html) == [
+        ["Validity", "1", "1", "-", "1,200", "b: p0 <lost> it"],
+        ["PrefixOrder", "-", "-", "1", "0", "b: nothing to judge"],
+    ]
+    assert "<p>ask &lt;another&gt;</p>" in html
+    assert str(report).splitlines()[1] == "Validity: holds 1, violated 1: b: p0 <lost> it"
     assert "2 runs, 12 events, 0 faults" in html
 
 
