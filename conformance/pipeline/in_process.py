@@ -6,15 +6,16 @@ runs are judged side by side in processes. This module needs no Spark.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from antiphon.conformance.children import done_by_children
 from antiphon.conformance.history import Finding, judge_run, properties_of
+from antiphon.conformance.pipeline.errors import PipelineError
 from antiphon.conformance.pipeline.report import SHOWN_MAX, Damage, RunVerdict, VerifyReport
 from antiphon.conformance.pipeline.runs import FoundRun
 from antiphon.conformance.trace import load_run
@@ -108,10 +109,20 @@ def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> It
     if jobs == 1 or len(runs) == 1 or volume(runs) < _ALONE_BYTES:
         yield from map(judge, runs)
         return
-    with ProcessPoolExecutor(
-        min(jobs, len(runs)), mp_context=multiprocessing.get_context("spawn")
-    ) as pool:
-        yield from pool.map(judge, runs, chunksize=max(1, len(runs) // (8 * jobs)))
+    most = max(1, len(runs) // (8 * jobs))
+    shares = [runs[at : at + most] for at in range(0, len(runs), most)]
+    try:
+        for found in done_by_children(min(jobs, len(shares)), "spawn", partial(_judge_all, judge), shares):
+            yield from found
+    except BrokenProcessPool as error:
+        raise PipelineError(
+            "a process that judged logs was killed, as where memory is short: judge fewer at a time, or on "
+            "Spark (--master)"
+        ) from error
+
+
+def _judge_all(judge: Callable[[FoundRun], _Judged], runs: Sequence[FoundRun]) -> list[_Judged]:
+    return list(map(judge, runs))
 
 
 def _judge(promise: tuple[str, ...], found: FoundRun) -> _Judged:
