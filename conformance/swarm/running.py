@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from antiphon.conformance.bindings.guarded import chance
 from antiphon.conformance.swarm.log import Log
 from antiphon.conformance.swarm.schedule import Cut, Entry, Jump, Pause, Schedule, Skew, Start
 from antiphon.conformance.swarm.settings import Settings
@@ -69,14 +70,16 @@ def run(
     settings: Settings,
     log: Log | None = None,
     tracer: Tracer = NULL_TRACER,
+    seed: int | None = None,
 ) -> Ending:
     """Run a schedule, whose datagrams meet what `carriage` says, to its end. Without a log `tracer` is told
-    what happens.
+    what happens. The global `random` begins with the seed of the run, so that what a core draws comes again.
 
     Raises:
         Raised: the members cannot even be made.
     """
-    return _Run(implementation, schedule, carriage, settings, log, tracer).take()
+    with chance(seed or 0):
+        return _Run(implementation, schedule, carriage, settings, log, tracer).take()
 
 
 class _Run:

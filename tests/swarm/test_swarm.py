@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -40,6 +42,7 @@ from antiphon.conformance.swarm.judging import PROMISE
 from antiphon.conformance.trace import load_run
 from antiphon.impl.layers.batches import Batches
 from antiphon.impl.protocols.core import Delivery
+from antiphon.impl.protocols.rbp.process import Core
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -315,3 +318,20 @@ def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.Mo
     assert report.outcome is Outcome.UNKNOWN
     assert (report.runs, report.failed[0].seed) == (3, 2)
     assert "gave no answer" in report.failed[0].reasons[0]
+
+
+def test_chance_inside_a_core_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core that fails by the global `random` fails in some runs, and again in the same."""
+    received = Core.receive
+
+    def unlucky(self: Core, *given: Any, **named: Any) -> Any:
+        if random.randrange(300) == 7:
+            raise RuntimeError("unlucky")
+        return received(self, *given, **named)
+
+    monkeypatch.setattr(Core, "receive", unlucky)
+    first, second = (run_swarm("rbp", runs=20, seed=5) for _ in range(2))
+    failing = [result.seed for result in first.failed]
+    assert 0 < len(failing) < 20
+    assert [result.seed for result in second.failed] == failing
+    assert not any("otherwise" in reason for result in first.failed for reason in result.reasons)
