@@ -40,6 +40,7 @@ from antiphon.model.verdict import (
     Verdict,
 )
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Transition
+from antiphon.spec.lang.watch import unwatched
 
 NO_GRAPH = "not decided: it needs the graph of all states, and levels were explored one by one"
 """Why an obligation or a liveness property is unknown where no way back is kept."""
@@ -91,7 +92,8 @@ class Judge:
             return self._verdict(name, kind, Outcome.UNKNOWN, NO_STATE)
         decision = self.search.decided.get(name)
         if decision is not None:
-            return self._decided(name, kind, decision)
+            with unwatched():
+                return self._decided(name, kind, decision)
         if kind in (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK):
             try:
                 return self._future(name, kind)
@@ -171,7 +173,11 @@ class Judge:
         return self._said(name, kind, future)
 
     def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
-        """What a future says of an obligation, or of the absence of deadlock."""
+        """What a future says of an obligation, or of the absence of deadlock; what it shows is confirmed."""
+        with unwatched():
+            return self._confirmed(name, kind, future)
+
+    def _confirmed(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
         quiet, lost = future.quiescent, future.irrecoverable if kind is PropertyKind.OBLIGATION else None
         if lost is not None and (quiet is None or len(path(self.space, lost)) < len(path(self.space, quiet))):
             trace = self._trace(lost, name)
@@ -252,8 +258,9 @@ class Judge:
         return self.program.reference.holds(trace.states[-1], name)
 
     def _error(self, finding: Finding) -> Verdict:
-        error = self._spec_error(finding.state, finding.error)
-        trace = self._trace(finding.state, SPECIFICATION)
+        with unwatched():
+            error = self._spec_error(finding.state, finding.error)
+            trace = self._trace(finding.state, SPECIFICATION)
         where = f"in {finding.step}: " if finding.step is not None else ""
         return self._verdict(
             SPECIFICATION,

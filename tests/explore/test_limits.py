@@ -14,11 +14,12 @@ from typing import Annotated, Any
 import pytest
 
 import antiphon
-from antiphon.model.bounds import Bounds, Enough, Progress, StopReason
+from antiphon.model.bounds import Bounds, Enough, Progress, Stop, StopReason
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
 from antiphon.model.explore.verdicts import Judge
 from antiphon.model.limits import count_from, leaving, only_time, within
+from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import (
     Between,
     Spec,
@@ -34,6 +35,7 @@ from antiphon.spec.lang.reference import Reference
 from antiphon.spec.lang.watch import working
 
 spaces = import_module("antiphon.model.engines.over_transitions")
+checking = import_module("antiphon.model.explore.checking")
 judging = import_module("antiphon.model.explore.liveness.judge")
 """The module; the package has a function of its name."""
 
@@ -209,3 +211,17 @@ def test_seconds_count_from_where_somebody_said() -> None:
             assert limits.elapsed() > 1e5
         with within(Bounds(seconds=1.0)) as limits:
             assert limits.elapsed() < 1e5, "the first question took it"
+
+
+def test_a_violation_is_confirmed_though_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What shows it runs on CPython, and looks into the table of machine code, whatever the clock says."""
+
+    def over(what: str) -> None:
+        raise Enough(Stop(StopReason.SECONDS, f"the bound of 1 second, while {what}"))
+
+    monkeypatch.setattr(watch, "SMALL", 1)
+    monkeypatch.setattr(checking, "only_time", lambda _: watch.watched_by(over))
+    for engine in ("native", "generated"):
+        report = antiphon.check("sequencer", engine=engine, max_states=400)  # type: ignore[arg-type]
+        assert report["UniformPrefixOrder"].outcome is Outcome.VIOLATED
+        assert any("the bound of 1 second" in verdict.reason for verdict in report.verdicts)

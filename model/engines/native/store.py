@@ -497,6 +497,7 @@ class Store:
         """
         target = ctypes.addressof(ctypes.c_char.from_buffer(values)) if values else 0
         for address, begin, end in self._shown(0, 0, len(values)):
+            working("judging states", large=True)
             reached = function(address, 0, end - begin, target + begin)
             if reached < end - begin:
                 return begin + reached
@@ -511,7 +512,6 @@ class Store:
             return
         address = self._scratch["shown"].address + SHOWN * self.width * thread
         for begin in range(first, last, SHOWN):
-            working("judging states")
             end = min(begin + SHOWN, last)
             self.kernel.functions["read"](self.address(thread), begin, end, address)
             yield address, begin, end
