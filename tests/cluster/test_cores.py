@@ -36,7 +36,7 @@ def test_members_that_are_stopped_and_go_on_and_a_late_one_deliver_the_same(
 
 def test_a_run_that_was_too_short_to_stop_everybody_is_unknown(tmp_path: Path) -> None:
     result = run_cluster(
-        processes=2, messages=2, loss=0, duplication=0, reordering=0, stop_s=100.0, directory=tmp_path
+        processes=2, messages=4, loss=0, duplication=0, reordering=0, stop_s=100.0, directory=tmp_path
     )
     assert result.outcome == "unknown"
     assert result.reasons == ("processes 0, 1 were never stopped: the run was too short",)
