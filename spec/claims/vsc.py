@@ -313,6 +313,8 @@ VSC: tuple[Claim, ...] = (
                 discarding="after killing",
             ),
         ),
+        by_construction="neither class may ever tell p for certain whether the other lives, so that the two "
+        "runs stay alike; that P tells, and that killing does without, searches judge",
     ),
     Claim(
         "VSC-11",
