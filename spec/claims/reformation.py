@@ -417,11 +417,11 @@ REFORMATION: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "The originator recovers nothing, so that it works in the new list with numbers of its own, or "
-        "without "
-        "what the others have delivered; and what it asks of the responders is not enough (REF-11), nor "
-        "what the "
-        "slaves do with the answer (REF-12).",
+        "In the figures slaves recover what they miss (24, phase II) and the originator recovers nothing, so "
+        "that it works in the new list with numbers of its own, or without what the others have delivered. "
+        "Section 3.2.3 says that the new sequencer must update the other processes, and no line of figure 23 "
+        "takes the originator for one of them. What it asks of the responders is not enough either (REF-11), "
+        "nor what the slaves do with the answer (REF-12).",
         (
             _deep("DeliveredKept", "violated", "originator_recovers", of=_LARGE, length=12),
             _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
@@ -438,18 +438,19 @@ REFORMATION: tuple[Claim, ...] = (
     ),
     Claim(
         "REF-11",
-        _text("the process with the greatest knowledge from the previous list"),
+        _text(
+            "This selection aims to chose the process with the greatest knowledge from the previous list, "
+            "i.e., the process with the most recent committed message."
+        ),
         "The new token site has everything that is stable.",
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "If knowledge is compared by sequence numbers alone: a site that was excluded may have given as "
-        "high a "
-        "number in the list before the last, and is chosen. The list that a number is from must be told, "
-        "and come "
-        "first. Figures 23 and 24 by themselves do not say who becomes the site; with any of the responders "
-        "it "
-        "fails sooner.",
+        "By the second half of the sentence: if the most recent message is the one of the highest number, a "
+        "site that was excluded may have given as high a number in the list before the last, and is chosen. "
+        "The first half can be read as its repair: only knowledge \"from the previous list\" counts, so that "
+        "the list that a number is from must be told, and come first. Figures 23 and 24 by themselves do not "
+        "say who becomes the site; with any of the responders it fails sooner.",
         (
             _deep("DeliveredKept", "violated", "most_recent_list", of=_LARGE, length=13),
             _deep("UniformPrefixOrder", "violated", "most_recent_list", of=_LARGE, length=15),
@@ -625,8 +626,9 @@ REFORMATION: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.NEGATIVE,
         "violated",
-        "They are needed in RBP: without the test numbers of two lists are mixed. But Sending View Delivery "
-        "does not save them: iRBP with its repairs provides it, and needs the same field and the same test, "
+        "This is the converse of the sentence, which the report does not state. The tags are needed in RBP: "
+        "without the test numbers of two lists are mixed. But Sending View Delivery does not save them: "
+        "iRBP with its repairs provides it, and needs the same field and the same test, "
         "since an ACK of the old list may come when the new one is installed; without the test a number of "
         "the old list is taken for one of the new. What a field and a comparison cost in time the report "
         "does not say, and no run of a model can.",
