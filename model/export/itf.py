@@ -332,11 +332,15 @@ def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Pro
     """The specification of a trace in the file `place`, with its constants."""
     if isinstance(subject, Program):
         return subject
-    spec = subject or _found(meta, place)
+    unbound = program(subject or _found(meta, place))
+    kept = {name: value for name, value in meta.constants.items() if name in unbound.constants}
     try:
-        return program(spec).with_constants(**meta.constants)
+        bound = unbound.with_constants(**kept)
+        if bound.digest == meta.digest:  # then it has all constants that the trace may name
+            return unbound.with_constants(**meta.constants)
     except SpecError as error:
         raise _Damage(f"the specification has changed since this trace was made: {error}") from error
+    return bound
 
 
 def _found(meta: _Meta, place: Path) -> type[Spec]:

@@ -249,6 +249,14 @@ def test_one_more_property_variable_constant_or_action_changes_no_run(tmp_path: 
     assert told != f"loaded {digest}"
 
 
+def test_one_property_variable_constant_or_action_less_changes_no_run(tmp_path: Path) -> None:
+    module = tmp_path / "itf_counter.py"
+    module.write_text(COUNTER.replace("import Between", "import Between, Const, witness") + MORE)
+    python_in(tmp_path, SAVE)
+    module.write_text(COUNTER)
+    assert python_in(tmp_path, LOAD).startswith("loaded ")
+
+
 def test_a_step_that_does_something_else_names_the_variable(tmp_path: Path) -> None:
     module = tmp_path / "itf_counter.py"
     module.write_text(COUNTER)
