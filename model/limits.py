@@ -27,7 +27,9 @@ class Limits:
 
     def __init__(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> None:
         self.bounds, self._progress = bounds, progress
-        self.began = _begin.pop() if _begin and bounds.seconds is not None else time.monotonic()
+        self.began = time.monotonic()
+        if bounds.seconds is not None and _here.begin is not None:
+            self.began, _here.begin = _here.begin, None
         self._told = time.monotonic()
 
     def elapsed(self) -> float:
@@ -49,27 +51,34 @@ class Limits:
             self._progress(Progress(0, 0, 0, 0, elapsed, what))
 
 
-_begin: list[float] = []
-"""When the next question was asked, where somebody said so."""
+def now() -> float:
+    """The present moment of the clock of bounds."""
+    return time.monotonic()
 
 
 @contextmanager
 def count_from(began: float) -> Iterator[None]:
     """Let the seconds of the first question in the body that is bounded by them count from this moment (of
-    `time.monotonic`), and not from where it is answered: loading takes time, too.
+    `time.monotonic`), and not from where it is answered: loading and reading take time, too.
+
+    Where somebody has said so before, or a question is being answered, this says nothing.
     """
-    _begin[:] = [began]
+    if _here.begin is not None or _here.asked:
+        yield
+        return
+    _here.begin = began
     try:
         yield
     finally:
-        _begin.clear()
+        _here.begin = None
 
 
 class _Here(threading.local):
-    """The question that this thread answers, outermost first."""
+    """The question that this thread answers, and when the next one was asked, where somebody said so."""
 
     def __init__(self) -> None:
         self.asked: list[Limits] = []
+        self.begin: float | None = None
 
 
 _here = _Here()

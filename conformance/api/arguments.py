@@ -48,7 +48,12 @@ def question(*, also: Iterable[str] = ()) -> Callable[[Callable[P, R]], Callable
                         raise UnknownArgument(_unknown(name, word, args, known))
             for word, value in [*zip(named, args, strict=False), *given.items()]:
                 _see(name, word, value)
-            return function(*args, **given)
+            if given.get("max_seconds") is None:
+                return function(*args, **given)
+            from antiphon.model.limits import count_from, now  # here: most names need no model
+
+            with count_from(now()):
+                return function(*args, **given)
 
         return asked
 
