@@ -136,7 +136,7 @@ def _see(name: str, word: str, value: Any) -> None:
     elif word in _CALLS and not callable(value):
         wanted = "a function"
     elif word in _PATHS and not isinstance(value, str | Path | None):
-        wanted = "a path"
+        wanted = "a text or a pathlib.Path"
     elif word == "expression" and not isinstance(value, str):
         wanted = "a text, a boolean of the language: 'self.count == 3'"
     if wanted:

@@ -12,11 +12,15 @@ from antiphon.conformance.history import TOTAL_ORDER
 from antiphon.conformance.lockstep import LockstepReport
 from antiphon.conformance.lockstep import lockstep as walk
 from antiphon.model.bounds import Bounds
+from antiphon.spec.lang.errors import ArgumentError
+from antiphon.spec.lang.hints import known_names
 
 if TYPE_CHECKING:
     from antiphon.conformance.pipeline import VerifyReport
     from antiphon.conformance.stateful import StatefulReport
 
+_ENGINES = ("generated", "reference")
+"""What executes the specification beside an implementation."""
 Bound: TypeAlias = Binding | str
 """A binding, or the name of a protocol that is bound: then its small model, which is walked in seconds."""
 
@@ -63,6 +67,8 @@ def lockstep(
         engine: what executes the specification.
         progress: called now and then with pairs, transitions and the length of the queue.
     """
+    if engine not in _ENGINES:
+        raise ArgumentError(f"lockstep has no engine {engine!r}; {known_names(engine, _ENGINES)}")
     joined = binding(bound) if isinstance(bound, str) else bound
     machine = joined.program.reference if engine == "reference" else None
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)

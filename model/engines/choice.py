@@ -17,6 +17,7 @@ from antiphon.model.engines.python.machine import CompiledMachine
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.engines.reference import MachineTransitions
 from antiphon.spec.lang import Machine, Program, SpecError
+from antiphon.spec.lang.hints import known_names
 
 
 class Engine(Enum):
@@ -73,7 +74,7 @@ def engine_named(name: Engine | str) -> Engine:
     if isinstance(name, Engine):
         return name
     if name not in ENGINES:
-        raise SpecError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
+        raise SpecError(f"unknown engine {name!r}; {known_names(str(name), ENGINES)}")
     return Engine(name)
 
 
