@@ -72,6 +72,10 @@ class Differs(Exception):
         super().__init__(f"{what}: specification {here}; implementation {there}")
 
 
+class Unsteady(Exception):
+    """What was executed or asked twice was something else the second time."""
+
+
 class Comparison:
     """A binding and a machine that executes its specification: generated code when None.
 
@@ -226,7 +230,7 @@ def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
         Differs: something was raised.
     """
     try:
-        with foreign(Differs, Refused, Misreports, Enough, SpecError):
+        with foreign(Differs, Refused, Misreports, Unsteady, Enough, SpecError):
             yield
     except Raised as raised:
         raise raises(raised, events) from raised.error

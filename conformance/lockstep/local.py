@@ -13,12 +13,13 @@ tell which packets a step touches, it stands for the link.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from antiphon.conformance.bindings import BindingError, Effect, Guarded, Misreports, Refused
 from antiphon.conformance.bindings.links import Content, Link
 from antiphon.conformance.bindings.system import System
+from antiphon.conformance.lockstep.comparison import Unsteady
 from antiphon.model.bounds import Enough
 from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
@@ -32,16 +33,12 @@ FIELD_BITS = 24
 FIELD = (1 << FIELD_BITS) - 1
 
 TWICE = 5_000
-"""So many local steps are executed twice, to see whether the implementation is deterministic; of the later
-ones a sample is.
+"""So many local steps are executed twice, and so many snapshots of a process are asked twice what they mean,
+to see whether the implementation is deterministic; of the later ones a sample is.
 """
 
 NEVER = -1
 """Added to a packed state it gives no state: what cannot agree differs everywhere."""
-
-
-class Unsteady(Exception):
-    """A step that was executed twice did something else the second time."""
 
 
 @dataclass(slots=True)
@@ -295,7 +292,9 @@ class LocalSteps:
         number = process.numbers[snapshot] = len(process.snapshots)
         if number > FIELD:
             raise OverflowError(f"process {me} has more than {FIELD} different snapshots")
-        view = self.binding.project(me, snapshot)
+        view, offered = self.binding.project(me, snapshot), self.binding.offers(me, snapshot)
+        if number < TWICE:
+            self._see_again(me, snapshot, view, offered)
         missing = [name for name in (*self._maps, *self._shared) if name not in view]
         if missing:
             raise self.binding.missing(missing)
@@ -304,7 +303,7 @@ class LocalSteps:
             part = self._bits(name, view[name], me)
             bits = None if part is None or bits is None else bits | part
         offers = 0
-        for step in self.binding.offers(me, snapshot):
+        for step in offered:
             offers |= self._offer(step)
         process.snapshots.append(snapshot)
         process.bits.append(bits)
@@ -334,6 +333,16 @@ class LocalSteps:
             line = self.lines[at]
             expected = expected & ~line.mask | line.bits[implementation >> line.shift & FIELD]
         return expected
+
+    def _see_again(
+        self, me: int, snapshot: Hashable, view: Mapping[str, object], offered: frozenset[Step]
+    ) -> None:
+        """Raise Unsteady where what a snapshot means is not the same when it is asked again."""
+        again = self.binding.project(me, snapshot)
+        with foreign(Enough):
+            same = dict(again) == dict(view)
+        if not same or self.binding.offers(me, snapshot) != offered:
+            raise Unsteady
 
     # Flight -------------------------------------------------------------------------------------------------
 

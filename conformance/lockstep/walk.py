@@ -29,11 +29,12 @@ from antiphon.conformance.lockstep.comparison import (
     Comparison,
     Difference,
     Differs,
+    Unsteady,
     raises,
     raising,
     refuses,
 )
-from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps, Unsteady
+from antiphon.conformance.lockstep.local import FIELD, FIELD_BITS, LocalSteps
 from antiphon.conformance.lockstep.report import LockstepReport, unwalked
 from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
 from antiphon.model.engines import transitions_of
@@ -170,8 +171,12 @@ class _Walk:
                 self.comparison.begin(state, system)
                 with raising():
                     packed = self.locals.pack(system)
+                if self.comparison.start() != system:
+                    raise Unsteady
             except Differs as differs:
                 return self.comparison.difference(state, [], differs)
+            except Unsteady:
+                return self.comparison.unsteady(state, [], OTHERWISE)
             self._add(self.edges.pack(state), packed, NO_PARENT, 0)
         return None
 
