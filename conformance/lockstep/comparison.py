@@ -22,6 +22,9 @@ from antiphon.model.trace import Trace, replay
 from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised, foreign
 
+RERUNS = 5
+"""So often a difference is looked for again before it is told."""
+
 LOCKSTEP = "Lockstep"
 """The name of what a trace of a difference shows."""
 
@@ -205,9 +208,18 @@ class Comparison:
         """
         for seed in range(CHANCES):
             found = self.run(start, steps, seed)
-            if found is not None or (seed + 1 >= tries and not self.drew):
-                return found
+            if found is not None:
+                return self.checked(start, found, seed)
+            if seed + 1 >= tries and not self.drew:
+                return None
         return None
+
+    def checked(self, start: State, found: Difference, seed: int) -> Difference:
+        """A difference as it was found; one that does not come each time in several runs says so."""
+        steps = found.trace.steps
+        if all(self.run(start, steps, seed) is not None for _ in range(RERUNS)):
+            return found
+        return self.unsteady(start, steps, Differs(found.what, found.specification, found.implementation))
 
     def unsteady(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
         """A difference that was found and does not come again in the same steps."""

@@ -9,6 +9,7 @@ This file knows nothing of Hypothesis.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import deque
 
@@ -21,27 +22,28 @@ LOOK_AT = 2_000
 
 
 def guided_walks(run: Run, tally: Tally, generator: random.Random, *, walks: int, steps: int) -> None:
-    """Take so many walks of at most so many steps; the first difference ends them, as does a model all of
-    whose steps were taken.
+    """Take so many walks of at most so many steps; the first difference ends them.
+
+    A walk that comes to rest begins again. Each begins with another seed of the global `random`.
 
     Raises:
         Spent: a bound is hit.
     """
-    for _ in range(walks):
-        try:
-            run.begin(generator.choice(run.starts), generator.randrange(CHANCES))
-            if tally.steps and not any(_way(tally, start, steps) for start in run.starts):
-                return
-            _walk(run, tally, generator, steps)
-        except Diverged:
-            return
+    seeds = generator.sample(range(CHANCES), CHANCES)
+    with contextlib.suppress(Diverged):
+        for _ in range(walks):
+            _walk(run, tally, generator, steps, seeds)
 
 
-def _walk(run: Run, tally: Tally, generator: random.Random, steps: int) -> None:
+def _walk(run: Run, tally: Tally, generator: random.Random, steps: int, seeds: list[int]) -> None:
     way: list[Step] = []
+    run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
     for left in range(steps, 0, -1):
         if not run.steps:
-            return
+            way = []
+            run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
+            if not run.steps:
+                return
         if not way:
             new = [step for step, after in tally.graph[run.state].items() if after is None]
             way = [generator.choice(new)] if new else _way(tally, run.state, left)
