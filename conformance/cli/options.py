@@ -417,9 +417,9 @@ def _parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, Value]:
 def _value(name: str, text: str, default: Value) -> Value:
     """A text as a value of the type of the default."""
     if isinstance(default, bool):
-        if text not in ("true", "false"):
+        if text.lower() not in ("true", "false"):
             raise UsageProblem(f"{name}={text}: {name} is true or false")
-        return text == "true"
+        return text.lower() == "true"
     if isinstance(default, int):
         if not text.removeprefix("-").isdigit():
             further = "; --set stands before each constant again" if "," in text else ""

@@ -111,7 +111,9 @@ def binding_for(program: Program, name: str = "") -> Binding:
             **{
                 item.name: program.constants[item.name]
                 for item in own.declaration.constants
-                if item.name not in notes and program.constants[item.name] != item.default
+                if item.name not in notes
+                # values of a binding need not be the defaults of its specification
+                and (item.name in bound.small or program.constants[item.name] != own.constants[item.name])
             }
         )
     raise NotBound(

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from antiphon.conformance.report.words import settings
 from antiphon.model.changes import beginning, trace_changes
 from antiphon.model.notation import compact, short_places
 from antiphon.model.trace import Trace
@@ -386,7 +387,12 @@ def _event_label(event: Any) -> str:
 
 def _title(trace: Trace, called: str) -> str:
     program = trace.program
-    numbers = [f"{name}={value}" for name, value in program.constants.items() if type(value) is int]
+    defaults = {item.name: item.default for item in program.declaration.constants if not item.repair}
+    shown = {
+        name: program.constants[name]
+        for name, default in defaults.items()
+        if type(default) is int or (program.constants[name] != default and name not in program.restrictions)
+    }
     on = [item.name for item in program.declaration.constants if item.repair and program.constants[item.name]]
     known = [item.name for item in program.declaration.constants if item.repair]
     if not known:
@@ -395,4 +401,4 @@ def _title(trace: Trace, called: str) -> str:
         text = "literal text"
     else:
         text = "all repairs" if len(on) == len(known) else f"{len(on)} of {len(known)} repairs"
-    return " · ".join(part for part in (called or program.name, ", ".join(numbers), text) if part)
+    return " · ".join(part for part in (called or program.name, ", ".join(settings(shown)), text) if part)

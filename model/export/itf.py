@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,10 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     binding: str = ""
     """The binding of the implementation that the trace differs from, as "file.py:Name" relative to the file,
     or "module:Name"; "" for one of the catalogue, or none.
+    """
+    made: list[int] | None = None
+    """The events of the last step that an implementation made too, by their places among those of the
+    specification; None for all.
     """
 
 
@@ -155,6 +160,7 @@ def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
         loop=trace.loop,
         folder=_folder_seen_from(place, bound.spec),
         binding=binding,
+        made=_made(trace),
     )
     names = ["start", *map(compact_step, trace.steps)]
     return {
@@ -262,13 +268,31 @@ def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
             continue
         differing = _difference(bound, trace, states)
         if differing is None:
-            return trace
+            return _as_made(trace, meta.made)
         failure = failure or _Damage(
             f"{differing} is not what the steps lead to"
             + ("" if changed else "; the file was edited or is damaged")
         )
     assert failure is not None
     raise failure
+
+
+def _made(trace: Trace) -> list[int] | None:
+    """Where the events of the last step stand among those of the specification; None where they are these."""
+    if not trace.transitions:
+        return None
+    last = trace.transitions[-1]
+    stated = trace.program.reference.apply(trace.states[-2], last.step).events
+    return None if last.events == stated else [k for k, event in enumerate(stated) if event in last.events]
+
+
+def _as_made(trace: Trace, made: list[int] | None) -> Trace:
+    """The trace, with those events of its last step alone that an implementation made."""
+    if made is None or not trace.transitions:
+        return trace
+    last = trace.transitions[-1]
+    kept = replace(last, events=tuple(event for k, event in enumerate(last.events) if k in made))
+    return replace(trace, transitions=(*trace.transitions[:-1], kept))
 
 
 def _difference(bound: Program, trace: Trace, states: list[dict[str, Any]]) -> str | None:

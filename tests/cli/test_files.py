@@ -247,3 +247,12 @@ def test_what_lockstep_saves_names_its_binding_for_replay_and_its_test(antiphon:
         assert (again.code, "variable lit" in again.out) == (1, True)
     assert "str(HERE / 'cli_dark.py') + ':Dark'" in test.read_text()
     assert "variable lit" in pytest_of(test).stdout
+
+
+def test_a_flag_is_written_as_in_python_too_and_stands_over_the_picture(
+    antiphon: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "alike.itf.json"
+    asked = ("check", "dining-philosophers", "--set", "philosophers=2", "--set", "alike=True")
+    assert antiphon(*asked, "--save", file).code == 1
+    assert "dining-philosophers · philosophers=2, alike=true" in antiphon("show", file).out
