@@ -25,6 +25,7 @@ __all__ = [
     "GroupFailed",
     "InvalidKey",
     "InvalidMembership",
+    "InvalidSetting",
     "LocalError",
     "PayloadTooLarge",
     "Rejection",
@@ -54,6 +55,10 @@ class PayloadTooLarge(LocalError):
 
 class InvalidMembership(LocalError):
     """The members, their addresses or the own place among them do not fit together."""
+
+
+class InvalidSetting(LocalError, ValueError):
+    """An argument of a group is of another kind than it must be, or out of its range; the text names it."""
 
 
 class InvalidKey(LocalError):

@@ -26,7 +26,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
-from antiphon.impl.errors import GroupClosed, GroupFailed, Rejection, UnknownDelivery, Violation
+from antiphon.impl.errors import (
+    GroupClosed,
+    GroupFailed,
+    InvalidSetting,
+    Rejection,
+    UnknownDelivery,
+    Violation,
+)
 from antiphon.impl.layers import Layers
 from antiphon.impl.named import delivering, holders_of
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
@@ -119,8 +126,14 @@ class Group:
             InvalidMembership: name, place, number of members and routes do not fit together.
             UnknownProtocol: no protocol has this name.
             InvalidKey: a key has not 32 bytes.
-            ValueError: the protocol's own settings are impossible, or `stall_s` is not positive.
+            InvalidSetting: an argument is of another kind than it must be, or out of its range.
+            ValueError: the protocol's own settings are impossible.
         """
+        _see_kinds(
+            name=name, me=me, members=members, stall_s=stall_s, layers=layers, protocol=protocol,
+            tracer=tracer, metrics=metrics,
+        )  # fmt: skip
+        _see_addresses(me, bind, routes, multicast)
         self.name = name
         chosen = delivering(protocol, deliver, members)
         self._members = members
@@ -376,3 +389,52 @@ class Group:
         failed = GroupFailed(f"{type(error).__name__}: {error}")
         failed.__cause__ = error
         return failed
+
+
+def _see_kinds(**given: Any) -> None:
+    """Raise InvalidSetting for an argument of another kind than its name says, or out of its range."""
+    layers, stall_s, metrics = given["layers"], given["stall_s"], given["metrics"]
+    seconds = isinstance(stall_s, int | float) and not isinstance(stall_s, bool)
+    rules = {
+        "name": (isinstance(given["name"], str), "a text"),
+        "me": (type(given["me"]) is int, "the own place among the members, from 0"),
+        "members": (type(given["members"]) is int, "how many members the group has"),
+        "stall_s": (seconds and stall_s > 0, "a number of seconds above 0, or math.inf"),
+        "layers": (
+            isinstance(layers, Layers) and all(type(size) is int and size > 0 for size in layers),
+            "Layers(...), each size an integer of at least 1",
+        ),
+        "protocol": (
+            isinstance(given["protocol"], str | Implementation | None),
+            "a name, as 'rbp', or what antiphon.impl.protocols.rbp.rbp() gives",
+        ),
+        "tracer": (hasattr(given["tracer"], "recording"), "a tracer, as EventLog(...)"),
+        "metrics": (metrics is None or hasattr(metrics, "opened"), "Metrics() or None"),
+    }
+    for name, (kept, wanted) in rules.items():
+        if not kept:
+            raise InvalidSetting(f"{name}={given[name]!r}: {name} is {wanted}")
+
+
+def _see_addresses(
+    me: int, bind: Address | socket.socket, routes: Mapping[int, Address], multicast: Address | None
+) -> None:
+    """Raise InvalidSetting for what is no host with a port; only the own port may be 0, which is any."""
+    if not isinstance(bind, socket.socket):
+        _see_address(f"bind={bind!r}", bind, 0)
+    if not isinstance(routes, Mapping):
+        raise InvalidSetting(f"routes={routes!r}: routes are a dict, as {{1: ('127.0.0.1', 7001)}}")
+    for process, route in routes.items():
+        if process != me:
+            _see_address(f"routes[{process!r}]={route!r}", route, 1)
+    if multicast is not None:
+        _see_address(f"multicast={multicast!r}", multicast, 1)
+
+
+def _see_address(said: str, address: Any, least: int) -> None:
+    """Raise InvalidSetting unless it is a host and a port from `least` on."""
+    pair = isinstance(address, tuple | list) and len(address) == 2
+    if not pair or not isinstance(address[0], str) or type(address[1]) is not int:
+        raise InvalidSetting(f"{said}: an address is a host and a port, as ('127.0.0.1', 7000)")
+    if not least <= address[1] <= 65_535:
+        raise InvalidSetting(f"{said}: a port is {least} to 65535")

@@ -112,8 +112,9 @@ def _constants_of(name: str, subject: Any) -> list[str]:
 
 _COUNTS = {
     "max_depth", "max_states", "max_memory_mb", "max_transitions", "threads", "walks", "steps", "runs",
-    "sample",
+    "sample", "seed",
 }  # fmt: skip
+_LEAST = {"threads": 1, "walks": 1, "steps": 1, "runs": 1, "sample": 0, "max_transitions": 1}
 _FLAGS = {"prove", "stop_at_first", "swarm", "fingerprints", "whole", "symmetry", "cone"}
 _CALLS = {"progress", "violated"}
 _PATHS = {"directory", "file", "path"}
@@ -127,6 +128,8 @@ def _see(name: str, word: str, value: Any) -> None:
     wanted = ""
     if word in _COUNTS and (isinstance(value, bool) or not isinstance(value, Integral)):
         wanted = "an integer"
+    elif value < _LEAST.get(word, value) if word in _COUNTS else False:
+        wanted = f"at least {_LEAST[word]}"
     elif word == "max_seconds" and (
         isinstance(value, bool) or not isinstance(value, Real) or math.isnan(float(value))
     ):

@@ -108,7 +108,9 @@ class Report(model_verdict.Report):
 
     def __repr__(self) -> str:
         count = words.counted(len(self.verdicts), "verdict")
-        return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {count}>"
+        worst = self.counterexample
+        shown = "" if worst is None else f"; str() shows {worst.shows}: {words.length(worst)}"
+        return f"<Report on {called(self.program.spec)}: {self.outcome.value}, {count}{shown}>"
 
     def __str__(self) -> str:
         lines = [f"{called(self.program.spec)}  {words.constants(self.program)}"]

@@ -50,11 +50,15 @@ class LockstepReport:
     stopped: Stop | None = None
 
     def __repr__(self) -> str:
-        name, outcome = self.program.name, self.outcome.value
-        return f"<LockstepReport on {name}: {outcome}, {self.transitions} transitions, {self.states} states>"
+        shown = "" if self.difference is None else "; str() shows the run and what differs"
+        return f"<{self._told()}{shown}>"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self)[1:-1], *([] if self.difference is None else [self.difference.shown()])])
+        return "\n".join([self._told(), *([] if self.difference is None else [self.difference.shown()])])
+
+    def _told(self) -> str:
+        walked = f"{self.transitions} transitions, {self.states} states"
+        return f"LockstepReport on {self.program.name}: {self.outcome.value}, {walked}"
 
     @property
     def outcome(self) -> Outcome:

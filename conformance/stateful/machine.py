@@ -68,11 +68,15 @@ class StatefulReport:
     stopped: Stop | None = None
 
     def __repr__(self) -> str:
-        name, outcome = self.program.name, self.outcome.value
-        return f"<StatefulReport on {name}: {outcome}, {self.runs} runs, {self.steps} steps>"
+        shown = "" if self.difference is None else "; str() shows the run and what differs"
+        return f"<{self._told()}{shown}>"
 
     def __str__(self) -> str:
-        return "\n".join([repr(self)[1:-1], *([] if self.difference is None else [self.difference.shown()])])
+        return "\n".join([self._told(), *([] if self.difference is None else [self.difference.shown()])])
+
+    def _told(self) -> str:
+        name, outcome = self.program.name, self.outcome.value
+        return f"StatefulReport on {name}: {outcome}, {self.runs} runs, {self.steps} steps"
 
     @property
     def outcome(self) -> Outcome:

@@ -27,6 +27,7 @@ from antiphon.conformance.suites.values import mutable_parts, spoil
 from antiphon.impl.protocols.core import Delivery, Implementation, Network, ProtocolCore, Send
 from antiphon.impl.tracing import NULL_TRACER, RecordingTracer
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
+from antiphon.spec.lang.errors import SpecError
 
 SHIFT_MS = 4096.0
 """How much later it is at the twin; a power of two, so that sums with it are exact."""
@@ -39,6 +40,7 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
     """Check an implementation, named as `module:function` of a function without arguments that gives it.
 
     Raises:
+        SpecError: nothing stands at `name`.
         AssertionError: a rule is broken, or nothing was ever delivered; the message says where.
     """
     implementation = named(name)
@@ -220,7 +222,18 @@ def _check_hash_seeds(name: str, members: int) -> None:
 
 
 def named(name: str) -> Implementation[Any]:
-    """The implementation that `module:function` gives."""
-    module, _, function = name.partition(":")
-    implementation: Implementation[Any] = getattr(import_module(module), function)()
+    """The implementation that `module:function` gives.
+
+    Raises:
+        SpecError: the name is not of this form, or nothing stands there.
+    """
+    module, sign, function = name.partition(":")
+    if not sign:
+        example = "antiphon.impl.protocols.rbp:rbp"
+        raise SpecError(f"{name!r} names no implementation; write module:function, as {example!r}")
+    try:
+        make = getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise SpecError(f"implementation {name!r}: {error}") from error
+    implementation: Implementation[Any] = make()
     return implementation

@@ -151,6 +151,8 @@ class Admission(Generic[M]):
             )
         if members > MEMBERS_MAX:
             raise InvalidMembership(f"{members} members; a group has at most {MEMBERS_MAX}")
+        if members < 2:
+            raise InvalidMembership(f"{members} members; a group has at least 2")
         if not 0 <= me < members:
             raise InvalidMembership(
                 f"process {me} of {members}: members are numbered from 0 to {members - 1}"

@@ -72,7 +72,7 @@ def test_the_shortest_counterexample_prints_draws_and_is_read_again(tmp_path: Pa
     assert run.end["big"] == "4"
     assert repr(run) == "<Trace of die-hard: NotSolved, 6 steps>"
     assert str(run).splitlines()[0].startswith("die-hard")
-    assert repr(report) == "<Report on die-hard: violated, 1 verdict>"
+    assert repr(report) == "<Report on die-hard: violated, 1 verdict; str() shows NotSolved: 6 steps>"
     assert "violated  NotSolved: false after 6 steps" in str(report)
     run.save(tmp_path / "jugs.itf.json")
     again = antiphon.load(tmp_path / "jugs.itf.json")

@@ -155,7 +155,10 @@ WRONG: dict[str, Callable[[], object]] = {
     "max_depth=-1: a bound is not negative": lambda: antiphon.check(Office, max_depth=-1),
     "depth -1: a run has 0 or more steps": lambda: antiphon.check(Office, engine="z3", max_depth=-1),
     "engine 'z3' looks up to a depth": lambda: antiphon.find(Office, "True", engine="z3"),
-    "walks is 0 and steps is 100": lambda: antiphon.simulate(Office, walks=0),
+    "simulate: walks=0: walks is at least 1": lambda: antiphon.simulate(Office, walks=0),
+    "check: threads=0: threads is at least 1": lambda: antiphon.check(Office, threads=0),
+    "simulate: seed='a': seed is an integer": lambda: antiphon.simulate(Office, seed="a"),  # type: ignore[arg-type]
+    "stateful: runs=0: runs is at least 1": lambda: antiphon.stateful("total", runs=0),
     "<expression>:1:1: Office has no 'opn'; did you mean 'open'?": lambda: antiphon.find(Office, "self.opn"),
     "no verdict about 'opne'; known: ": lambda: antiphon.check(Office)["opne"],
     "3 is no key of this map; its keys are ": lambda: antiphon.find(Office, "True").trace.states[0].count[3],  # type: ignore[union-attr]

@@ -13,6 +13,7 @@ from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.totem import totem
+from antiphon.spec.lang import SpecError
 
 QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
 """A message and its number; the queues double four times what they wait, more where clocks differ."""
@@ -276,3 +277,16 @@ def test_what_can_be_changed_is_found_wherever_it_stands() -> None:
     assert list(mutable_parts((1, "a", b"b", None, 1.5, True, Identifier(0, 1), frozenset({(1,)})))) == []
     assert list(mutable_parts((0, [1], Identifier({}, 1)))) == ["[1] is a list", "[2][source] is a dict"]  # type: ignore[arg-type]
     assert list(mutable_parts(bytearray())) == ["it is a bytearray"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rbp", "'rbp' names no implementation; write module:function, as 'antiphon.impl.protocols.rbp:rbp'"),
+        ("nowhere:core", "implementation 'nowhere:core': No module named 'nowhere'"),
+        ("antiphon.impl.protocols.rbp:rpb", "has no attribute 'rpb'"),
+    ],
+)
+def test_a_name_of_nothing_is_refused(name: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        check_core(name)
