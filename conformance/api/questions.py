@@ -143,8 +143,16 @@ def find(
 ) -> Found:
     """Look for a reachable state in which an expression is true, and the shortest way to one.
 
-    `expression` is a boolean of the language over `self`, for example `any(self.holding[p] for p in
-    self.each(Process))`. The other arguments are those of `check`.
+    Args:
+        subject: a specification, its name, or a program.
+        expression: a boolean of the language over `self`, for example `any(self.holding[p] for p in
+            self.each(Process))`.
+        engine: what looks, as of `check`; `z3` looks up to `max_depth`.
+        max_depth: look no further than so many steps.
+        max_states: stop soon after so many states.
+        max_seconds: stop after this time.
+        max_memory_mb: stop at this size of the process, in MiB.
+        progress: called now and then with the depth and the states so far.
 
     Raises:
         SpecError: the specification or the expression cannot be read.

@@ -19,7 +19,7 @@ from antiphon.spec.lang import types, values
 from antiphon.spec.lang.annotations import Scope, notes_of
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.hints import known_names
-from antiphon.spec.lang.source import is_settled, place_of, place_of_function
+from antiphon.spec.lang.source import is_settled, place_of, place_of_function, written_twice
 from antiphon.spec.lang.values import FairNote, In, LivenessNote, Mark
 from antiphon.spec.lang.variants import (
     Ambiguity,
@@ -146,6 +146,13 @@ def declare(cls: type) -> Declaration:
 def _declare(cls: type) -> Declaration:
     found = _Parts(cls)
     for part in found.parts:
+        twice = None if is_settled(part) else written_twice(part)
+        if twice is not None:
+            raise SpecError(
+                f"{part.__name__} has {twice[0]!r} twice, and Python keeps the second alone",
+                twice[1],
+                "another name for one of them",
+            )
         for name, annotation in _annotations(part).items():
             found.annotated(name, annotation, part)
         for name, default in vars(part).items():

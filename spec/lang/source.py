@@ -158,3 +158,23 @@ def place_of_function(function: Any, parameter: str = "") -> Location:
         if argument.arg == parameter:
             return source.at(argument)
     return source.at(node)
+
+
+def written_twice(cls: type) -> tuple[str, Location] | None:
+    """The first method or variable that the body of a class defines a second time, and where."""
+    found = class_of(cls)
+    if found is None:
+        return None
+    source, node = found
+    seen: set[tuple[type, str]] = set()
+    for statement in node.body:
+        name = ""
+        if isinstance(statement, ast.FunctionDef):
+            changes = any(isinstance(item, ast.Attribute) for item in statement.decorator_list)  # x.setter
+            name = "" if changes else statement.name
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            name = statement.target.id
+        if name and (type(statement), name) in seen:
+            return name, source.at(statement)
+        seen.add((type(statement), name))
+    return None

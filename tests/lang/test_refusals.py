@@ -226,6 +226,8 @@ METHODS = [
         "can never be taken: it requires q in self.qs_seen",
         "another first parameter",
     ),
+    ("@action\ndef up(self, q: Q) -> None:\n    self.b = True\n@action\n«def up(self) -> None:\n    self.b = False",
+     "has 'up' twice, and Python keeps the second alone", "another name"),
     ("@invariant\n«def up(self) -> int:\n    return 1", "a predicate is a bool", "-> bool"),
     ("@invariant\n«def up(self, q: Q) -> bool:\n    return True", "takes no parameters", "self.each"),
     ("@action\n«def up(self) -> bool:\n    return True", "an action, which gives no value", "-> None"),
@@ -250,6 +252,7 @@ def test_a_method_is_refused_where_it_is_wrong(methods: str, reason: str, instea
 
 
 CLASSES = [
+    ("class T(Spec):\n    n: bool = True\n    «n: bool = False", "T has 'n' twice", "another name"),
     ("class T(Spec):\n    «n: Small", "T.n has no value", "initial value"),
     ("class T(Spec):\n    «n: int = 0", "a plain int has no bounds", "Between"),
     ("class T(Spec):\n    «n: Seq[P] = ()", "needs its greatest length", "AtMost"),
