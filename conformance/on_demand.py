@@ -18,7 +18,14 @@ def on_demand(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[s
         """Load a name when it is first used."""
         if name not in module_of:
             raise AttributeError(f"{package} has no {name!r}; it has {', '.join(sorted(module_of))}")
-        found = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        try:
+            module = import_module(f"{package}.{module_of[name]}")
+        except ModuleNotFoundError:
+            from antiphon.conformance.extras import needs_spark  # here: seldom needed
+
+            needs_spark(f"{package}.{name}")
+            raise
+        found = getattr(module, name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -17,9 +17,16 @@ from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Histogram, generate_latest, start_http_server
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+try:
+    from prometheus_client import CollectorRegistry, Histogram, generate_latest, start_http_server
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+    from prometheus_client.registry import Collector
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "antiphon.impl.metrics needs prometheus_client, which is not installed; "
+        "install the extra: pip install 'antiphon[metrics]'",
+        name=error.name,
+    ) from error
 
 from antiphon.impl.group import Group
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 __all__ = ["main"]
 
@@ -20,8 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given == ["--version"]:
         import antiphon
 
-        sys.stdout.write(f"antiphon {antiphon.__version__}\n")
-        return 0
+        with suppress(OSError, AttributeError):  # full, or closed: `run` says what a failed output means
+            sys.stdout.write(f"antiphon {antiphon.__version__}\n")
+            sys.stdout.flush()
+            return 0
     try:
         from antiphon.conformance.cli.app import run  # here: the version needs none of it
     except KeyboardInterrupt:

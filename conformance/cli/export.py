@@ -102,6 +102,9 @@ def export(
 def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Path, str]:
     """What is written where."""
     if to is Target.TLA:
+        if file is not None and file.suffix == ".cfg":
+            wanted = file.with_suffix(".tla")
+            raise output.UsageProblem(f"--output {file}: TLC's configuration has this name; name {wanted}")
         module = write.tla(bound, name=file.stem if file is not None else None)
         path = file or Path(f"{module.name}.tla")
         return {path: module.text, path.with_suffix(".cfg"): module.configuration}
@@ -140,11 +143,7 @@ def check_exports(
                 )
             )
         except exports.SpinFailure as error:
-            found.append(
-                exports.Comparison(
-                    model, 0, 0, frozenset(), None, Outcome.UNKNOWN, error.shown()
-                )
-            )
+            found.append(exports.Comparison(model, 0, 0, frozenset(), None, Outcome.UNKNOWN, error.shown()))
         if not json and output.err().is_terminal:
             output.err().print(
                 f"{len(found)}: {model.name}, {found[-1].outcome.value} {found[-1].difference}",

@@ -29,13 +29,13 @@ HERE = Path(__file__).resolve().parent
 '''
 
 _SHOWS = '''def test_{words}() -> None:
-    """{length} steps of {program} from {name} still show {shows}."""
+    """{steps} of {program} from {name} still show {shows}."""
     replayed = on_specification(antiphon.load(HERE / {path!r}{specification}))
     assert replayed.outcome is Outcome.{outcome}, replayed.reason
 '''
 
 _AGREES = '''def test_{words}() -> None:
-    """Specification and implementation agree in all {length} steps of {program} from {name}."""
+    """Specification and implementation agree in all {steps} of {program} from {name}."""
     replayed = on_implementation(antiphon.load(HERE / {path!r}{specification}){binding})
     assert replayed.outcome is Outcome.HOLDS, replayed.reason
 '''
@@ -81,7 +81,7 @@ def regression_test(
         "function": "on_implementation" if agrees else "on_specification",
         "path": os.path.relpath(file.resolve(), out.resolve().parent),
         "words": f"{stem}_{'implementation_agrees' if agrees else f'still_shows_{shows}'}",
-        "length": str(len(trace)),
+        "steps": f"{len(trace)} step{'s' * (len(trace) != 1)}",
         "program": trace.program.name,
         "shows": trace.shows,
         "outcome": outcome.upper(),

@@ -59,8 +59,10 @@ def on_specification(trace: Trace) -> Replayed:
     if not _shows(trace, name, kind):
         return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run, but they do not show {name}")
     if kind is PropertyKind.WITNESS:
-        return Replayed(Outcome.HOLDS, f"{name} is reached after {len(trace)} steps")
-    return Replayed(Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} steps")
+        return Replayed(Outcome.HOLDS, f"{name} is reached after {len(trace)} step{'s' * (len(trace) != 1)}")
+    return Replayed(
+        Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} step{'s' * (len(trace) != 1)}"
+    )
 
 
 def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:

@@ -23,7 +23,7 @@ from antiphon.model.export.stated import stated
 from antiphon.model.export.tla_formula import formula
 from antiphon.model.export.tla_steps import Run, straight, value_of
 from antiphon.model.export.tla_text import Scope, Texts
-from antiphon.model.export.tla_types import Names, literal
+from antiphon.model.export.tla_types import MODULES, WORDS, Names, literal
 from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.walk import nodes, variables_read
 
@@ -75,7 +75,10 @@ def tla(program: Program, *, name: str | None = None, properties: Iterable[str] 
         SpecError: it uses something that is not exported (a loop over a large set, `next` over a set), or
             there is no such property.
     """
-    return _Maker(program, name or spelt(program.name), properties).module()
+    if name is None:
+        name = spelt(program.name)
+        name += "_1" * (name in WORDS or name in MODULES)
+    return _Maker(program, name, properties).module()
 
 
 class _Maker:
@@ -83,6 +86,10 @@ class _Maker:
         if not name.isidentifier() or not name.isascii():
             raise SpecError(
                 f"{name!r} is no name of a TLA+ module", instead="letters, digits and underscores"
+            )
+        if name in WORDS or name in MODULES:
+            raise SpecError(
+                f"{name!r} is a word or a module of TLA+ itself", instead="another name of the file"
             )
         self.program, self.name, self.form = program, name, program.module
         self.functions = {function.name: function for function in self.form.functions}

@@ -43,6 +43,8 @@ RESERVED = WORDS | frozenset((
     "MaxOf", "MinOf", "DropFirst", "Slice", "Reverse", "Divided", "Rest", "record",
 ))  # fmt: skip
 """Words that no name of a specification may take in the module: those, what it extends, and its own."""
+MODULES = frozenset(("Integers", "Naturals", "Reals", "Sequences", "FiniteSets", "TLC", "Bags", "Peano"))
+"""Modules that the module extends, those that they extend, and others that a tool has under these names."""
 LARGEST = (1 << 31) - 1
 """The largest number that TLC computes with."""
 

@@ -336,7 +336,7 @@ class _Tally:
 
     def _said(self, name: str, length: int) -> str:
         said = "is true" if self.kinds[name] is PropertyKind.WITNESS else "is false"
-        return f"{name} {said} after {length} steps"
+        return f"{name} {said} after {length} step{'s' * (length != 1)}"
 
     def _oblige(self, walk: int, start: State, taken: list[Step], state: State) -> None:
         for name, kind in self.kinds.items():
@@ -355,7 +355,8 @@ class _Tally:
     ) -> None:
         """An obligation is false where nothing but faults can happen; a step may be `held` by a budget."""
         if held is None:
-            why = f"quiescence: after {len(taken)} steps nothing but faults can happen and it is false"
+            length = f"{len(taken)} step{'s' * (len(taken) != 1)}"
+            why = f"quiescence: after {length} nothing but faults can happen and it is false"
             self.note(name, _Run(walk, start, taken, why))
         else:
             reason = walk, len(taken), short_of_budget(len(taken), held)

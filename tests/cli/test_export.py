@@ -68,6 +68,7 @@ def test_the_document_of_export_has_the_text_or_the_files(antiphon: Run, tmp_pat
             "Courier has more than 3 states: too many to be drawn",
         ),
         ((COURIER, "--to", "tla", "--output", "two-words.tla"), "'two-words' is no name of a TLA+ module"),
+        ((COURIER, "--to", "tla", "--output", "Model.cfg"), "configuration has this name; name Model.tla"),
         ((COURIER, "--to", "dot", "--output", "nowhere/x.dot"), "--output nowhere/x.dot: cannot be written"),
         (("dpt", "--to", "dot"), "did you mean 'dtp'?"),
     ],

@@ -246,6 +246,7 @@ def test_what_lockstep_saves_names_its_binding_for_replay_and_its_test(antiphon:
         again = antiphon("replay", file, "--pytest", test)
         assert (again.code, "variable lit" in again.out) == (1, True)
     assert "str(HERE / 'cli_dark.py') + ':Dark'" in test.read_text()
+    assert "agree in all 1 step of" in test.read_text()
     assert "variable lit" in pytest_of(test).stdout
 
 

@@ -103,7 +103,12 @@ def started(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [(["check", "die-hard", "--no-diagram"], 1), (["check", "two-phase"], 70), (["--help"], 70)],
+    [
+        (["check", "die-hard", "--no-diagram"], 1),
+        (["check", "two-phase"], 70),
+        (["--help"], 70),
+        (["--version"], 70),
+    ],
 )
 def test_a_full_disk_under_standard_output_takes_no_verdict_away(command: list[str], code: int) -> None:
     with Path("/dev/full").open("wb") as full:

@@ -117,6 +117,14 @@ def test_words_of_tla_are_no_names(tmp_path: Path) -> None:
     assert "LET is LET_1" in module.text
 
 
+def test_a_specification_with_the_name_of_a_module_of_tla_has_another(tmp_path: Path) -> None:
+    (tmp_path / "modules.py").write_text(TEXT.format(first="on", variables="    on: Flag = False",
+        assignments="        self.on = True").replace("class Named", "class Sequences"))  # fmt: skip
+    module = tla(antiphon.program(f"{tmp_path / 'modules.py'}:Sequences"))
+    assert module.name == "Sequences_1"
+    assert " MODULE Sequences_1 " in module.text.splitlines()[0]
+
+
 RECORDS = '''
 from typing import Annotated
 from antiphon.spec.lang import *

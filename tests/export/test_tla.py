@@ -471,6 +471,9 @@ def test_the_name_is_that_of_the_file_and_must_be_one() -> None:
     assert tla(CASES["DieHard"], name="Jugs").text.splitlines()[0].strip("- ") == "MODULE Jugs"
     with pytest.raises(SpecError, match="no name of a TLA\\+ module"):
         tla(CASES["DieHard"], name="die-hard")
+    for name in ("Integers", "TLC", "MODULE"):
+        with pytest.raises(SpecError, match=f"'{name}' is a word or a module of TLA\\+ itself"):
+            tla(CASES["DieHard"], name=name)
 
 
 def test_only_the_wanted_properties_are_stated() -> None:

@@ -132,6 +132,27 @@ def test_the_command_runs_from_the_wheel_alone(environment: Path, tmp_path: Path
     assert "Usage" in run(environment / "bin" / "antiphon", "--help", cwd=tmp_path)
 
 
+NAMED = """
+import antiphon.conformance.pipeline as pipeline
+for name in pipeline.__all__:
+    try:
+        getattr(pipeline, name)
+    except ImportError as error:
+        print(error)
+try:
+    import antiphon.impl.metrics
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_a_name_that_needs_an_extra_says_which(environment: Path, tmp_path: Path) -> None:
+    *of_spark, of_metrics = run(environment / "bin" / "python", "-c", NAMED, cwd=tmp_path).splitlines()
+    assert of_spark
+    assert [line for line in of_spark if not line.endswith("pip install 'antiphon[spark]'")] == []
+    assert of_metrics.endswith("pip install 'antiphon[metrics]'")
+
+
 SMALL = ("--processes", "2", "--messages", "1", "--losses", "0", "--timeouts", "0")
 SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "gate": (64, ("--directory", "/dev/null/gate")),

@@ -41,15 +41,20 @@ def read(page: str, batch: str, model: str = "") -> int:
 def test_what_the_pages_do_on_spark(
     master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A swarm goes into a lake, its coverage is asked, its logs are judged, and all tables are read."""
+    """A swarm goes into a lake, its coverage is asked, a way to what no run took becomes a test, its logs are
+    judged, and all tables are read.
+    """
     monkeypatch.chdir(tmp_path)
-    swarms, coverage, _, _ = commands("coverage.md")
+    swarms, coverage, never, replay = commands("coverage.md")
     wide = [words for words in commands("swarm.md") if "--spark" in words]
     ingest, verify = commands("lake.md")
     on = ["--master", master]
     assert main([*swarms, "--runs", "6", *on]) == 0
     (batch,) = [each.name for each in (tmp_path / "lake" / "batches").iterdir() if each.name[0] != "."]
     assert main([*coverage, *on]) == 0
+    assert main([*never, *on]) == 0
+    assert main(replay) == 0
+    assert (tmp_path / replay[-1]).is_file()
     (model,) = [each.name for each in (tmp_path / "lake" / "models").iterdir()]
     assert read("coverage.md", batch, model) > 0
     code = main([*verify, *on])
