@@ -37,7 +37,7 @@ class Kind:
 
 def is_place(name: str) -> bool:
     """Whether a name says where something stands: none of the catalogue does."""
-    return ":" in name or name.endswith(".py") or "/" in name or Path(name).suffix != ""
+    return name in (".", "..") or ":" in name or "/" in name or Path(name).suffix != ""
 
 
 def stands_at(name: str, kind: Kind) -> Any:
@@ -48,6 +48,8 @@ def stands_at(name: str, kind: Kind) -> Any:
             listed.
     """
     module, _, qualified = name.partition(":")
+    if not module:
+        raise SpecError(f"{kind.name} {name!r} names no module; write file.py:Class or module:Class")
     if module.endswith(".py"):
         return _in_file(Path(module), qualified, kind)
     if "/" in module or ":" not in name:
@@ -94,7 +96,7 @@ def see_current_directory() -> None:
 def _no_place(path: Path, qualified: str) -> str:
     """Why a name that is no file of Python and no module says nothing, and what it may have meant."""
     member = f":{qualified}" if qualified else ""
-    file = path.with_name(f"{path.name}.py")
+    file = path.parent / f"{path.name}.py"  # with_name refuses a path that has no name, as "."
     if file.is_file():
         return f"it stands in a file of Python: {file}{member}"
     if path.is_dir():

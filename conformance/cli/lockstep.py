@@ -72,7 +72,7 @@ def lockstep(
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
     if json:
         return output.finish(_document(protocol, report, saved))
-    return _print(protocol, report, saved)
+    return _print(protocol, report, saved, fault)
 
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:
@@ -106,7 +106,7 @@ def _repaired(program: Program) -> str:
     return f"; all repairs but {', '.join(without)}" if without else "; all repairs"
 
 
-def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int:
+def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault: str | None) -> int:
     console = output.out()
     numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
     console.print(f"{protocol}: {', '.join(settings(numbers))}{_repaired(report.program)}", style="bold")
@@ -128,7 +128,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
         console.print(f"  {count:>12,}  {action}")
     for name, reason in report.exempt.items():
         console.print(f"not compared: {name}: {reason}", style="bright_black")
-    print_difference(report.difference, saved)
+    print_difference(report.difference, saved, fault)
     reason = "they agree everywhere" if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
         reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
@@ -136,7 +136,9 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None) -> int
     return report.outcome.exit_code
 
 
-def print_difference(difference: room.Difference | None, saved: str | Path | None) -> None:
+def print_difference(
+    difference: room.Difference | None, saved: str | Path | None, fault: str | None = None
+) -> None:
     """Where the two part, with the trace and its picture."""
     if difference is None:
         return
@@ -146,6 +148,7 @@ def print_difference(difference: room.Difference | None, saved: str | Path | Non
     output.print_diagram(difference.trace)
     output.out().print(str(difference), style="red", soft_wrap=True)
     if saved:
+        without = " without the planted fault" if fault else ""
         output.out().print(
-            f"trace saved: {saved}; run it again with antiphon replay {saved}", soft_wrap=True
+            f"trace saved: {saved}; run it again{without} with antiphon replay {saved}", soft_wrap=True
         )

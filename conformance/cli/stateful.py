@@ -62,7 +62,7 @@ def stateful(
                 difference=documents.difference_document(report.difference), saved=saved,
             )
         )  # fmt: skip
-    print_difference(report.difference, saved)
+    print_difference(report.difference, saved, fault)
     reason = "specification and implementation agree" if report.difference is None else report.difference.what
     if report.stopped is not None:
         output.out().print(f"not every run was taken: {report.stopped}", style="yellow")

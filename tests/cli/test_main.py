@@ -36,6 +36,10 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
             ("check", "dpt"),
             f"'dpt'; known: {', '.join(names())}, or module:Class, or file.py; did you mean 'dtp'?",
         ),
+        (("check", "."), ". is a directory"),
+        (("check", "./"), ". is a directory"),
+        (("lockstep", "/"), "/ is a directory"),
+        (("check", ":Spec"), "specification ':Spec' names no module; write file.py:Class or module:Class"),
         (("check", "no_such_module:Spec"), "module 'no_such_module' cannot be imported"),
         (
             ("check", "cli_courier:Curier"),

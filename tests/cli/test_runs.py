@@ -40,6 +40,7 @@ def test_a_planted_fault_is_found_shown_and_saved(antiphon: Run, tmp_path: Path,
     assert "  specification:  " in answer.out
     assert "  implementation: " in answer.out
     assert answer.out.splitlines()[-1].startswith("✗ violated  rbp: ")
+    assert "run it again without the planted fault with antiphon replay" in answer.out
     assert antiphon("replay", file).code == 0
 
 
