@@ -7,11 +7,12 @@ where a line comes from, or what its reader does with a fault.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 import msgspec
 
 from antiphon.conformance.trace.schema import SCHEMA, VERSION, Event, Header
+from antiphon.spec.lang.hints import did_you_mean
 
 NO_HEADER: Final = f'no header: the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}'
 
@@ -48,6 +49,8 @@ _event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _fields = msgspec.json.Decoder(dict[str, Any])
 _encode = msgspec.json.Encoder().encode
 
+_KINDS = tuple(str(each.__struct_config__.tag) for each in get_args(Event))
+
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises: not JSON or not of the wanted type, not UTF-8, nested too deeply."""
 
@@ -64,7 +67,7 @@ def decode_line(number: int, line: bytes) -> Line:
         event = _event.decode(line)
         return Line(event=event, more=_unknown(line, event))
     except _UNDECODABLE as error:
-        return Line(fault=shortened(f"not an event: {_shown(line)}: {error}"))
+        return Line(fault=shortened(_unknown_kind(line) or f"not an event: {_shown(line)}: {error}"))
 
 
 def shortened(text: str, characters: int = _TOLD_MAX) -> str:
@@ -98,6 +101,18 @@ def _unknown(line: bytes, known: Event | Header) -> Mapping[str, Any]:
         for name, value in _fields.decode(line).items()
         if name != "kind" and name not in known.__struct_fields__
     }
+
+
+def _unknown_kind(line: bytes) -> str:
+    """Name the kind of a line that no event has, and those that there are; empty if an event has it."""
+    try:
+        kind = _fields.decode(line).get("kind")
+    except _UNDECODABLE:
+        return ""
+    if not isinstance(kind, str) or kind in _KINDS:
+        return ""
+    hint = did_you_mean(kind, _KINDS)
+    return f"not an event: no kind {shortened(kind, 30)!r}{hint or ';'} known: {', '.join(_KINDS)}"
 
 
 def _shown(line: bytes) -> str:

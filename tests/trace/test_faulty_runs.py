@@ -163,3 +163,10 @@ def test_a_name_that_is_not_as_the_schema_says_is_a_fault(wrong: str) -> None:
     name, _, value = wrong.partition(":")
     event[json.loads(name)] = json.loads(value)
     assert decode_line(2, json.dumps(event).encode()).fault is not None
+
+
+def test_a_kind_that_no_event_has_is_answered_with_those_that_there_are() -> None:
+    fault = decode_line(2, b'{"kind":"delivr","i":1,"m":"0:1"}').fault
+    assert fault is not None
+    assert fault.startswith("not an event: no kind 'delivr'; did you mean 'deliver'? known: broadcast, ")
+    assert "no kind 'other'; known: " in (decode_line(2, b'{"kind":"other"}').fault or "")
