@@ -1,16 +1,19 @@
-"""The blocks of docs/lake.md, docs/swarm.md and docs/coverage.md that need Spark run, with few runs."""
+"""The blocks of docs/lake.md, docs/swarm.md, docs/coverage.md, docs/watching.md and docs/scale.md that need
+Spark run, with few runs.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from antiphon.conformance.cli import main
 
+HEALTHY = "0: +a a b | 1: +b a b"
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -66,3 +69,28 @@ def test_what_the_pages_do_on_spark(
     assert made == 1
     assert main([ingest[0], "runs", *ingest[-2:], *on]) == 0
     capsys.readouterr()
+
+
+def test_what_the_page_on_watching_does(
+    write_run: Callable[[Path, str], None],
+    master: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is there now is judged. The command without `--once` would watch until Ctrl-C."""
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "logs" / "run", HEALTHY)
+    for words in commands("watching.md"):
+        assert main([*words, *([] if "--once" in words else ["--once"]), "--master", master]) in (0, 2)
+    assert capsys.readouterr().out
+
+
+def test_what_the_page_on_scale_does(
+    master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a small bound; the master of the second command is the reader's."""
+    monkeypatch.chdir(tmp_path)
+    here, _ = (shlex.split(line, comments=True)[1:] for line in blocks("scale.md", "sh")[0].splitlines())
+    assert main([*here, "--master", master, "--max-states", "100"]) == 2
+    assert "100 states" in capsys.readouterr().out
