@@ -40,10 +40,12 @@ async def main(me: int, protocol: str, deliver: str, port: int, members: list[st
 
 
 def numbered(group: Group) -> list[str]:
-    """What is here with its place and was not delivered: in the layers, or in RBP with stability."""
+    """What is here with its place and `delivered` has not: in the layers, in RBP with stability, untaken."""
     batches = group._endpoint._batches
     assert batches is not None
-    waiting = [one.payload.decode() for _, messages in batches.snapshot().kept for one in messages]
+    untaken = [*group._events, *group._endpoint.untaken]
+    kept = [one for _, messages in batches.snapshot().kept for one in messages]
+    waiting = [one.payload.decode() for one in (*untaken, *kept)]
     if group._endpoint.holders == 1:
         return waiting
     state: Any = group._endpoint.core.observe()  # type: ignore[attr-defined]
