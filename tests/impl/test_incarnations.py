@@ -222,3 +222,11 @@ def test_what_is_no_frame_of_the_group_is_refused_and_not_answered(frame: bytes,
     assert result.kind is kind
     assert result.detail
     assert one.frames_to_send() == []
+
+
+def test_a_heartbeat_for_a_member_that_is_not_known_takes_no_place_of_a_datagram() -> None:
+    one, other = member(0), member(1)
+    for k in range(2 * WAITING_MAX):
+        one.send(1, b"", GREETINGS_MS * k)
+    one.send(1, b"data", 0.0)
+    assert talk(one, other)[0] == [b"data"]

@@ -177,6 +177,10 @@ def test_the_line_of_a_member_ends_where_it_crashes() -> None:
     assert lines[at[4]][column] == "●"
     root = ElementTree.fromstring(svg(drawn))
     assert "crashed" in "".join(root.itertext())
+    lines = [line.attrib for line in root.iter("{http://www.w3.org/2000/svg}line")]
+    lives = [line for line in lines if line["x1"] == line["x2"] and line["stroke"] == "#4a5568"]
+    assert len(lives) == 3, "one ends, goes on below, and the other is whole"
+    assert float(lives[0]["y2"]) < float(lives[1]["y1"]) < float(lives[1]["y2"]) == float(lives[2]["y2"])
 
 
 def test_without_messages_each_step_shows_the_values_that_it_changed() -> None:
