@@ -155,6 +155,7 @@ class Endpoint(Generic[M]):
             TypeError, PayloadTooLarge: as the core's `broadcast`, or with layers as `Batches.put`.
             GroupFailed: no number is left.
         """
+        self._wake(now)
         if self._batches is None:
             if holders > self.holders:
                 told = f"delivered when {self.holders} members have it; waiting for {holders} takes layers"
@@ -176,6 +177,7 @@ class Endpoint(Generic[M]):
             GroupFailed: it proves that the members have no common order any more.
         """
         self._now = now
+        self._wake(now)
         self._heartbeats.heard(sender, now)
         if not data:
             return
@@ -217,10 +219,10 @@ class Endpoint(Generic[M]):
         Raises:
             GroupFailed: a member is silent, or this one has made no progress, for `stall_ms`.
         """
+        self._wake(now)
         self._carrier.tick(now)
         self.core.tick(now)
         self._settle(now)
-        self.progress_at = min(now, self.progress_at + self._heartbeats.slept(now))
         silences = self._heartbeats.silences(now)
         if silences and silences[0].ms >= self._heartbeats.limit_ms:
             raise GroupFailed(self._stalled(now))
@@ -299,6 +301,10 @@ class Endpoint(Generic[M]):
         lacking = () if self._batches is None else self._batches.lacking
         held_back = "".join(f"; {wait}" for wait in (*lacking, *self._silent(), *self.slow()))
         return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}{held_back}>"
+
+    def _wake(self, now: float) -> None:
+        """Count the time for which this member was asleep until this step as nobody's silence or waiting."""
+        self.progress_at = min(now, self.progress_at + self._heartbeats.slept(now))
 
     def _silent(self) -> tuple[Wait, ...]:
         """Return the members that have missed several heartbeats, the longest silent first."""

@@ -4,7 +4,7 @@
 2. Every datagram of a member, a heartbeat too, is a sign of life. Its silence is the time since the last one.
 3. A member that was never heard may not have started yet. Its silence begins with the first datagram, other
    than a heartbeat, that was sent to it: before that nobody misses it.
-4. A `tick` that comes later than a heartbeat after it was due shows that this member itself was asleep (a
+4. A step that comes later than a heartbeat after a `tick` was due shows that this member itself was asleep (a
    stopped process, a suspended machine, a blocked event loop). That time counts as nobody's silence.
 
 No clock and no socket: `now`, in milliseconds, comes in. This module must not know a protocol, an address or
@@ -79,7 +79,10 @@ class Heartbeats:
         return due
 
     def slept(self, now: float) -> float:
-        """Return the milliseconds for which this member was asleep until now; they are nobody's silence."""
+        """Return the milliseconds for which this member was asleep until now; they are nobody's silence.
+
+        To be asked first in every step: a heartbeat that is sent meanwhile hides the sleep.
+        """
         if not self._beats:
             return 0.0
         late = now - min(self._sent_at.values()) - self._every_ms
@@ -87,6 +90,7 @@ class Heartbeats:
             return 0.0
         for process, since in self._since.items():
             self._since[process] = min(now, since + late)
+        self._sent_at = {process: min(now, at + late) for process, at in self._sent_at.items()}
         return late
 
     def silences(self, now: float) -> tuple[Silence, ...]:

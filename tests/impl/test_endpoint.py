@@ -80,7 +80,7 @@ def test_progress_gives_time_anew() -> None:
     endpoint.broadcast(b"c", START)
     live(endpoint, START + 900.0, 0, 1)
     endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 900.0)
-    live(endpoint, START + 1_100.0, 0, 1)
+    live(endpoint, START + 1_190.0, 0, 1)
     assert endpoint.progress_at == START + 900.0
     endpoint.datagram_received(0, datagram(0, Numbered(None, 1)), START + 1_200.0)
     assert endpoint.progress_at == START + 900.0
@@ -166,6 +166,22 @@ def test_the_others_silence_does_not_count_while_this_member_slept() -> None:
     live(endpoint, START + 11_399.0, 0)
     with pytest.raises(GroupFailed, match=SILENT):
         live(endpoint, START + 11_400.0, 0)
+
+
+@pytest.mark.parametrize("first", ["heartbeat", "message", "broadcast"])
+def test_a_member_that_wakes_forgives_whatever_comes_before_its_tick(first: str) -> None:
+    """The step sends a heartbeat, which must not hide for how long the member slept."""
+    endpoint, wakes = heard_once(2), START + 3_600_000.0
+    live(endpoint, START + 500.0, 0)
+    if first == "broadcast":
+        endpoint.broadcast(b"b", wakes)
+    else:
+        endpoint.datagram_received(0, b"" if first == "heartbeat" else datagram(0, Numbered(None, 1)), wakes)
+    endpoint.datagrams_to_send()
+    endpoint.tick(wakes)
+    live(endpoint, wakes + 2_300.0, 0)
+    with pytest.raises(GroupFailed, match=SILENT):
+        live(endpoint, wakes + 2_500.0, 0)
 
 
 def test_a_heartbeat_goes_to_whom_nothing_was_sent() -> None:
