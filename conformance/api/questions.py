@@ -24,7 +24,7 @@ from antiphon.programs import Subject, program, program_of, refinement
 from antiphon.results import Found, Report, Trace
 from antiphon.spec.lang import Program, SpecError, ir
 from antiphon.spec.lang.errors import ArgumentError
-from antiphon.spec.lang.question import asked
+from antiphon.spec.lang.question import asked, reached
 from antiphon.spec.lang.walk import nodes
 from antiphon.spec.places import see_current_directory
 
@@ -316,7 +316,7 @@ def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:
     if found is None:
         return None
     is_error = verdict.kind == "specification"
-    why = short_places(verdict.reason) if is_error else f"{expression} is true"
+    why = short_places(verdict.reason) if is_error else reached(expression)
     return Trace.of(
         replay(bound, found.start, found.steps, shows="specification" if is_error else "", why=why)
     )

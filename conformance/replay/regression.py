@@ -14,6 +14,7 @@ from pathlib import Path
 
 from antiphon.conformance.lockstep import LOCKSTEP
 from antiphon.model.trace import Trace
+from antiphon.spec.lang.question import sought
 
 _HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
 
@@ -73,7 +74,8 @@ def regression_test(
         re.sub(r"\W+", "_", file.name.removesuffix(".json").removesuffix(".itf")).strip("_").lower()
         or "trace"
     )
-    shows = re.sub(r"(?<!^)(?=[A-Z])", "_", trace.shows).lower()
+    shown = trace.shows or sought(trace.why)
+    shows = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", shown)).strip("_").lower()
     parts = {
         "name": file.name,
         "out": out.name,
@@ -83,7 +85,7 @@ def regression_test(
         "words": f"{stem}_{'implementation_agrees' if agrees else f'still_shows_{shows}'}",
         "steps": f"{len(trace)} step{'s' * (len(trace) != 1)}",
         "program": trace.program.name,
-        "shows": trace.shows,
+        "shows": shown.replace("\\", "\\\\").replace('"', '\\"'),
         "outcome": outcome.upper(),
         "binding": f", {_seen_from(out, binding)}" if binding else "",
         "specification": f", {_seen_from(out, specification)}" if specification else "",

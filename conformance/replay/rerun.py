@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from antiphon.conformance.bindings import Binding, bound_protocol, bound_protocols
 from antiphon.conformance.bindings.guarded import CHANCES
 from antiphon.conformance.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
+from antiphon.conformance.report.words import counted
 from antiphon.model.explore.liveness import shows_lasso
 from antiphon.model.ground.budgets import held_step
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
@@ -21,6 +22,7 @@ from antiphon.model.verdict import Outcome, PropertyKind
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError
 from antiphon.spec.lang.errors import Told
+from antiphon.spec.lang.question import asked, reached, sought
 
 
 class NotBound(Told):
@@ -50,18 +52,16 @@ def on_specification(trace: Trace) -> Replayed:
     if name == LOCKSTEP:
         return on_implementation(trace)
     if not name:
-        return Replayed(
-            Outcome.UNKNOWN, f"all {len(trace)} steps run; the trace names no property that could be judged"
-        )
+        return _at_the_end(trace)
     kind = _kind(trace.program, name)
     if kind is None:
         return Replayed(Outcome.UNKNOWN, f"{trace.program.name} has no property {name!r}")
     if not _shows(trace, name, kind):
-        return Replayed(Outcome.UNKNOWN, f"all {len(trace)} steps run, but they do not show {name}")
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run, but do not show {name}")
     if kind is PropertyKind.WITNESS:
-        return Replayed(Outcome.HOLDS, f"{name} is reached after {len(trace)} step{'s' * (len(trace) != 1)}")
+        return Replayed(Outcome.HOLDS, f"{name} is reached after {counted(len(trace), 'step')}")
     return Replayed(
-        Outcome.VIOLATED, trace.why or f"{name} is broken after {len(trace)} step{'s' * (len(trace) != 1)}"
+        Outcome.VIOLATED, trace.why or f"{name} is broken after {counted(len(trace), 'step')}"
     )
 
 
@@ -82,11 +82,11 @@ def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
     if difference is None and not steady:
         return Replayed(
             Outcome.UNKNOWN,
-            f"specification and implementation agree in {CHANCES} runs of all {len(trace)} steps; the "
+            f"specification and implementation agree in {CHANCES} runs of {_all(trace)}; the "
             "difference was said not to come each time",
         )
     if difference is None:
-        return Replayed(Outcome.HOLDS, f"specification and implementation agree in all {len(trace)} steps")
+        return Replayed(Outcome.HOLDS, f"specification and implementation agree in {_all(trace)}")
     return Replayed(Outcome.VIOLATED, str(difference), difference)
 
 
@@ -122,6 +122,28 @@ def binding_for(program: Program, name: str = "") -> Binding:
         f"no implementation is bound to {program.name}; bound are {', '.join(sorted(asked))}"
         + ("" if name else "; --binding file.py:Name names another")
     )
+
+
+def _at_the_end(trace: Trace) -> Replayed:
+    """Judge a run that shows no property: the expression that `find` looked for is asked again."""
+    expression = sought(trace.why)
+    if not expression:
+        return Replayed(
+            Outcome.UNKNOWN, f"{_all(trace)} run; the trace names no property that could be judged"
+        )
+    try:
+        question, witness = asked(trace.program, expression)
+        holds = question.reference.holds(trace.states[-1], witness)
+    except SpecError as error:
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run; {expression}: {error}")
+    if not holds:
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run, but {expression} is false after them")
+    return Replayed(Outcome.HOLDS, f"{reached(expression)} after {counted(len(trace), 'step')}")
+
+
+def _all(trace: Trace) -> str:
+    """`its one step`, `all 6 steps`."""
+    return "its one step" if len(trace) == 1 else f"all {len(trace)} steps"
 
 
 def _kind(program: Program, name: str) -> PropertyKind | None:

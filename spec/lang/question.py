@@ -70,6 +70,19 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     return made, name
 
 
+_IS_TRUE = " is true"
+
+
+def reached(expression: str) -> str:
+    """Say of the end of a run that an expression is true there."""
+    return f"{expression}{_IS_TRUE}"
+
+
+def sought(why: str) -> str:
+    """Return the expression of which `reached` said this sentence; empty for any other."""
+    return why.removesuffix(_IS_TRUE) if why.endswith(_IS_TRUE) else ""
+
+
 def _parse(text: str) -> None:
     if not text:
         raise SpecError(

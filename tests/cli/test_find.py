@@ -4,11 +4,19 @@ more about what was found.
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import antiphon as api
+from antiphon.conformance.cli import main
+from antiphon.conformance.replay import on_specification, regression_test
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang.question import reached
 
 Run = Callable[..., Any]
 
@@ -106,3 +114,29 @@ def test_of_several_initial_states_it_is_said_which_was_chosen(antiphon: Run) ->
     trace = antiphon(*asked, "--json").document.trace
     assert trace.start == {"active[n2]": "True", "token_at": "n1"}
     assert "begins with" not in antiphon("find", COURIER, "self.count == 1").out
+
+
+def test_what_is_found_is_saved_replayed_and_made_a_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its expression is asked again at the end of the run; another end of the same steps does not show it."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["find", "die-hard", "self.big == 4 and self.small > 0", "--save", "four.itf.json"]) == 0
+    assert main(["replay", "four.itf.json", "--pytest", "test_four.py"]) == 0
+    assert "self.big == 4 and self.small > 0 is true after 6 steps" in capsys.readouterr().out
+    test = (tmp_path / "test_four.py").read_text(encoding="utf-8")
+    assert "def test_four_still_shows_self_big_4_and_self_small_0()" in test
+    found = api.load("four.itf.json")
+    shorter = dataclasses.replace(found, transitions=found.transitions[:-1])
+    assert on_specification(shorter).outcome is Outcome.UNKNOWN
+    assert "is false after them" in on_specification(shorter).reason
+    namespace: dict[str, Any] = {"__file__": str(tmp_path / "test_four.py")}
+    exec(compile(test, "test_four.py", "exec"), namespace)
+    namespace["test_four_still_shows_self_big_4_and_self_small_0"]()
+
+
+def test_an_expression_with_quotes_makes_a_test_that_python_reads() -> None:
+    trace = api.find("die-hard", "self.big == 4").trace
+    assert trace is not None
+    quoted = dataclasses.replace(trace, why=reached('"""' + "\\"))
+    ast.parse(regression_test(quoted, "x.itf.json", "test_x.py", outcome="holds"))
