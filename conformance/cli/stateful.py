@@ -13,6 +13,7 @@ from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
 from antiphon.conformance.cli.options import Constants
+from antiphon.conformance.report.words import counted
 
 
 def stateful(
@@ -75,7 +76,7 @@ def stateful(
             )
     output.last_line(
         outcome,
-        f"{protocol}: {reason}; {report.runs:,} runs, {report.steps:,} steps, "
+        f"{protocol}: {reason}; {counted(report.runs, 'run')}, {counted(report.steps, 'step')}, "
         f"{report.seconds:.1f} s, seed {chosen}; evidence: measured",
     )
     return outcome.exit_code
