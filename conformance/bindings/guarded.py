@@ -50,20 +50,18 @@ class Guarded:
 
     def __init__(self, binding: Binding) -> None:
         self.binding, self.name = binding, type(binding).__name__
-        self.program: Program = self._attribute("program")
-        self.members: int = self._attribute("members")
-        self.channel: str = self._attribute("channel")
-        self.links: tuple[Link, ...] = tuple(self._attribute("links"))
-        self.exempt: Mapping[str, str] = self._attribute("exempt")
-        self.internal: frozenset[str] = frozenset(self._attribute("internal"))
-        self.ordered: bool = self._attribute("ordered")
-        if not isinstance(self.program, Program):
-            raise BindingError(f"{self.name}.program is {_kind(self.program)}, not program(...)")
+        self.program: Program = self._attribute("program", Program, "program(...)")
+        self.members: int = self._attribute("members", int, "a number of processes")
+        self.channel: str = self._attribute("channel", str, "the name of a variable")
+        self.links: tuple[Link, ...] = tuple(self._attribute("links", Iterable, "a tuple of links"))
+        self.exempt: Mapping[str, str] = self._attribute("exempt", Mapping, "a mapping of names to reasons")
+        self.internal = frozenset[str](self._attribute("internal", Iterable, "a set of names of actions"))
+        self.ordered: bool = self._attribute("ordered", bool, "True or False")
 
     @property
     def restores(self) -> int:
         """How often a snapshot was put back into a process that stood elsewhere."""
-        found: int = self._attribute("restores")
+        found: int = self._attribute("restores", int, "a count")
         return found
 
     @restores.setter
@@ -104,9 +102,13 @@ class Guarded:
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
         """The internal steps that the process would take now."""
         with foreign(Enough):
-            offers = frozenset(self.binding.offers(me, snapshot))
+            given: Any = self.binding.offers(me, snapshot)
+            offers = frozenset[Step](given if isinstance(given, Iterable) else [given])
         for item in offers:
-            self._see_step(item, f"offers({me}, ...)")
+            if not isinstance(item, Step):
+                raise BindingError(
+                    f"{self.name}.offers({me}, ...) has {_kind(item)} in it; it is a set of Steps"
+                )
         return offers
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
@@ -128,17 +130,21 @@ class Guarded:
         """The error that these variables are neither projected nor exempt."""
         return BindingError(f"the binding neither projects nor exempts {', '.join(map(repr, names))}")
 
-    def _attribute(self, name: str) -> Any:
+    def _attribute(self, name: str, kind: type, said: str) -> Any:
         with foreign():
-            if hasattr(self.binding, name):
-                return getattr(self.binding, name)
-        raise BindingError(f"the binding {self.name} has no attribute {name!r}")
-
-    def _see_step(self, item: object, call: str) -> None:
-        if not isinstance(item, Step):
-            raise BindingError(f"{self.name}.{call} has {_kind(item)} in it; it is a set of Steps")
+            there = hasattr(self.binding, name)
+            value = getattr(self.binding, name, None)
+        if not there:
+            raise BindingError(f"the binding {self.name} has no attribute {name!r}")
+        if not isinstance(value, kind):
+            raise BindingError(f"{self.name}.{name} is {_kind(value)}, not {said}")
+        return value
 
     def _effect(self, effect: object, call: str) -> Effect:
+        with foreign(BindingError):  # what is in it has a hash, and a text, of its own
+            return self._looked_at(effect, call)
+
+    def _looked_at(self, effect: object, call: str) -> Effect:
         if not isinstance(effect, Effect):
             raise BindingError(f"{self.name}.{call} gives {_kind(effect)}, not an Effect")
         try:
@@ -163,6 +169,16 @@ class Guarded:
 def guarded(binding: Binding) -> Guarded:
     """The binding behind a guard, once."""
     return binding if isinstance(binding, Guarded) else Guarded(binding)
+
+
+def equal(one: object, other: object) -> bool:
+    """Return True if two values are equal, of which one may compare itself.
+
+    Raises:
+        Raised: the comparison fails.
+    """
+    with foreign(Enough):
+        return bool(one == other)
 
 
 def made(maker: Callable[..., Binding], name: str) -> Callable[..., Binding]:
@@ -195,4 +211,7 @@ def chance(seed: int) -> Iterator[None]:
 
 
 def _kind(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from antiphon.conformance.bindings import Binding, BindingError, Misreports, Refused, guarded
 from antiphon.conformance.bindings import system as systems
-from antiphon.conformance.bindings.guarded import CHANCES, chance
+from antiphon.conformance.bindings.guarded import CHANCES, chance, equal
 from antiphon.conformance.bindings.system import System
 from antiphon.model.bounds import Enough
 from antiphon.model.engines import compiled_machine
@@ -108,7 +108,7 @@ class Comparison:
             if name not in projection:
                 raise self.binding.missing([name])
             with raising():
-                same = bool(state[position] == projection[name])
+                same = equal(state[position], projection[name])
             if not same:
                 raise Differs(f"variable {name}", state[position], projection[name])
 
@@ -136,8 +136,8 @@ class Comparison:
                 after, events = systems.perform(self.binding, system, step)
         except Refused as refusal:
             raise refuses(refusal) from refusal
-        with raising():
-            same = bool(events == transition.events)
+        with raising(events=()):
+            same = equal(events, transition.events)
         if not same:
             raise Differs("events", transition.events, events, events=events)
         self.state(transition.state, after)
@@ -166,11 +166,12 @@ class Comparison:
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
         """What was found, with its trace as CPython executes it.
 
-        The last step of the trace has the events of the implementation: what it did not do is not drawn.
+        The last step of the trace has the events of the implementation: what it did not do is not drawn, nor
+        what has no text.
         """
         trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
         if found.events is not None:
-            last = replace(trace.transitions[-1], events=found.events)
+            last = replace(trace.transitions[-1], events=tuple(filter(_has_text, found.events)))
             trace = replace(trace, transitions=(*trace.transitions[:-1], last))
         return Difference(trace, found.what, found.specification, found.implementation)
 
@@ -263,7 +264,7 @@ def apart(specification: object, implementation: object) -> tuple[str, str]:
     if isinstance(specification, frozenset) and isinstance(implementation, frozenset):
         return (
             f"alone has {compact(specification - implementation)}",
-            f"alone has {compact(implementation - specification)}",
+            f"alone has {_shown(implementation - specification)}",
         )
     return compact(specification), _shown(implementation)
 
@@ -275,6 +276,15 @@ def _shown(value: object) -> str:
             return compact(value)
     except Raised as raised:
         return f"a {type(value).__name__} that cannot be shown: {raised}"
+
+
+def _has_text(event: object) -> bool:
+    """Return True for an event that can be shown."""
+    try:
+        with foreign():
+            return bool(compact(event))
+    except Raised:
+        return False
 
 
 def _steps(steps: frozenset[Step]) -> str:

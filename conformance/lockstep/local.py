@@ -17,6 +17,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from antiphon.conformance.bindings import BindingError, Effect, Guarded, Misreports, Refused
+from antiphon.conformance.bindings.guarded import equal
 from antiphon.conformance.bindings.links import Content, Link
 from antiphon.conformance.bindings.system import System
 from antiphon.conformance.lockstep.comparison import Unsteady
@@ -229,7 +230,9 @@ class LocalSteps:
         try:
             before, given = process.snapshots[snapshot], self._given(known, datagram)
             effect = self.binding.perform(me, before, known.step, given)
-            if self.executed <= TWICE and self.binding.perform(me, before, known.step, given) != effect:
+            if self.executed <= TWICE and not equal(
+                self.binding.perform(me, before, known.step, given), effect
+            ):
                 raise Unsteady
             self.binding.drive(me, before, known.step, given)
             self.binding.drive(me, effect.after, None, None)
@@ -286,10 +289,10 @@ class LocalSteps:
     def number(self, me: int, snapshot: Hashable) -> int:
         """The number of a snapshot of process `me`; a new one is projected and asked for its offers."""
         process = self.processes[me]
-        found = process.numbers.get(snapshot)
-        if found is not None:
-            return found
-        number = process.numbers[snapshot] = len(process.snapshots)
+        with foreign(Enough):  # a snapshot compares itself
+            number = process.numbers.setdefault(snapshot, len(process.snapshots))
+        if number < len(process.snapshots):
+            return number
         if number > FIELD:
             raise OverflowError(f"process {me} has more than {FIELD} different snapshots")
         view, offered = self.binding.project(me, snapshot), self.binding.offers(me, snapshot)

@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from antiphon.conformance.bindings import Binding, Refused
-from antiphon.conformance.bindings.guarded import BindingError, chance
+from antiphon.conformance.bindings.guarded import BindingError, chance, equal
 from antiphon.conformance.lockstep.comparison import (
     UNSTEADY,
     Comparison,
@@ -171,8 +171,9 @@ class _Walk:
                 self.comparison.begin(state, system)
                 with raising():
                     packed = self.locals.pack(system)
-                if self.comparison.start() != system:
-                    raise Unsteady
+                    again = self.comparison.start()
+                    if not equal(again, system):
+                        raise Unsteady
             except Differs as differs:
                 return self.comparison.difference(state, [], differs)
             except Unsteady:
@@ -226,6 +227,7 @@ class _Walk:
                     local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
                     if local is None:
                         local = steps.execute(step, snapshot, datagram)
+                        equal(local.events, events(state, number))  # an event compares itself: guarded once
                         several = steps.several
                     then = (
                         steps.mixed(state, system, local)
@@ -280,6 +282,8 @@ class _Walk:
                 there_packed = self.locals.pack(there)
         except Differs as differs:
             raise _Found(position, number, differs) from differs
+        except Unsteady:
+            raise _Found(position, number, OTHERWISE) from None
         if self.edges.pack(then) != after or (
             self.first[after] != there_packed and (after, there_packed) not in self.further
         ):

@@ -53,8 +53,8 @@ class StatefulReport:
     """What was tried: runs and steps in all, the seed, and the shortened difference, if any.
 
     `met` counts the different transitions that were taken, of the `transitions` of the bounded model where
-    these were counted: of at most `MOST_STATES` states, when nothing was found. `stopped` is the bound that
-    ended the runs.
+    these were counted: of at most `MOST_STATES` states, when nothing was found. A model of more is `large`.
+    `stopped` is the bound that ended the runs.
     """
 
     program: Program
@@ -65,6 +65,7 @@ class StatefulReport:
     difference: Difference | None = None
     met: int = 0
     transitions: int | None = None
+    large: bool = False
     stopped: Stop | None = None
 
     def __repr__(self) -> str:
@@ -93,8 +94,7 @@ class StatefulReport:
         """How much of the bounded model the runs have met, in words."""
         if self.transitions is None:
             told = f"took {self.met:,} different transitions"
-            counted = self.difference is None and self.stopped is None
-            return f"{told} of a model of more than {MOST_STATES:,} states" if counted else told
+            return f"{told} of a model of more than {MOST_STATES:,} states" if self.large else told
         if self.met >= self.transitions:
             return f"took all {self.transitions:,} transitions of the bounded model"
         return f"took {self.met:,} of the {self.transitions:,} transitions of the bounded model"
@@ -174,7 +174,7 @@ def run_stateful(
         shrinks: how many runs Hypothesis may take to shrink.
         bounds: its seconds and its memory end the runs, and shortening.
     """
-    tally, stopped, difference, transitions = Tally(), None, None, None
+    tally, stopped, difference, transitions, large = Tally(), None, None, None, False
     with within(bounds) as limits:
         try:
             comparison = Comparison(binding, machine)
@@ -187,10 +187,10 @@ def run_stateful(
         if tally.shortest is not None:
             difference = _shortened(comparison, tally.shortest)
         elif tally.steps and stopped is None:
-            transitions = _transitions(binding.program)
+            transitions, large = _counted(binding.program)
     return StatefulReport(
         binding.program, tally.runs, tally.steps, limits.elapsed(), seed_number, difference,
-        tally.met, transitions, stopped,
+        tally.met, transitions, large, stopped,
     )  # fmt: skip
 
 
@@ -218,12 +218,17 @@ def _search(
         run_state_machine_as_test(
             seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
         )
+    if tally.wrong is not None:
+        raise tally.wrong  # Hypothesis saw it once, and not again
 
 
-def _transitions(program: Program) -> int | None:
-    """How many transitions the bounded model has; None where it has more than `MOST_STATES` states."""
+def _counted(program: Program) -> tuple[int | None, bool]:
+    """How many transitions the bounded model has, None where that is not known; and whether it has more than
+    `MOST_STATES` states.
+    """
     found = check(program, properties=(), engine=Engine.GENERATED, bounds=Bounds(states=MOST_STATES))
-    return found.exploration.transitions if found.exploration.complete else None
+    seen = found.exploration
+    return seen.transitions if seen.complete else None, seen.stopped is StopReason.STATES
 
 
 def _shortened(comparison: Comparison, run: Diverged) -> Difference:

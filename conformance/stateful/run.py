@@ -42,13 +42,15 @@ class Tally:
     """What was done so far; `shrinks` counts the runs since the first that failed.
 
     `graph` has for each state of the specification that was seen the steps that it enables, with the state to
-    which each led when it was taken, None where it was not; `met` counts those that were.
+    which each led when it was taken, None where it was not; `met` counts those that were. `wrong` is what is
+    wrong with the binding, if anything is.
     """
 
     runs: int = 0
     steps: int = 0
     shortest: Diverged | None = None
     shrinks: int = 0
+    wrong: BindingError | None = None
     graph: dict[State, dict[Step, State | None]] = field(default_factory=dict)
     met: int = 0
 
@@ -123,7 +125,8 @@ class Run:
             raise diverged from differs
         except Enough as enough:
             raise Spent(enough.stop) from enough
-        except BindingError:
+        except BindingError as error:
+            self.tally.wrong = error
             raise
         except SpecError as error:
             said = f"an error of the specification ({error})"

@@ -116,7 +116,8 @@ def test_nothing_that_a_step_raises_ends_more_than_the_step(
         ("start", Effect(0, events=[1]), "its events are a tuple"),  # type: ignore[arg-type]
         ("start", Effect(0, sent=((1, "text"),)), "a tuple of \\(packet, bytes\\)"),  # type: ignore[arg-type]
         ("stimulus", 3, "not a Stimulus"),
-        ("offers", {3}, "a set of Steps"),
+        ("offers", {3}, "an int in it; it is a set of Steps"),
+        ("offers", None, "None in it; it is a set of Steps"),
         ("project", None, "not a mapping"),
     ],
 )
@@ -133,6 +134,85 @@ def test_a_binding_without_an_attribute_is_an_error_of_the_binding(flood: Any) -
     with pytest.raises(BindingError, match="has no attribute 'program'"):
         Guarded(object())  # type: ignore[arg-type]
     assert isinstance(Guarded(flood).program, Program)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("program", 3, "is an int, not program"),
+        ("members", "1", "is a str, not a number"),
+        ("links", None, "is None, not a tuple of links"),
+        ("exempt", None, "is None, not a mapping"),
+        ("internal", None, "is None, not a set"),
+    ],
+)
+def test_an_attribute_of_another_kind_is_an_error_of_the_binding(
+    flood: Any, monkeypatch: pytest.MonkeyPatch, name: str, value: object, says: str
+) -> None:
+    monkeypatch.setattr(flood, name, value)
+    with pytest.raises(BindingError, match=says):
+        lockstep(flood)
+
+
+class Odd:
+    """A value, of a snapshot or an event, whose own method fails."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __eq__(self, other: object) -> bool:
+        return self._or_fail("__eq__") and self is other
+
+    def __hash__(self) -> int:
+        return self._or_fail("__hash__")
+
+    def __repr__(self) -> str:
+        return str(self._or_fail("__repr__"))
+
+    def _or_fail(self, method: str) -> bool:
+        if method == self.method:
+            raise ZeroDivisionError(f"in {method}")
+        return True
+
+
+@pytest.mark.parametrize("find", [walked, tried])
+@pytest.mark.parametrize(
+    ("method", "is_event", "says"),
+    [
+        ("__hash__", False, "ZeroDivisionError: in __hash__"),
+        ("__eq__", False, "the implementation"),
+        ("__eq__", True, "events"),
+        ("__repr__", True, "a tuple that cannot be shown: ZeroDivisionError"),
+    ],
+)
+def test_what_an_implementation_gives_may_fail_when_it_is_looked_at(
+    flood: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    method: str,
+    is_event: bool,
+    says: str,
+    find: Any,
+) -> None:
+    honest = flood.perform
+
+    def perform(me: int, snapshot: Any, step: Any, datagram: bytes | None) -> Effect:
+        effect: Effect = honest(me, snapshot, step, datagram)
+        if step.action != "laugh":
+            return effect
+        odd = Odd(method)
+        return Effect(effect.after, events=(odd,)) if is_event else Effect((effect.after, odd))
+
+    project = flood.project
+    monkeypatch.setattr(flood, "perform", perform)
+    monkeypatch.setattr(
+        flood, "project", lambda me, found: project(me, found[0] if isinstance(found, tuple) else found)
+    )
+    found = find(flood)
+    assert found is not None
+    assert says in str(found)
+    assert len(found.shown().splitlines()) > 3
+    save(found.trace, tmp_path / "found.itf.json")
 
 
 def lucky(flood: Any, monkeypatch: pytest.MonkeyPatch, draws: Callable[[], bool]) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import pytest
 
 import antiphon
-from antiphon.conformance.bindings import Effect, Stimulus
+from antiphon.conformance.bindings import BindingError, Effect, Stimulus
+from antiphon.conformance.stateful import run_stateful
 from antiphon.model.bounds import StopReason
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Between, Const, Index, Map, Spec, Step, action, everywhere, program, require
@@ -97,6 +98,32 @@ def test_what_was_met_is_counted_among_the_transitions_of_a_small_model() -> Non
     assert some.share == f"took {some.met} of the 28 transitions of the bounded model"
     assert whole.share == "took all 28 transitions of the bounded model"
     assert whole.outcome is Outcome.HOLDS
+
+
+def test_a_model_that_could_not_be_counted_is_not_called_large() -> None:
+    """Here an error of the specification ends the count; 28 transitions are no more than 5,000 states."""
+    report = run_stateful(LockBinding(errs=True), runs=2, steps=3)  # type: ignore[arg-type]
+    assert report.outcome is Outcome.HOLDS
+    assert report.share == f"took {report.met} different transitions"
+
+
+def test_a_model_of_more_states_is_called_large() -> None:
+    report = antiphon.stateful("rbp", runs=1, steps=5)
+    assert report.share.endswith("of a model of more than 5,000 states")
+
+
+def test_a_broken_rule_of_bindings_that_does_not_come_again_is_not_lost() -> None:
+    """Hypothesis takes the run again, calls it flaky, and says no more."""
+    bound: Any = LockBinding()
+    honest, left = bound.perform, [45]
+
+    def perform(*given: Any) -> Any:
+        left[0] -= 1
+        return honest(*given) if left[0] else None
+
+    bound.perform = perform
+    with pytest.raises(BindingError, match="gives None, not an Effect"):
+        run_stateful(bound, runs=4, steps=20)
 
 
 def test_runs_that_have_no_time_say_so() -> None:
