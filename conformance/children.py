@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.process import BaseProcess
 from typing import Literal, TypeVar
 
 T = TypeVar("T")
@@ -27,17 +29,25 @@ def done_by_children(
     Raises:
         BrokenProcessPool: a process was killed.
     """
-    before = set(multiprocessing.active_children())
+    children: set[BaseProcess] = set()
     with ProcessPoolExecutor(jobs, multiprocessing.get_context(method)) as pool:
         try:
-            heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                futures = [pool.submit(work, item) for item in items]
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, heard)
-            for future in futures:
-                yield future.result()
+            with _beginning:
+                before = set(multiprocessing.active_children())
+                heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                try:
+                    futures = [pool.submit(work, item) for item in items]
+                finally:
+                    children.update(set(multiprocessing.active_children()) - before)
+                    signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+            futures.reverse()
+            while futures:  # a result that was given is not kept
+                yield futures.pop().result()
         except BaseException:  # the pool then breaks, which ends what waits in it
-            for child in set(multiprocessing.active_children()) - before:
+            for child in children:
                 child.terminate()
             raise
+
+
+_beginning = threading.Lock()
+"""Held while processes begin, so that each call knows its own."""
