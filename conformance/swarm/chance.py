@@ -150,6 +150,7 @@ def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> 
         calm_ms=calm_ms,
         layers=layers,
         holders=holders,
+        chance=seed,
     )
     return Drawn(draws.faults, schedule, Weather(seed, rates, delay_ms, calm_ms))
 
@@ -187,6 +188,7 @@ def _drawn_within(budget: Budget, seed: int, settings: Settings, network: Networ
         delay_ms=_USUAL_MS,
         calm_ms=calm_ms,
         layers=around if network is Network.FIFO or draws.random() < 0.5 else None,
+        chance=seed,
     )
     faults = tuple(kind for kind in settings.faults if lost or kind is not FaultKind.LOSS)
     return Drawn(faults, schedule, Wandering(seed, longest_ms, lost, calm_ms))

@@ -80,7 +80,7 @@ def deeds_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Dee
     implementation = core_of(core, settings.planted)
     _, drawn, weather = draw(seed, settings, implementation)
     recorder = _Recorder()
-    ending = run(recorder.around(implementation), drawn, weather, settings, tracer=recorder, seed=seed)
+    ending = run(recorder.around(implementation), drawn, weather, settings, tracer=recorder)
     return ending, recorder.finished()
 
 

@@ -70,15 +70,14 @@ def run(
     settings: Settings,
     log: Log | None = None,
     tracer: Tracer = NULL_TRACER,
-    seed: int | None = None,
 ) -> Ending:
     """Run a schedule, whose datagrams meet what `carriage` says, to its end. Without a log `tracer` is told
-    what happens. The global `random` begins with the seed of the run, so that what a core draws comes again.
+    what happens.
 
     Raises:
         Raised: the members cannot even be made.
     """
-    with chance(seed or 0):
+    with chance(schedule.chance):
         return _Run(implementation, schedule, carriage, settings, log, tracer).take()
 
 

@@ -5,7 +5,7 @@ usual delay where none is. From `calm_ms` on no datagram meets a fate; every oth
 entry. Entries are independent: leaving one out gives another schedule, and that is how a failing one is made
 short.
 
-This module knows no protocol, no chance and no judge.
+This module knows no protocol and no judge, and draws nothing.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One run of `members` members over a network whose datagrams take `delay_ms`.
 
     `layers` are what stands around the core, by the names of `impl.layers.Layers`; None for the bare core.
-    Messages are delivered when `holders` members have them; None: as the protocol does of itself.
+    Messages are delivered when `holders` members have them; None: as the protocol does of itself. The global
+    `random`, from which a core should draw nothing, begins with the seed `chance`.
     """
 
     members: int
@@ -107,6 +108,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     calm_ms: float = 0.0
     layers: dict[str, int] | None = None
     holders: int | None = None
+    chance: int = 0
 
     @property
     def ends_ms(self) -> float:

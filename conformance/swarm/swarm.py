@@ -104,7 +104,7 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     implementation = core_of(core, settings.planted)
     faults, drawn, weather = draw(seed, settings, implementation)
     counted = Actions()
-    ending = run(implementation, drawn, weather, settings, tracer=counted, seed=seed)
+    ending = run(implementation, drawn, weather, settings, tracer=counted)
     found = symptoms(ending)
     if not found and not settings.logs and shows_order(drawn):
         result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
@@ -131,7 +131,7 @@ def run_schedule(
         SpecError: as `core_of`.
     """
     log = Log(schedule.members)
-    ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log, seed=seed)
+    ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log)
     found = symptoms(ending)
     outcome, judged, reasons = judge(ending, log, drawn=seed is not None)
     if found and outcome is Outcome.HOLDS:
@@ -163,7 +163,7 @@ def shortened(
     implementation, symptom = core_of(result.core, settings.planted), result.symptoms[0]
 
     def fails(schedule: Schedule) -> bool:
-        found = symptoms(run(implementation, schedule, Script(schedule), settings, seed=result.seed))
+        found = symptoms(run(implementation, schedule, Script(schedule), settings))
         return symptom in found
 
     shorter = shrink(result.schedule, fails, implementation.network, progress)
@@ -174,8 +174,7 @@ def pictured(result: RunResult, settings: Settings) -> Diagram:
     """The space-time diagram of a run that has a schedule."""
     assert result.schedule is not None, f"{result.name} was not kept"
     picture = Picture(result.schedule.members)
-    implementation = core_of(result.core, settings.planted)
-    run(implementation, result.schedule, Script(result.schedule), settings, picture, seed=result.seed)
+    run(core_of(result.core, settings.planted), result.schedule, Script(result.schedule), settings, picture)
     return picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
 
 

@@ -320,8 +320,10 @@ def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.Mo
     assert "gave no answer" in report.failed[0].reasons[0]
 
 
-def test_chance_inside_a_core_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that fails by the global `random` fails in some runs, and again in the same."""
+def test_chance_inside_a_core_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A core that fails by the global `random` fails in some runs, and again in the same, also when the run
+    is taken from its file.
+    """
     received = Core.receive
 
     def unlucky(self: Core, *given: Any, **named: Any) -> Any:
@@ -335,3 +337,9 @@ def test_chance_inside_a_core_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatc
     assert 0 < len(failing) < 20
     assert [result.seed for result in second.failed] == failing
     assert not any("otherwise" in reason for result in first.failed for reason in result.reasons)
+    for seed in failing:
+        result = run_seed("rbp", seed or 0)
+        kept = read_schedule(keep(result, tmp_path) / "schedule.json")
+        assert (kept.chance, run_schedule("rbp", kept).symptoms) == (seed, result.symptoms)
+    others = (msgspec.structs.replace(kept, chance=other) for other in range(20))
+    assert {bool(run_schedule("rbp", other).symptoms) for other in others} == {True, False}
