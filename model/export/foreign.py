@@ -71,11 +71,11 @@ def read(data: dict[str, Any]) -> ForeignRun:
         if not isinstance(state, dict):
             raise Damage(f"states[{index}] is no object")
         listed = data.get("vars")
-        names = listed if isinstance(listed, list) else list(state)
+        names = list(map(str, listed if isinstance(listed, list) else state))
         missing = [name for name in names if name not in state]
         if missing:
             raise Damage(f"states[{index}] has no value of {missing[0]}")
-        states.append({_bare(str(name)): state[name] for name in names if not _is_meta(str(name))})
+        states.append({_bare(name): state[name] for name in names if not _is_meta(name)})
         taken = state.get(ACTION, "")
         actions.append(_bare(taken) if isinstance(taken, str) else "")
     source = data.get("#meta", {}).get("source", "")
@@ -150,7 +150,10 @@ def _onward(
             named = not is_known or transition.step.action == action
             if named and _agrees(bound, transition.state, wanted[index]):
                 found.setdefault(transition.state, (start, (*transitions, transition)))
-    return found or (ways if wanted[index] == wanted[index - 1] else {})
+    if wanted[index] == wanted[index - 1] and not (is_known and found):
+        for state, way in ways.items():  # no step is a way too, beside those that change others
+            found.setdefault(state, way)
+    return found
 
 
 def _no_step(run: ForeignRun, bound: Program, names: list[str], index: int) -> str:
@@ -224,7 +227,9 @@ def _ours(data: Any, domain: types.Domain) -> Any:
 
 def _pair(pair: Any, parts: tuple[types.Domain, ...]) -> Iterator[Any]:
     """A pair of a map, or `{"#tup": [key, value]}`, in our spelling."""
-    items = pair.get("#tup", ()) if isinstance(pair, dict) else pair
+    items = pair.get("#tup") if isinstance(pair, dict) else pair
+    if not isinstance(items, list):
+        raise encoding.DecodingError(f"{plain(pair)} where a key and a value must stand")
     return (_ours(item, part) for item, part in zip(items, parts, strict=False))
 
 

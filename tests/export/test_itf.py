@@ -326,6 +326,7 @@ def test_a_trace_of_another_tool_is_looked_for_in_a_specification(tmp_path: Path
         (["states", 1, "counter::value"], {"#set": []}, "states[1].value: {'#set': []} where"),
         (["states", 1], 1, "states[1] is no object"),
         (["vars"], ["unknown"], "no variable of Counter stands in this trace: it has unknown"),
+        (["vars"], [["value"]], "states[0] has no value of ['value']"),
     ],
 )
 def test_what_a_specification_cannot_do_is_named_with_its_place(
@@ -337,3 +338,60 @@ def test_what_a_specification_cannot_do_is_named_with_its_place(
     with pytest.raises(TraceFileError) as refused:
         load(file, counter)
     assert says in str(refused.value)
+
+
+TURNS = """
+from typing import Annotated
+from antiphon.spec.lang import Between, Index, Map, Spec, action, everywhere, require
+
+
+class Reader(Index, size=2):
+    pass
+
+
+class Turns(Spec):
+    value: Annotated[int, Between(0, 2)] = 0
+    seen: Map[Reader, bool] = everywhere(False)
+    turned: bool = False
+
+    @action
+    def turn(self) -> None:
+        require(not self.turned)
+        self.turned = True
+
+    @action
+    def increase(self) -> None:
+        require(not self.turned and self.value < 2)
+        self.value += 1
+"""
+
+
+@pytest.fixture(scope="module")
+def turns(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    file = tmp_path_factory.mktemp("foreign") / "itf_foreign_turns.py"
+    file.write_text(TURNS)
+    return antiphon.program(f"{file}:Turns")
+
+
+def foreign(tmp_path: Path, states: list[dict[str, Any]]) -> Path:
+    """A trace of another tool, which shows some variables."""
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps({"vars": list(states[0]), "states": states}))
+    return file
+
+
+def test_a_state_that_comes_twice_may_be_no_step_though_a_hidden_one_is_possible(
+    tmp_path: Path, turns: Any
+) -> None:
+    """After `turn`, which changes nothing that the trace shows, `increase` would be impossible."""
+    file = foreign(tmp_path, [{"value": 0}, {"value": 0}, {"value": 1}])
+    assert [str(step) for step in load(file, turns).steps] == ["increase()"]
+
+
+@pytest.mark.parametrize("pair", [1, {"#tup": 5}, {"key": 1}])
+def test_a_map_of_another_tool_that_has_no_pairs_is_refused_with_its_place(
+    tmp_path: Path, turns: Any, pair: Any
+) -> None:
+    file = foreign(tmp_path, [{"seen": {"#map": [pair]}}])
+    with pytest.raises(TraceFileError, match=r"states\[0\]\.seen: .* where a key and a value must stand"):
+        load(file, turns)
