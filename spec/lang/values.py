@@ -211,8 +211,12 @@ def record(cls: type[T]) -> type[T]:
         fields = ", ".join(f"{name}={_in_order(value)}" for name, value in vars(self).items())
         return f"{type(self).__qualname__}({fields})"
 
-    bare = [name for name, value in vars(cls).items() if not name.startswith("__") and not callable(value)]
-    if bare and not inspect.get_annotations(cls):
+    bare = [
+        name
+        for name, value in vars(cls).items()
+        if not name.startswith("__") and not callable(value) and not hasattr(value, "__get__")
+    ]
+    if bare and not inspect.get_annotations(cls) and not dataclasses.is_dataclass(cls):
         raise _refused(f"{cls.__name__}.{bare[0]} has no type, so that it is no field", f"{bare[0]}: Process")
     cls.__post_init__ = settle  # type: ignore[attr-defined]
     cls.__repr__ = written  # type: ignore[method-assign]

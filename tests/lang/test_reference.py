@@ -24,12 +24,42 @@ from antiphon.spec.lang import (
     action,
     everywhere,
     program,
+    record,
     require,
 )
 
 
 class Side(Index, size=2):
     """One of two."""
+
+
+@record
+class Mail:
+    """A record with a field, a method and a property."""
+
+    to: Side
+
+    @property
+    def answer(self) -> Side:
+        """The other side."""
+        return Side(1 - self.to.index)
+
+
+@record
+class Letter(Mail):
+    """A record whose fields are those of its base; a constant is none."""
+
+    weight = 3
+
+
+@record
+class Nothing:
+    """A record without fields."""
+
+    @classmethod
+    def made(cls) -> Nothing:
+        """The one."""
+        return cls()
 
 
 class Overfull(Spec):
@@ -40,6 +70,10 @@ class Overfull(Spec):
     @action
     def write(self) -> None:
         self.deep[Side(0)][Side(0)] = 3  # type: ignore[assignment]
+
+
+def test_what_a_record_has_beside_fields_needs_no_type() -> None:
+    assert (Letter(Side(0)).answer, Letter.weight, Nothing.made()) == (Side(1), 3, Nothing())
 
 
 def explored(bound: Program) -> tuple[set[State], int]:
