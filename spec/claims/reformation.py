@@ -31,6 +31,7 @@ _OPEN: Constants = {"committed": "sequenced", "leaving": "remembers"}
 _PRINTED: Constants = {**_RUNS, "messages": 2, "numbers": 2, "attempts": 2, "views": 3}
 _SMALL: Constants = {**_RUNS, **_OPEN, "messages": 1, "numbers": 1, "attempts": 2, "views": 7}
 _LARGE: Constants = {**_SMALL, "messages": 2, "numbers": 2}
+_STABLE: Constants = {**_LARGE, "committed": "stable"}
 _OWN_LIST: Constants = {**_LARGE, "invited": "old list"}
 _FAILING: Constants = {**_SMALL, "crashes": 1}
 _ONCE: Constants = {**_LARGE, "attempts": 1, "views": 4}
@@ -156,7 +157,7 @@ REFORMATION: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.SAFETY,
         "violated",
-        "As printed, two lists with one version number are committed (REF-09). With all repairs an "
+        "As printed, two lists with one version number are committed (REF-09, REF-21). With all repairs an "
         "originator can "
         "still gather the last agreement to its list when another list, with a higher version, is valid "
         "already: "
@@ -172,7 +173,7 @@ REFORMATION: tuple[Claim, ...] = (
             *_kept(),
         ),
         defect="design",
-        repairs=("own_versions",),
+        repairs=("modify_at_every_restart", "own_versions"),
         covered=("own_versions",),
     ),
     Claim(
@@ -319,8 +320,8 @@ REFORMATION: tuple[Claim, ...] = (
         Standing.QUESTION,
         Kind.SAFETY,
         "violated",
-        "If a site that leaves forgets its vote: its “previous list” is the one that it has committed, so "
-        "that it "
+        "If a site that leaves forgets its vote, which neither figure says or excludes: its “previous list” "
+        "(section 3.2.3) is then the one that it has committed, so that it "
         "joins a lower list, works there, joins the first one again by the same invitation, and agrees to "
         "what was "
         "chosen by its old vote. It gives up what it has delivered. A site that keeps the highest version "
@@ -388,9 +389,19 @@ REFORMATION: tuple[Claim, ...] = (
         "messages "
         "and sites cannot be told apart. With numbers of its own for each originator it cannot be; nor if a "
         "site "
-        "keeps the highest number that it voted for (REF-06), since two majorities have a site in common.",
+        "keeps the highest number that it voted for (REF-06), since two majorities have a site in common. "
+        "Both if no originator proposes one number twice (REF-21).",
         (
-            _literal("OneVersionOneList", "violated", 9),
+            Check(
+                ReformationChecked,
+                "OneVersionOneList",
+                "violated",
+                ("modify_at_every_restart",),
+                (),
+                _PRINTED,
+                9,
+                long_for_z3=True,
+            ),
             Check(
                 ReformationViews,
                 "ViewAgreement",
@@ -421,7 +432,8 @@ REFORMATION: tuple[Claim, ...] = (
         "that it works in the new list with numbers of its own, or without what the others have delivered. "
         "Section 3.2.3 says that the new sequencer must update the other processes, and no line of figure 23 "
         "takes the originator for one of them. What it asks of the responders is not enough either (REF-11), "
-        "nor what the slaves do with the answer (REF-12).",
+        "nor what the slaves do with the answer (REF-12). The Resiliency Test, which stands for the sentence "
+        "in figure 23, refuses nothing: what is stable in a list its originator has.",
         (
             _deep("DeliveredKept", "violated", "originator_recovers", of=_LARGE, length=12),
             _deep("UniformPrefixOrder", "violated", "originator_recovers", of=_LARGE, length=16),
@@ -490,7 +502,9 @@ REFORMATION: tuple[Claim, ...] = (
         "site that has a number which is not stable is not preferred, and the number is given again. If it "
         "is the "
         "most recent one that has a number, all numbers of the sites that respond are kept through one "
-        "reformation; through several, if a site gives up what the others gave anew.",
+        "reformation; through several, if a site gives up what the others gave anew. Nothing that was "
+        "delivered is lost by the first reading either: with all repairs, what is delivered, its order and "
+        "one message for each number in a list are kept under both.",
         (
             _literal("OneMessageANumber", "violated", 7),
             _check("NothingDropped", "violated", of={**_ONCE, "committed": "stable"}, length=5),
@@ -498,6 +512,8 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("OneMessageANumber", "violated", "drop_the_rest", of=_LARGE, length=11),
             _deep("OneMessageANumber", "violated", "originator_recovers", of=_LARGE, length=14),
             _deep("OneMessageANumber", "holds", of=_LARGE),
+            _deep("OneMessageANumber", "holds", of=_STABLE),
+            *_kept(_STABLE),
         ),
         defect="text",
         repairs=("drop_the_rest", "originator_recovers"),
@@ -639,5 +655,28 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("OneMessageANumber", "violated", of={**_LARGE, "mix_lists": True}, length=8),
         ),
         defect="design",
+    ),
+    Claim(
+        "REF-21",
+        _figure("23", "Announce “Reformation Abort” to New Token site; Wait and Restart;"),
+        "A reformation that is restarted from phase III has a version number of its own.",
+        Standing.IMPLIED,
+        Kind.SAFETY,
+        "violated",
+        "Phase II prints “Modify TL version number, Wait and Restart”, phase III only “Wait and Restart”. "
+        "An originator that waits in vain for the second vote of one slave, which has committed already, "
+        "restarts with the number that this slave's list has, and another slave commits a second list "
+        "under it. The slaves of the two cannot tell each other's messages apart, and what was delivered "
+        "is lost, also where each originator has numbers of its own and every site remembers its votes: "
+        "the site that two majorities have in common is the originator itself.",
+        (
+            _check("OneVersionOneList", "violated", "modify_at_every_restart", of=_SMALL, length=9),
+            _literal("OneVersionOneList", "violated", 9),
+            _deep("DeliveredKept", "violated", "modify_at_every_restart", of=_SMALL, length=12),
+            _deep("OneVersionOneList", "holds", of=_SMALL),
+            *_kept(),
+        ),
+        defect="text",
+        repairs=("modify_at_every_restart",),
     ),
 )

@@ -24,7 +24,7 @@ class ReformationAgain(Reformation):
     @action
     def invite(self, p: Process) -> None:
         """Figure 23, phase I, with the originator's own attempt."""
-        require(p.index < self.attempts and (self.works(p) or self.stage[p] is Stage.waiting))
+        require(p.index < self.attempts and (self.works(p) or self.is_restarting(p)))
         self.invitation[p.index + 1] = Invitation(p, 2)
         self.belongs[p] = p.index + 1
         self.stage[p] = Stage.inviting
@@ -57,9 +57,13 @@ class ReformationAgain(Reformation):
                 self.forget_answers(a)
         super().withdraw(p)
 
+    def waits_as(self, p: Process) -> Stage:
+        """Whichever number it restarts with."""
+        return Stage.waiting
+
     def wants_to_begin(self, p: Process) -> bool:
         """P has given up, and restarts."""
-        return self.stage[p] is Stage.waiting
+        return self.is_restarting(p)
 
     def has_list(self) -> bool:
         """A new list is valid."""

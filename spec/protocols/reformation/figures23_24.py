@@ -19,6 +19,7 @@ file asks for it by four helpers, which normal_phase.py answers: `recent`, `list
 | the reformation list that j belongs to   | `belongs[j]`                                                    |
 | the list that j has committed            | `current[j]`; 0 is the list of the beginning, all sites         |
 | TL version number, as it is modified     | `highest[p]`                                                    |
+| `Wait and Restart` in phase III          | stage `repeating`: the next invitation has the same number      |
 
 What is abstracted, and why that is sound:
 1. What was sent stays: nobody has to receive it, and who has received it may receive it again, later than
@@ -26,18 +27,32 @@ What is abstracted, and why that is sound:
 2. An originator's timer may expire at any moment, so it goes on with any of the answers that were sent. What
    it does with an answer it does then: that an answer has come is no state.
 3. "Abort" and the second "No" make a site do what its timer makes it do. They are not kept. A first "No"
-   is: by it an originator must give up that no timer makes give up. Answers that no originator will look
-   at any more are not kept either.
+   is: by it an originator must give up that no timer makes give up. It need not: "all responses" that are
+   received before its timer expires may be those of the others, since a "No" may be lost or late, so that
+   `announce` asks for no absence of it. Answers that no originator will look at any more are not kept
+   either.
 4. A site that is in Reformation does nothing for its old list: "the reformation phase is blocking" (section
    3.2.3).
 
 What is decided, because the figures are silent:
 1. An originator is a member of its own list, and answers no invitation before it gives up.
 2. A site's first version number is one more than the highest that it has committed or proposed, and so is
-   a number that is modified.
+   a number that is modified. A site that joins the list of another meanwhile, or commits one, no longer
+   restarts: it begins anew, with a number of its own.
 3. The `Else` of figure 24, phase II, "Vote No", is aligned with the outer `If` ("New TL" is received); as
    there is nothing to vote on without a New TL, it is read as that of the inner one ("j still belongs").
 4. `j` in phase III of figure 24 is k. A slave that commits before it knows of the others ends there.
+5. The Else of figure 23, phase II, announces "Reformation Abort" to "all sites in the New TL". There is none
+   there: the New TL is made in the branch that was not taken. It is read as all sites that were invited;
+   as with every "Abort" (3 above), a timer does the same.
+6. "No message committed by the old token list is lost. At least one site must have all committed (stable)
+   messages" (section 3.2.3) is what the Resiliency Test of figure 23, phase II, asks. Nothing says by what an
+   originator can tell, and it always holds: what is stable in a list all of its sites have, and the
+   originator is a site of its old list that responds. The test stands as `is_resilient`, a guard that no
+   run needs: some responder is the one that tells of most. Who has everything is decided by the choice of
+   the new token site (`is_new_site`).
+7. "The new sequencer must update the other processes" (section 3.2.3) is placed by the figures: a slave
+   recovers in phase II of figure 24, and no line of figure 23 does. So the originator recovers nothing.
 """
 
 from __future__ import annotations
@@ -72,7 +87,7 @@ LastNumber = Annotated[int, Between(0, "numbers")]
 class Stage(Enum):
     """Where a site stands in figures 23 and 24."""
 
-    normal, waiting, inviting, announcing, invited, authorising = range(6)
+    normal, waiting, repeating, inviting, announcing, invited, authorising = range(7)
 
 
 @record
@@ -198,18 +213,27 @@ class Reformation(Lists):
     @action
     def invite(self, p: Process) -> None:
         """Figure 23, phase I: a failure or recovery is detected, or p restarts. It may be wrong about it."""
-        require(self.works(p) or self.stage[p] is Stage.waiting)
+        require(self.works(p) or self.is_restarting(p))
         require(self.begun < self.attempts and self.next_version(p) <= self.views)
         a = self.begun + 1
+        version = self.next_version(p)
         self.begun = a
-        self.invitation[a] = Invitation(p, self.next_version(p))
-        self.highest[p] = self.next_version(p)
+        self.invitation[a] = Invitation(p, version)
+        self.highest[p] = version
         self.belongs[p] = a
         self.stage[p] = Stage.inviting
 
     def next_version(self, p: Process) -> int:
-        """The version number that p proposes."""
+        """The version number that p proposes: from phase III it restarts with the one that it proposed."""
+        return self.highest[p] if self.stage[p] is Stage.repeating else self.modified_version(p)
+
+    def modified_version(self, p: Process) -> int:
+        """Figure 23, phase II: `Modify TL version number`."""
         return self.highest[p] + 1
+
+    def is_restarting(self, p: Process) -> bool:
+        """`Wait and Restart`: p has given up a reformation, and waits."""
+        return self.stage[p] is Stage.waiting or self.stage[p] is Stage.repeating
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
@@ -369,7 +393,7 @@ class Reformation(Lists):
 
     def is_at_it(self, p: Process) -> bool:
         """P waits for an answer, for an announcement or for the token."""
-        return self.stage[p] is not Stage.normal and self.stage[p] is not Stage.waiting
+        return self.stage[p] is not Stage.normal and not self.is_restarting(p)
 
     def waits_in_vain(self, p: Process) -> bool:
         """An originator got a "No", or waits for the answer of a site that cannot give it. A slave waits for
@@ -411,4 +435,10 @@ class Reformation(Lists):
         if self.has_begun(p, self.belongs[p]):
             self.forget_answers(self.belongs[p])
         self.belongs[p] = 0
-        self.stage[p] = Stage.waiting
+        self.stage[p] = self.waits_as(p)
+
+    def waits_as(self, p: Process) -> Stage:
+        """`Modify TL version number, Wait and Restart` in phase II of figure 23, `Wait and Restart` alone in
+        its phase III. A slave has no version number to modify.
+        """
+        return Stage.repeating if self.stage[p] is Stage.announcing else Stage.waiting

@@ -33,7 +33,12 @@ from antiphon.spec.protocols.reformation.figure25_in_lists import MUTATIONS, Fig
 from antiphon.spec.protocols.reformation.figure25_in_lists import REPAIRS as REPAIRS_IN_LISTS
 from antiphon.spec.protocols.reformation.figures23_24 import Attempt, Reformation
 from antiphon.spec.protocols.reformation.readings import leaving, majority
-from antiphon.spec.protocols.reformation.repairs import MostRecentList, OriginatorRecovers, OwnVersions
+from antiphon.spec.protocols.reformation.repairs import (
+    ModifyAtEveryRestart,
+    MostRecentList,
+    OriginatorRecovers,
+    OwnVersions,
+)
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
@@ -110,7 +115,7 @@ class OverFigure25(Figure25InLists, Reformation):
         self.holding[k] = True
 
 
-REPAIRS = (*REPAIRS_IN_LISTS, OwnVersions, MostRecentList, OriginatorRecovers)
+REPAIRS = (*REPAIRS_IN_LISTS, ModifyAtEveryRestart, OwnVersions, MostRecentList, OriginatorRecovers)
 """All of them."""
 
 

@@ -12,7 +12,7 @@ from antiphon.spec.protocols.reformation.bounds import Terse
 from antiphon.spec.protocols.reformation.faults import MUTATIONS_OF_FIGURES
 from antiphon.spec.protocols.reformation.figures23_24 import Attempt, ListName, Reformation, Stage
 from antiphon.spec.protocols.reformation.readings import invited, leaving, majority
-from antiphon.spec.protocols.reformation.repairs import MostRecentList, OwnVersions
+from antiphon.spec.protocols.reformation.repairs import ModifyAtEveryRestart, MostRecentList, OwnVersions
 from antiphon.spec.protocols.reformation.service import NormalPhaseService, TokenListService
 from antiphon.spec.services.events import Process, View
 
@@ -61,7 +61,7 @@ class ReformationOfService(Reformation, NormalPhaseService):
 
 class ReformationOfServiceBounded(
     ReformationOfService,
-    repairs=(OwnVersions, MostRecentList),
+    repairs=(ModifyAtEveryRestart, OwnVersions, MostRecentList),
     readings=(majority, invited, leaving),
     mutations=MUTATIONS_OF_FIGURES,
     restrictions=(Terse,),

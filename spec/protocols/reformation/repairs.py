@@ -11,13 +11,24 @@ from antiphon.spec.services.events import Process, View
 
 
 @repair(
+    "figure 23, phase III: the version number is modified before the restart there too",
+    answers="REF-21",
+)
+class ModifyAtEveryRestart(Reformation):
+    """Printed: `Wait and Restart`, where phase II prints `Modify TL version number, Wait and Restart`."""
+
+    def waits_as(self, p: Process) -> Stage:
+        return Stage.waiting
+
+
+@repair(
     "figure 23, phase II: originator k of n proposes only version numbers that are k modulo n",
     answers="REF-09",
 )
 class OwnVersions(Reformation):
     """Printed: `Modify TL version number`."""
 
-    def next_version(self, p: Process) -> int:
+    def modified_version(self, p: Process) -> int:
         return next(
             (v for v in self.each(View) if v > self.highest[p] and (v - 2) % self.processes == p.index),
             self.views + 1,
@@ -70,5 +81,5 @@ class OriginatorRecovers(Reformation):
         self.recover(p, a)
 
 
-REPAIRS = (OwnVersions, MostRecentList, DropTheRest, OriginatorRecovers)
+REPAIRS = (ModifyAtEveryRestart, OwnVersions, MostRecentList, DropTheRest, OriginatorRecovers)
 """All of them."""
