@@ -36,6 +36,7 @@ _TURN: Constants = {"processes": 4, "messages": 1, "passes": 6, **_RUNS, "patien
 _TWO_WAIT: Constants = {**_RING, "messages": 2, "passes": 6}
 _FIGURE_16: Constants = {"processes": 2, "messages": 2, "losses": 1, "timeouts": 1}
 _BROKEN: Constants = {**_RING, "losses": 1, "crashes": 1, "brief": False}
+_UNWATCHED: Constants = {**_BROKEN, "losses": 0, "passive": False}
 _BOTH: Constants = {**_RING, "passes": 1, "crashes": 2, "brief": False}
 
 _REFORMING: Constants = {
@@ -171,10 +172,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Kind.SAFETY,
         "violated",
         "Nothing leaves the handler. A process that was named, misses numbers and suspects its sequencer "
-        "goes on to line 51 when Reformation "
-        "returns, and gives ts_p + 1, a number that has been given; or it acknowledges without the bodies, "
-        "and what it lets others believe to "
-        "be stable is not. One wrong suspicion is enough.",
+        "goes on to lines 45 and 51 when Reformation returns in line 40, and gives ts_p + 1, a number that "
+        "has been given. One that misses bodies goes on from line 50, and acknowledges without them: what it "
+        "lets others believe to be stable is not. One wrong suspicion is enough. Only the first needs that "
+        "lines 45-63 follow line 40 (reading `nesting`); the second is there in both readings.",
         (
             _shown(
                 _check(
@@ -185,15 +186,10 @@ RBP_RESILIENT: tuple[Claim, ...] = (
                     length=8,
                 )
             ),
-            _check(
-                "HolderHasAll",
-                "violated",
-                "leave_after_reformation",
-                of={**_CALM, "suspicions": 1},
-                length=17,
-            ),
-            _check(
-                "StableAtAll", "violated", "leave_after_reformation", of={**_CALM, "suspicions": 1}, length=18
+            *(
+                _check(property, "violated", "leave_after_reformation", of=of, length=length)
+                for of in ({**_CALM, "suspicions": 1}, {**_CALM, "suspicions": 1, "nesting": "else"})
+                for property, length in (("HolderHasAll", 17), ("StableAtAll", 18))
             ),
             _check("HolderHasAll", "holds", of={**_CALM, "suspicions": 1}),
             _check("StableAtAll", "holds", of={**_CALM, "suspicions": 1}),
@@ -573,8 +569,8 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Kind.LIVENESS,
         "holds",
         "The situation is reached (figure 21), and from each such state the next one gets what it misses "
-        "from others, or calls Reformation, "
-        "without passive detection.",
+        "from others, or calls Reformation, without passive detection. One that got it goes on with the "
+        "token, if lines 45-63 follow line 38 (RBP-46).",
         (
             _check("NextMissesMessages", "holds", of=_FAILED, length=15),
             _scenario("NextMissesMessages", 25),
@@ -686,19 +682,17 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Standing.IMPLIED,
         Kind.LIVENESS,
         "holds",
-        "Lines 45-63 are aligned with line 42, in the `else` of line 41, so that a token that came after a "
-        "gap is dropped when the gap is closed. "
-        "(In figure 16 they stand at the level of line 33; the repair puts them there.) The protocol lives "
-        "with it: the token is sent again, and "
-        "there is no gap then.",
+        "If lines 45-63 follow the `if` of lines 35-44, in whose column they stand, as in figure 16. They "
+        "stand in the column of line 42 too, and belong to the `else` of line 41 then (reading `nesting`): "
+        "nothing follows the loop, and a token that came after a gap is dropped when the gap is closed. "
+        "While its sequencer is up, the token comes again, and without a gap; where the sequencer has "
+        "failed, the token is lost, though no packet was, and without passive detection nobody ever notices.",
         (
-            _check("Validity", "holds", "take_after_gap", of=_TWO),
-            _check("Validity", "holds", of=_TWO),
-            _check("Validity", "holds", "take_after_gap", of=_THREE),
+            _shown(_check("GoesOnOrNoticed", "holds", of=_UNWATCHED)),
+            _shown(_check("GoesOnOrNoticed", "violated", of={**_UNWATCHED, "nesting": "else"}, length=7)),
             _check("Validity", "holds", of=_THREE),
+            _check("Validity", "holds", of={**_THREE, "nesting": "else"}),
         ),
-        repairs=("take_after_gap",),
-        covered=("take_after_gap",),
     ),
     Claim(
         "RBP-47",

@@ -123,7 +123,7 @@ NEEDED: dict[str, tuple[str, int, dict[str, Any]]] = {
     "filter_versions": ("OneHolder", 4, {**CALM, "strays": 1}),
     "keep_collected": ("UniformIntegrity", 31, {**TIMED, "brief": False}),
 }
-"""Each repair but two: what the figure breaks without it, in how many steps, with which constants. With it
+"""Each repair but one: what the figure breaks without it, in how many steps, with which constants. With it
 the property holds: the models above, and the checks of the ledger.
 """
 
@@ -138,15 +138,48 @@ def test_without_the_repair_the_figure_breaks(repair: str) -> None:
     assert (broken.outcome, broken.trace and len(broken.trace)) == (Outcome.VIOLATED, length)
 
 
-def test_two_repairs_are_about_what_is_only_late() -> None:
+def test_one_repair_is_about_what_is_only_late() -> None:
     """Line 75 as printed is safe, and one acknowledgement later than the text: no property breaks, a witness
-    is missed. A token that is dropped after a gap, as lines 45-63 are aligned, comes again.
+    is missed.
     """
-    assert set(REPAIRS) - set(NEEDED) == {"stable_bound", "take_after_gap"}
+    assert set(REPAIRS) - set(NEEDED) == {"stable_bound"}
     printed = report(LOSSY, "stable_bound")
     assert printed["DeliveredAtTheBound"].outcome is Outcome.UNKNOWN
     assert printed["AllDelivered"].outcome is Outcome.HOLDS
     assert report(TWO)["DeliveredAtTheBound"].outcome is Outcome.HOLDS
+
+
+def test_the_run_of_the_old_token_is_one_of_its_nesting() -> None:
+    """Claim RBP-18: where nothing follows line 40, nobody goes on from it with a number that was given; from
+    line 50, which line 51 follows in both readings, a process goes on without what was sequenced before.
+    """
+    suspected = {**RING, "passes": 1, "suspicions": 1}
+    for nesting, numbers in (("figure 16", Outcome.VIOLATED), ("else", Outcome.HOLDS)):
+        seen = report({**suspected, "nesting": nesting}, "leave_after_reformation")
+        assert seen["UniqueNumbers"].outcome is numbers
+        assert seen["HolderHasAll"].outcome is Outcome.VIOLATED
+
+
+def test_a_token_that_came_after_a_gap_is_dropped_if_nothing_follows_the_loop() -> None:
+    """Claim RBP-46: number 2, with the token, comes before number 1, which closes the gap."""
+    unwatched = {**RING, "crashes": 1, "brief": False, "passive": False}
+    assert report(unwatched)["GoesOnOrNoticed"].outcome is Outcome.HOLDS
+    trace = report({**unwatched, "nesting": "else"})["GoesOnOrNoticed"].trace
+    assert trace is not None
+    assert [step.arguments[0].number for step in history(trace, Process(2))] == [2, 1]
+    assert [step.action for step in trace.steps if step.action in ("lose", "crash")] == ["crash"]
+
+
+@pytest.mark.parametrize(
+    ("property", "length"), [("CollectedAtAll", 20), pytest.param("Validity", 8, marks=pytest.mark.deep)]
+)
+def test_nothing_may_leave_the_queues_before_it_is_stable(property: str, length: int) -> None:
+    """Lines 77-78 beside the `if` of line 75: what all should deliver is gone."""
+    few: dict[str, Any] = {**CALM, "passes": 2, "patient": False}
+    assert report(few)[property].outcome is Outcome.HOLDS
+    beside = program(RbpResilientChecked, repairs="all", **few, removing="all")
+    broken = check(beside, properties=(property,))[property]
+    assert (broken.outcome, broken.trace and len(broken.trace)) == (Outcome.VIOLATED, length)
 
 
 def test_as_printed_nobody_ever_holds_the_token() -> None:

@@ -31,10 +31,10 @@ Repairs, by line: 7 the successor of the last process is the first; 11 the first
 identifier is made once, before the loop; 20-24 a late body is stored although numbered; 20 and 26 what was
 collected stays known, and is not taken in again; 25-44 `ts` moves at every process with each number; 31, 33,
 37 and 47 a request goes to the process that gave the number which shows the loss, since it has everything up
-to it; 32 and 45 NULL has no body; 42-43 an old token is answered and not taken again; 45-63 follow the loop
-of lines 36-38 too; 48 all bodies up to the token's number are waited for; 55 and 62 only a higher number ends
-the loop; 61 carries what line 54 does; 66 and 69 what is sent again has a shape that is received; 74-82 NULL
-is passed over; 75 up to ts - n + 1, as the text has it.
+to it; 32 and 45 NULL has no body; 42-43 an old token is answered and not taken again; 48 all bodies up to the
+token's number are waited for; 55 and 62 only a higher number ends the loop; 61 carries what line 54 does; 66
+and 69 what is sent again has a shape that is received; 74-82 NULL is passed over; 75 up to ts - n + 1, as the
+text has it. Lines 45-63 follow the `if` of lines 35-44, with the loop of lines 36-38, as in figure 16.
 
 Nobody answers an old message (lines 21-22, where no process is its own successor): the token goes on, and the
 next ACK shows the source that it missed one. Nobody calls Reformation (lines 39-40, 49-50, 56-57, 63-64,

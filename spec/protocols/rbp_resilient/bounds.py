@@ -9,6 +9,7 @@ from typing import Annotated
 from antiphon.spec.lang import Between, Const, budget, constraint, restriction
 from antiphon.spec.protocols.rbp_resilient.faults import RbpFaults
 from antiphon.spec.protocols.rbp_resilient.figure25 import Ack, Body, Data, Sequenced
+from antiphon.spec.protocols.rbp_resilient.readings import READINGS
 from antiphon.spec.protocols.rbp_resilient.repairs import REPAIRS, Collecting
 from antiphon.spec.protocols.rbp_resilient.resilience import WithResilience
 from antiphon.spec.services import Message, Process
@@ -43,7 +44,9 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
     def message_gets_somewhere(self, p: Process) -> bool:
         """Somebody else gets what is sent again."""
         own = self.pending[p]
-        return own is None or any(q != p and self.gets_message(q, own) for q in self.each(Process))
+        return own is None or (
+            self.installed[p] and any(q != p and self.gets_message(q, own) for q in self.each(Process))
+        )
 
     @constraint("resend_token")
     def token_gets_somewhere(self, p: Process) -> bool:
@@ -173,5 +176,7 @@ class Patient(RbpFinite):
         return Data(p, body) not in self.network
 
 
-class RbpResilientBounded(RbpFinite, repairs=REPAIRS, restrictions=(Urgent, Assigned, Patient)):
-    """Figure 25 within bounds, with its repairs."""
+class RbpResilientBounded(
+    RbpFinite, repairs=REPAIRS, readings=READINGS, restrictions=(Urgent, Assigned, Patient)
+):
+    """Figure 25 within bounds, with its repairs and readings."""

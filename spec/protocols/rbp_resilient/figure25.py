@@ -4,8 +4,8 @@ detection.
 Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
 2002, sections 3.2.1, 3.2.2 and 4.2, figure 25, printed lines 1-82 (64 is printed twice). Modelled is
 everything up to a call of `Reformation()`; what the call does is figures 22 to 24. What departs from the
-print stands in repairs.py, what an exploration adds and bounds in faults.py, resilience.py and bounds.py:
-none of it is known here.
+print stands in repairs.py, how else its columns can be read in readings.py, what an exploration adds and
+bounds in faults.py, resilience.py and bounds.py: none of it is known here.
 
 | figure 25           | here                                                                                |
 |---------------------|-------------------------------------------------------------------------------------|
@@ -28,7 +28,7 @@ What is abstracted, and why that is sound:
 1. Loops, lossy channels, one's own copy, a second token that comes while a process waits: as in figure16.py.
 2. What no `when receive` takes changes nothing when it arrives, so it is not kept: the ACKs of lines 11, 22
    and 61, which lack the TL of line 25, and the answers of lines 43, 66 and 69. A request for such an answer
-   is not kept either.
+   is not kept either. So is (m, B, TL) of a process on another list, which line 19 refuses.
 3. `failure(q)` is true of a process that has stopped. ActivityFailure is detected where no process that is up
    holds the token, waits for it or sends it, and no packet carries it: a timeout that is long enough.
 4. What is sent to a stopped process is not kept.
@@ -38,6 +38,24 @@ What is decided, because the figure is silent:
 2. `retransmits_acks(seqnum, nts_p)` of line 43 sends what follows seqnum in seqQ_p in the shape of line 69 to
    q.
 3. An ACK has a sender, and names the successor of its sender.
+4. `toknext` of line 21, which is in no scope there, is toknext_p (RBP-08).
+5. The TL_p of lines 16 and 25 names the fourth field of an ACK, and is compared with nothing: otherwise the
+   test of line 27 would always be true. So an ACK of whichever list ends the loop of line 16.
+
+The columns of the print do not say what belongs to which `if`. The `else` of lines 34 and 58 stand one level
+deeper than theirs, that of line 41 one level higher, and after the page break every line of 77-82 stands in
+one column. It is decided:
+1. Line 41 is the `else` of line 35. As that of line 39, nearer to it, it would leave a token that comes
+   without a gap, as the first one does, to nobody, and the rotation would never begin.
+2. Lines 45-63 follow the `if` of lines 35-44: they stand in the column of line 35, and follow it in figure
+   16. They also stand in the column of line 42, and belong to line 41 then: reading `nesting`. RBP-46 and
+   RBP-18 depend on it, and are asked in both readings.
+3. Lines 77-78 belong to the `if` of line 75, as line 76 does. Beside it, what one process has leaves its
+   queues before the others have it, and is never delivered: reading `removing`.
+4. Lines 79-82 belong to the loop of line 73, as lines 74-78 do: what is next in stableQ is delivered whenever
+   task 2 comes to it. After the loop of line 74 it never would while a message is not stable; within that
+   loop, or within the `if` of line 75, it is delivered at once when it becomes stable, which is one of the
+   orders that are explored.
 """
 
 from __future__ import annotations
@@ -87,7 +105,7 @@ class Sequenced:
 
 @record
 class Data:
-    """(m, B, TL), on its way to one process."""
+    """(m, B, TL), on its way to one process. TL is the version of the list that is used here."""
 
     to: Process
     body: Body
@@ -162,7 +180,7 @@ class RbpResilient(Losses[Packet], Crashes):
     @action
     def broadcast(self, p: Process, m: Message) -> None:
         """Lines 12-15: the first round. The procedure is busy until line 16 ends it."""
-        require(m.index == self.broadcasts and self.pending[p] is None and self.installed[p])
+        require(m.index == self.broadcasts and self.pending[p] is None)
         self.broadcasts += 1
         self.send_message(p, Body(m, 0))
         emit(Broadcast(p, m))
@@ -180,10 +198,14 @@ class RbpResilient(Losses[Packet], Crashes):
         return own.name + 1
 
     def send_message(self, p: Process, body: Body) -> None:
-        """Line 15: `send (m, B, TL_p) to all`."""
+        """Line 15: `send (m, B, TL_p) to all`. On another list than the others p sends it to itself."""
         self.pending[p] = body
         self.take_message(p, body)
-        self.network |= {Data(q, body) for q in self.each(Process) if q != p and self.gets_message(q, body)}
+        self.network |= {
+            Data(q, body)
+            for q in self.each(Process)
+            if q != p and self.installed[p] and self.gets_message(q, body)
+        }
 
     def gets_message(self, q: Process, body: Body) -> bool:
         """Whether what is sent to q is kept."""
@@ -195,7 +217,7 @@ class RbpResilient(Losses[Packet], Crashes):
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
         """Lines 18-24."""
         self.network -= {packet}  # line 18
-        if self.installed[packet.to]:  # line 19
+        if self.installed[packet.to]:  # line 19: TL_q is the version of the list
             self.take_message(packet.to, packet.body)
 
     def take_message(self, p: Process, body: Body) -> None:
@@ -300,10 +322,7 @@ class RbpResilient(Losses[Packet], Crashes):
             self.go_on_after_gap(p)
 
     def go_on_after_gap(self, p: Process) -> None:
-        """Lines 45-63 are aligned with line 42, and belong to the `else` of line 41: after line 40 nothing
-        follows.
-        """
-        self.arriving[p] = None
+        """Line 45 follows line 38: p waits for B, as after line 44."""
 
     @action(fairness="weak")
     def accept(self, p: Process) -> None:
@@ -391,7 +410,9 @@ class RbpResilient(Losses[Packet], Crashes):
         self.give_up_sequencer(p)
 
     def give_up_sequencer(self, p: Process) -> None:
-        """Lines 39-40 and 49-50; when Reformation returns, p goes on with line 51."""
+        """Lines 39-40 and 49-50. When Reformation returns, p goes on: after line 50 with line 51, after line
+        40 with line 45, where `failure(q)` is still true, and so with line 51.
+        """
         self.reforming[p] = True
         self.arriving[p] = None
         self.catching_up[p] = False
@@ -466,7 +487,12 @@ class RbpResilient(Losses[Packet], Crashes):
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
         """Lines 74-75."""
-        return item in self.numbered[p] and self.is_there(p, item.body) and self.is_stable(p, item.number)
+        there = item in self.numbered[p] and self.is_there(p, item.body)
+        return there and self.leaves_queues(p, item.number)
+
+    def leaves_queues(self, p: Process, k: Number) -> bool:
+        """Lines 77-78 belong to the `if` of line 75: what has number k leaves seqQ and recvQ."""
+        return self.is_stable(p, k)
 
     def is_there(self, p: Process, body: Body | None) -> bool:
         """Line 74: (m', B) is in recvQ_p. NULL never is."""

@@ -88,14 +88,6 @@ class TrackNumbers(RbpResilient):
         return sent.number
 
 
-@repair("lines 45-63 follow the loop of lines 36-38 too, as in figure 16", answers="RBP-46")
-class TakeAfterGap(RbpResilient):
-    """Printed: lines 45-63 are aligned with line 42, in the `else` of line 41."""
-
-    def go_on_after_gap(self, p: Process) -> None:
-        """P goes on with line 45."""
-
-
 @repair("lines 43, 66, 69: what is sent again has a shape that is received", answers="RBP-05")
 class HandledReplies(RbpResilient):
     """Printed: `send m' to q`, `send (B, seqnum) to q`; `when receive` takes (m, B, TL), ACKs and requests.
@@ -215,9 +207,8 @@ class LeaveAfterReformation(RbpResilient):
     """Printed: `if failure(q) then Reformation()`, and the next line."""
 
     def give_up_sequencer(self, p: Process) -> None:
-        self.reforming[p] = True
-        self.arriving[p] = None
-        self.catching_up[p] = False
+        super().give_up_sequencer(p)
+        self.holding[p] = False
 
     def is_active(self, p: Process) -> bool:
         return super().is_active(p) and not self.reforming[p]
@@ -267,8 +258,7 @@ class KeepCollected(Collecting):
 
 
 REPAIRS = (
-    RingFromOne, StartRotation, OneIdentifier, TagEveryAck, TrackNumbers, TakeAfterGap, HandledReplies,
-    OldToken, SkipNull,
+    RingFromOne, StartRotation, OneIdentifier, TagEveryAck, TrackNumbers, HandledReplies, OldToken, SkipNull,
     PassOverNull, AwaitAllBodies, AwaitSuccessor, StoreLateBody, LeaveAfterReformation, FilterVersions,
     StableBound,
     KeepCollected,
