@@ -15,11 +15,11 @@ from pathlib import Path
 from rich.console import Console
 
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.performance.on_spark import sweep_on_spark
-from antiphon.conformance.performance.page import all_points, write
-from antiphon.conformance.performance.questions import Scale
-from antiphon.conformance.performance.sentences import SENTENCES
-from antiphon.conformance.pipeline import InputError
+from antiphon.conformance.run.performance.on_spark import sweep_on_spark
+from antiphon.conformance.run.performance.page import all_points, write
+from antiphon.conformance.run.performance.questions import Scale
+from antiphon.conformance.run.performance.sentences import SENTENCES
+from antiphon.conformance.spark.pipeline import InputError
 
 USAGE = 64
 """The exit code of wrong usage, as the command `antiphon` has it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from antiphon.conformance.history import History, history, judge_history
+from antiphon.conformance.judge.history import History, history, judge_history
 
 PROMISES = (
     ("total-order",),

@@ -39,13 +39,14 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import functions as F  # noqa: N812 - Spark's functions have this name everywhere
 
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.pipeline import ingest, verify
-from antiphon.conformance.pipeline.buckets import Spill, writes_buckets
-from antiphon.conformance.pipeline.chunks import ROWS_MAX, RUNS, PlannedRun, reads_chunks
-from antiphon.conformance.pipeline.columns import CODES, NUMBER, Columns, Longs, Rows
-from antiphon.conformance.pipeline.facts import Fact
-from antiphon.conformance.pipeline.lake import (
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import Header, LogWriter, digest, load_run, log_name, message_id
+from antiphon.conformance.spark.pipeline import ingest, verify
+from antiphon.conformance.spark.pipeline.buckets import Spill, writes_buckets
+from antiphon.conformance.spark.pipeline.chunks import ROWS_MAX, RUNS, PlannedRun, reads_chunks
+from antiphon.conformance.spark.pipeline.columns import CODES, NUMBER, Columns, Longs, Rows
+from antiphon.conformance.spark.pipeline.facts import Fact
+from antiphon.conformance.spark.pipeline.lake import (
     BUCKET_BYTES,
     Batch,
     batches_of,
@@ -53,10 +54,9 @@ from antiphon.conformance.pipeline.lake import (
     found_lake,
     put_batch,
 )
-from antiphon.conformance.pipeline.runs import runs_at
-from antiphon.conformance.pipeline.scan import health_of, in_one_pass
-from antiphon.conformance.pipeline.session import settings, spark_session
-from antiphon.conformance.trace import Header, LogWriter, digest, load_run, log_name, message_id
+from antiphon.conformance.spark.pipeline.runs import runs_at
+from antiphon.conformance.spark.pipeline.scan import health_of, in_one_pass
+from antiphon.conformance.spark.pipeline.session import settings, spark_session
 
 ASKED = ["run", "source", "count", "process", "kind", "position", "number", "high", "low", "peer"]
 """The columns that the scan reads."""

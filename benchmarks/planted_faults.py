@@ -12,8 +12,8 @@ import argparse
 import time
 from typing import NamedTuple
 
-from antiphon.conformance.bindings import bound_protocol, bound_protocols
-from antiphon.conformance.swarm import RunResult, Settings, core_of, run_seed, shortened
+from antiphon.conformance.compare.bindings import bound_protocol, bound_protocols
+from antiphon.conformance.run.swarm import RunResult, Settings, core_of, run_seed, shortened
 from antiphon.model.verdict import Outcome
 
 HEAD = """# Planted faults, and how soon a swarm finds them

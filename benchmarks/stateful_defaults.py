@@ -13,9 +13,9 @@ import argparse
 import statistics
 import time
 
-from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
-from antiphon.conformance.lockstep import Comparison
-from antiphon.conformance.stateful import run_stateful
+from antiphon.conformance.compare.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.compare.lockstep import Comparison
+from antiphon.conformance.compare.stateful import run_stateful
 from antiphon.spec.lang import Machine
 
 SIZES: list[tuple[int, int]] = [(2, 1), (3, 1), (3, 2), (3, 3), (4, 3)]

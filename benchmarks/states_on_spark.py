@@ -39,10 +39,10 @@ from rich.table import Table
 
 import antiphon
 from antiphon.conformance.ledger.checking import program_of
-from antiphon.conformance.pipeline.java import java_home
-from antiphon.conformance.pipeline.session import spark_session
-from antiphon.conformance.states.checking import check_on_spark
-from antiphon.conformance.states.running import NARROW
+from antiphon.conformance.spark.pipeline.java import java_home
+from antiphon.conformance.spark.pipeline.session import spark_session
+from antiphon.conformance.spark.states.checking import check_on_spark
+from antiphon.conformance.spark.states.running import NARROW
 from antiphon.model import explore
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import StorageOptions

@@ -11,8 +11,8 @@ import argparse
 import sys
 from itertools import product
 
-from antiphon.conformance.bindings import binding_of
-from antiphon.conformance.lockstep import lockstep
+from antiphon.conformance.compare.bindings import binding_of
+from antiphon.conformance.compare.lockstep import lockstep
 from antiphon.model.verdict import Outcome
 
 

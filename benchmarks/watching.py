@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import msgspec
-
-from antiphon.conformance.pipeline.watching import Watching
 from pipeline import write_logs
+
+from antiphon.conformance.spark.pipeline.watching import Watching
 
 PROMISES = (
     ("total-order",),

@@ -36,8 +36,8 @@ class Entry:
         claims_at: the claims of the documents about it, a `tuple[Claim, ...]`; entries may share them.
         family: the letters with which the identifiers of these claims begin, in lower case.
         refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
-        binding_at: what joins it to its implementation, an `antiphon.conformance.bindings.Bound`.
-        member_at: what a process of a cluster runs, an `antiphon.conformance.cluster.protocols.Member`.
+        binding_at: what joins it to its implementation, an `antiphon.conformance.compare.bindings.Bound`.
+        member_at: what a process of a cluster runs, an `antiphon.conformance.run.cluster.protocols.Member`.
     """
 
     name: str
@@ -98,8 +98,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.rbp:RBP",
         family="rbp",
         refinement_at="antiphon.spec.protocols.rbp.refinement:RBP",
-        binding_at="antiphon.conformance.bindings.rbp:RBP",
-        member_at="antiphon.conformance.cluster.protocols:rbp_member",
+        binding_at="antiphon.conformance.compare.bindings.rbp:RBP",
+        member_at="antiphon.conformance.run.cluster.protocols:rbp_member",
     ),
     Entry(
         "rbp-resilient",
@@ -108,8 +108,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.rbp_resilient:RBP_RESILIENT",
         family="rbp",
         refinement_at="antiphon.spec.protocols.rbp_resilient.refinement:RBP_RESILIENT",
-        binding_at="antiphon.conformance.bindings.rbp_resilient:RBP_RESILIENT",
-        member_at="antiphon.conformance.cluster.protocols:rbp_resilient_member",
+        binding_at="antiphon.conformance.compare.bindings.rbp_resilient:RBP_RESILIENT",
+        member_at="antiphon.conformance.run.cluster.protocols:rbp_resilient_member",
     ),
     Entry(
         "vsc",
@@ -190,8 +190,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.sequencer:SEQUENCER",
         family="seq",
         refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
-        binding_at="antiphon.conformance.bindings.sequencer:SEQUENCER",
-        member_at="antiphon.conformance.cluster.protocols:sequencer_member",
+        binding_at="antiphon.conformance.compare.bindings.sequencer:SEQUENCER",
+        member_at="antiphon.conformance.run.cluster.protocols:sequencer_member",
     ),
     Entry(
         "dtp",
@@ -200,8 +200,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.dtp.refinement:DTP",
-        binding_at="antiphon.conformance.bindings.dtp:DTP",
-        member_at="antiphon.conformance.cluster.protocols:dtp_member",
+        binding_at="antiphon.conformance.compare.bindings.dtp:DTP",
+        member_at="antiphon.conformance.run.cluster.protocols:dtp_member",
     ),
     Entry(
         "dtp-crashing",
@@ -224,8 +224,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.chang_maxemchuk.refinement:CHANG_MAXEMCHUK",
-        binding_at="antiphon.conformance.bindings.chang_maxemchuk:CHANG_MAXEMCHUK",
-        member_at="antiphon.conformance.cluster.protocols:chang_maxemchuk_member",
+        binding_at="antiphon.conformance.compare.bindings.chang_maxemchuk:CHANG_MAXEMCHUK",
+        member_at="antiphon.conformance.run.cluster.protocols:chang_maxemchuk_member",
     ),
     Entry(
         "pinwheel",
@@ -234,8 +234,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.pinwheel.refinement:PINWHEEL",
-        binding_at="antiphon.conformance.bindings.pinwheel:PINWHEEL",
-        member_at="antiphon.conformance.cluster.protocols:pinwheel_member",
+        binding_at="antiphon.conformance.compare.bindings.pinwheel:PINWHEEL",
+        member_at="antiphon.conformance.run.cluster.protocols:pinwheel_member",
     ),
     Entry(
         "totem",
@@ -244,8 +244,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.dtp:DTP",
         family="dtp",
         refinement_at="antiphon.spec.protocols.totem.refinement:TOTEM",
-        binding_at="antiphon.conformance.bindings.totem:TOTEM",
-        member_at="antiphon.conformance.cluster.protocols:totem_member",
+        binding_at="antiphon.conformance.compare.bindings.totem:TOTEM",
+        member_at="antiphon.conformance.run.cluster.protocols:totem_member",
     ),
     Entry(
         "totem-ring",
@@ -259,7 +259,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.horus.fifo_stacks:NakStack",
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
-        binding_at="antiphon.conformance.bindings.horus:NAK",
+        binding_at="antiphon.conformance.compare.bindings.horus:NAK",
     ),
     Entry(
         "horus-frag",
@@ -267,7 +267,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.horus.fifo_stacks:FragStack",
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
-        binding_at="antiphon.conformance.bindings.horus:FRAG",
+        binding_at="antiphon.conformance.compare.bindings.horus:FRAG",
     ),
     Entry(
         "horus-total",
@@ -276,8 +276,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS_TOTAL",
-        binding_at="antiphon.conformance.bindings.horus_total:TOTAL",
-        member_at="antiphon.conformance.cluster.protocols:horus_member",
+        binding_at="antiphon.conformance.compare.bindings.horus_total:TOTAL",
+        member_at="antiphon.conformance.run.cluster.protocols:horus_member",
     ),
     Entry(
         "horus-flush",
@@ -310,8 +310,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.horus:HORUS",
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS",
-        binding_at="antiphon.conformance.bindings.horus_total:STACK",
-        member_at="antiphon.conformance.cluster.protocols:horus_member",
+        binding_at="antiphon.conformance.compare.bindings.horus_total:STACK",
+        member_at="antiphon.conformance.run.cluster.protocols:horus_member",
     ),
     Entry(
         "total",
@@ -320,8 +320,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.total:TOTAL",
         family="tot",
         refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
-        binding_at="antiphon.conformance.bindings.total:TOTAL",
-        member_at="antiphon.conformance.cluster.protocols:total_member",
+        binding_at="antiphon.conformance.compare.bindings.total:TOTAL",
+        member_at="antiphon.conformance.run.cluster.protocols:total_member",
     ),
     Entry(
         "ordering",

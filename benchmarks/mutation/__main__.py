@@ -38,24 +38,26 @@ from report import Results, read_marks, stale, summary, write_section
 
 FILES = (
     "impl/*.py", "impl/layers/*.py", "impl/protocols/**/*.py", "impl/transport/*.py",
-    "conformance/history/*.py", "conformance/trace/*.py",
-    "conformance/cluster/application.py", "conformance/cluster/result.py", "conformance/cluster/tracer.py",
+    "conformance/judge/history/*.py", "conformance/judge/trace/*.py",
+    "conformance/run/cluster/application.py", "conformance/run/cluster/result.py",
+    "conformance/run/cluster/tracer.py",
     "spec/services/broadcast.py", "spec/services/order.py", "model/monitor.py",
 )  # fmt: skip
 """What is mutated: the library, and what judges it."""
 
 TESTS = (
-    "tests/impl", "tests/bindings", "tests/suites/test_bindings.py", "tests/suites/test_cores.py",
-    "tests/suites/test_memory.py", "tests/suites/test_times.py", "tests/lockstep", "tests/trace",
-    "tests/history", "tests/services", "tests/cluster", "tests/engines/test_monitor.py",
+    "tests/impl", "tests/compare/bindings", "tests/compare/suites/test_bindings.py",
+    "tests/compare/suites/test_cores.py", "tests/compare/suites/test_memory.py",
+    "tests/compare/suites/test_times.py", "tests/compare/lockstep", "tests/judge/trace",
+    "tests/judge/history", "tests/services", "tests/run/cluster", "tests/engines/test_monitor.py",
 )  # fmt: skip
 """What hunts: the tests of the library, of the judges, and of what drives the library.
 
-Left out for what they cost: those that start Java, and `tests/stateful`, whose walks stay within what
-`tests/lockstep` walks through completely.
+Left out for what they cost: those that start Java, and `tests/compare/stateful`, whose walks stay within what
+`tests/compare/lockstep` walks through completely.
 """
 
-BY_THE_CLOCK = ("tests/cluster/", "tests/impl/test_udp")
+BY_THE_CLOCK = ("tests/run/cluster/", "tests/impl/test_udp")
 """Tests on sockets and processes: what fails there must fail twice."""
 
 

@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from antiphon.conformance.lockstep import LockstepReport
-    from antiphon.conformance.stateful import StatefulReport
+    from antiphon.conformance.compare.lockstep import LockstepReport
+    from antiphon.conformance.compare.stateful import StatefulReport
     from antiphon.impl.errors import GroupError, GroupFailed
     from antiphon.impl.group import Delivery, Group, Keyring
     from antiphon.impl.layers import Layers
@@ -41,8 +41,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "antiphon.conformance.lockstep": ("LockstepReport",),
-    "antiphon.conformance.stateful": ("StatefulReport",),
+    "antiphon.conformance.compare.lockstep": ("LockstepReport",),
+    "antiphon.conformance.compare.stateful": ("StatefulReport",),
     "antiphon.impl.errors": ("GroupError", "GroupFailed"),
     "antiphon.impl.group": ("Delivery", "Group", "Keyring"),
     "antiphon.impl.layers": ("Layers",),

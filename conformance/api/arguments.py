@@ -101,7 +101,7 @@ def _constants_of(name: str, subject: Any) -> list[str]:
 
     try:
         if _is_bound(name):
-            from antiphon.conformance.bindings import bound_protocol
+            from antiphon.conformance.compare.bindings import bound_protocol
 
             bound = bound_protocol(subject)
             return list(bound.bind(**bound.small).program.constants)

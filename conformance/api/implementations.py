@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.arguments import question
-from antiphon.conformance.bindings import Binding, binding_of, bound_protocol
-from antiphon.conformance.history import TOTAL_ORDER
-from antiphon.conformance.lockstep import LockstepReport
-from antiphon.conformance.lockstep import lockstep as walk
+from antiphon.conformance.compare.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.compare.lockstep import LockstepReport
+from antiphon.conformance.compare.lockstep import lockstep as walk
+from antiphon.conformance.judge.history import TOTAL_ORDER
 from antiphon.model.bounds import Bounds
 from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import known_names
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import VerifyReport
-    from antiphon.conformance.stateful import StatefulReport
+    from antiphon.conformance.compare.stateful import StatefulReport
+    from antiphon.conformance.spark.pipeline import VerifyReport
 
 _ENGINES = ("generated", "reference")
 """What executes the specification beside an implementation."""
@@ -101,7 +101,7 @@ def stateful(
         max_seconds: take no further run, and shorten no further, after this time.
         max_memory_mb: take no further run at this size of the process, in MiB.
     """
-    from antiphon.conformance.stateful import run_stateful  # here: Hypothesis takes long to load
+    from antiphon.conformance.compare.stateful import run_stateful  # here: Hypothesis takes long to load
 
     if isinstance(bound, str):
         protocol = bound_protocol(bound)
@@ -121,7 +121,7 @@ def verify(
 
     Args:
         path: logs, as `ingest` takes them: the directory of a run, or of runs; or a lake (`antiphon ingest`).
-        promise: what the system promises, of `antiphon.conformance.history.PROMISES`: "total-order",
+        promise: what the system promises, of `antiphon.conformance.judge.history.PROMISES`: "total-order",
             "virtual-synchrony", "consensus" and others.
         master: Spark's master, to judge there whatever the size. Where Spark judges without one, it is on the
             session of this process, else on all cores of this machine.
@@ -131,6 +131,6 @@ def verify(
         InputError: there is nothing to judge at `path`, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
-    from antiphon.conformance.pipeline import verify as judge  # here: few programs need it
+    from antiphon.conformance.spark.pipeline import verify as judge  # here: few programs need it
 
     return judge(path, master, promise)

@@ -175,8 +175,8 @@ def _near(value: str, choices: list[str]) -> str:
 def _is_refusal(error: BaseException) -> bool:
     """Whether this says that something cannot be done as it was asked."""
     from antiphon.conformance.cli.output import UsageProblem
+    from antiphon.conformance.compare.replay import NotBound
     from antiphon.conformance.extras import MissingExtra
-    from antiphon.conformance.replay import NotBound
     from antiphon.model.export import TraceFileError
     from antiphon.spec.lang import SpecError
     from antiphon.spec.lang.foreign import Raised

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
+from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
 
 
 def cluster(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import working
+from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted, settings
@@ -18,7 +18,7 @@ from antiphon.model.notation import compact_step
 from antiphon.model.verdict import Outcome
 
 if TYPE_CHECKING:  # Spark is an extra
-    from antiphon.conformance.coverage import Coverage, Exercised
+    from antiphon.conformance.spark.coverage import Coverage, Exercised
 
 _LEFT_TOLD = 8
 
@@ -50,8 +50,8 @@ def coverage(
 ) -> int:
     """Count the transitions of a bounded model that swarms in a lake have exercised, on Spark."""
     needs_spark("coverage")
-    from antiphon.conformance import coverage as room  # here: Spark is an extra
-    from antiphon.conformance.pipeline import InputError
+    from antiphon.conformance.spark import coverage as room  # here: Spark is an extra
+    from antiphon.conformance.spark.pipeline import InputError
 
     bound = bound_protocol(protocol)
     chosen = constants.values(bound.bind(**bound.small).program.spec) if constants.told else bound.small

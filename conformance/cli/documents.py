@@ -16,7 +16,7 @@ from antiphon.model.notation import compact
 from antiphon.model.verdict import Outcome, Report
 
 if TYPE_CHECKING:
-    from antiphon.conformance.lockstep import Difference
+    from antiphon.conformance.compare.lockstep import Difference
     from antiphon.model.explore import Counts
 
 

@@ -32,7 +32,7 @@ def ingest(
     over.
     """
     needs_spark("ingest")
-    from antiphon.conformance import pipeline  # here: Spark is an extra
+    from antiphon.conformance.spark import pipeline  # here: Spark is an extra
 
     console = output.err()
     began = time.perf_counter()

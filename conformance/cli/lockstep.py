@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 import typer
 
 import antiphon
-from antiphon.conformance import lockstep as room
-from antiphon.conformance.bindings import Binding
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import walk_bar
-from antiphon.conformance.lockstep import LOCKSTEP
+from antiphon.conformance.compare import lockstep as room
+from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.report.words import settings
 from antiphon.spec.lang import Program
 

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from antiphon.conformance.bindings import bound_protocols
 from antiphon.conformance.cli import streams
 from antiphon.conformance.cli.output import UsageProblem
+from antiphon.conformance.compare.bindings import bound_protocols
 from antiphon.conformance.report.words import settings as as_settings
 from antiphon.model import bounds
 from antiphon.model.files import check_writable

@@ -12,8 +12,8 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.lockstep import LOCKSTEP
-from antiphon.conformance.replay import on_implementation, on_specification, regression_test
+from antiphon.conformance.compare.lockstep import LOCKSTEP
+from antiphon.conformance.compare.replay import on_implementation, on_specification, regression_test
 from antiphon.conformance.report.documents import trace_document
 from antiphon.model.export import binding_in
 from antiphon.model.notation import short_places

@@ -13,14 +13,14 @@ from rich.text import Text
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.verify import Promise
-from antiphon.conformance.history import TOTAL_ORDER, PromiseError, judge_run
-from antiphon.conformance.pipeline.runs import NO_RUN
+from antiphon.conformance.judge.history import TOTAL_ORDER, PromiseError, judge_run
+from antiphon.conformance.judge.trace import load_run, logs_in
 from antiphon.conformance.report import words
 from antiphon.conformance.report.documents import foreign_document, trace_document
 from antiphon.conformance.report.logs import diagram_of_logs
 from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.terminal import text_diagram
-from antiphon.conformance.trace import load_run, logs_in
+from antiphon.conformance.spark.pipeline.runs import NO_RUN
 from antiphon.model.export import ForeignRun, ForeignTraceError
 from antiphon.model.verdict import Outcome
 

@@ -51,8 +51,8 @@ def explore(
         UsageProblem: Spark is not installed, or cannot be had as asked; the lake cannot be used.
     """
     needs_spark("--spark")
-    from antiphon.conformance.pipeline import InputError  # here: Spark is an extra
-    from antiphon.conformance.states.checking import PARTITIONS, check_on_spark
+    from antiphon.conformance.spark.pipeline import InputError  # here: Spark is an extra
+    from antiphon.conformance.spark.states.checking import PARTITIONS, check_on_spark
 
     asked = search.on_spark
     assert asked.lake is not None

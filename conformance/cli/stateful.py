@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 import antiphon
-from antiphon.conformance.bindings import bound_protocol
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
 from antiphon.conformance.cli.options import Constants
+from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.report.words import counted
 
 

@@ -17,7 +17,7 @@ from antiphon.conformance.cli.progress import runs_bar, working
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.report.words import counted
-from antiphon.conformance.swarm import (
+from antiphon.conformance.run.swarm import (
     SCHEDULE,
     Around,
     Deliver,
@@ -41,7 +41,7 @@ from antiphon.conformance.swarm import (
 from antiphon.model.verdict import Outcome
 
 if TYPE_CHECKING:  # Spark is an extra
-    from antiphon.conformance.pipeline import Swarmed
+    from antiphon.conformance.spark.pipeline import Swarmed
 
 _SEEDS_TOLD = 10
 _KINDS_SHOWN = 4
@@ -202,7 +202,7 @@ def _on_spark(
 ) -> Swarmed:
     """Take the runs on Spark."""
     needs_spark("--spark")
-    from antiphon.conformance import pipeline  # here: Spark is an extra
+    from antiphon.conformance.spark import pipeline  # here: Spark is an extra
 
     where = master or "local[*]"
     try:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.history import PROMISES, TOTAL_ORDER
+from antiphon.conformance.judge.history import PROMISES, TOTAL_ORDER
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 
@@ -47,8 +47,8 @@ def verify(
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs."""
-    from antiphon.conformance.pipeline.errors import InputError  # here: it takes long to load
-    from antiphon.conformance.pipeline.verification import verify as judge
+    from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
+    from antiphon.conformance.spark.pipeline.verification import verify as judge
 
     console = output.err()
     try:

@@ -11,11 +11,11 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.verify import Promise
 from antiphon.conformance.extras import needs_spark
-from antiphon.conformance.history import TOTAL_ORDER
+from antiphon.conformance.judge.history import TOTAL_ORDER
 from antiphon.conformance.report.words import counted
 
 if TYPE_CHECKING:  # Spark is an extra
-    from antiphon.conformance.pipeline import Standing
+    from antiphon.conformance.spark.pipeline import Standing
 
 
 def watch(
@@ -41,7 +41,7 @@ def watch(
 ) -> int:
     """Judge the logs of runs that go on, on Spark: what breaks is told as soon as it stands in a log."""
     needs_spark("watch")
-    from antiphon.conformance import pipeline  # here: Spark is an extra
+    from antiphon.conformance.spark import pipeline  # here: Spark is an extra
 
     if json and not once:
         raise output.UsageProblem("--json is one document, and a watch does not end: add --once")

@@ -255,7 +255,9 @@ def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[S
 
 def _is_shown(verdict: Verdict) -> bool:
     """Whether the run of the verdict, if it has one, shows what the verdict says."""
-    from antiphon.conformance.replay import on_specification  # here, because it loads the implementations
+    from antiphon.conformance.compare.replay import (
+        on_specification,  # here, because it loads the implementations
+    )
 
     return verdict.trace is None or (
         verdict.trace.shows == verdict.property and on_specification(verdict.trace).outcome is verdict.outcome

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
-from antiphon.conformance.performance import simulate
-from antiphon.conformance.performance.questions import Scale
-from antiphon.conformance.performance.sentences import SENTENCES, Sentence
-from antiphon.conformance.performance.sweep import sweep
+from antiphon.conformance.run.performance import simulate
+from antiphon.conformance.run.performance.questions import Scale
+from antiphon.conformance.run.performance.sentences import SENTENCES, Sentence
+from antiphon.conformance.run.performance.sweep import sweep
 
 __all__ = ["LOADS"]
 

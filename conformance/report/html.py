@@ -15,9 +15,9 @@ from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome, Report
 
 if TYPE_CHECKING:
-    from antiphon.conformance.lockstep import LockstepReport
-    from antiphon.conformance.pipeline import VerifyReport
-    from antiphon.conformance.stateful import StatefulReport
+    from antiphon.conformance.compare.lockstep import LockstepReport
+    from antiphon.conformance.compare.stateful import StatefulReport
+    from antiphon.conformance.spark.pipeline import VerifyReport
 
 COLOURS = {Outcome.HOLDS: "#1e7b34", Outcome.VIOLATED: "#c53030", Outcome.UNKNOWN: "#975a16"}
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from antiphon.conformance import trace as logs
-from antiphon.conformance.history import Finding, Place, RunFindings
+from antiphon.conformance.judge import trace as logs
+from antiphon.conformance.judge.history import Finding, Place, RunFindings
+from antiphon.conformance.judge.trace import Run, Step, causal_order
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
-from antiphon.conformance.trace import Run, Step, causal_order
 from antiphon.model.verdict import Outcome
 
 __all__ = ["ROWS_MAX", "diagram_of_logs"]

@@ -13,7 +13,7 @@ from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
 from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
-    from antiphon.conformance.pipeline import VerifyReport
+    from antiphon.conformance.spark.pipeline import VerifyReport
 
 Value = int | bool | str
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.bindings import Bound, bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings import Bound, bound_protocol, bound_protocols
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.spec.catalogue import (
     ENTRIES,

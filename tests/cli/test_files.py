@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.bindings import binding_of, bound_protocols
-from antiphon.conformance.lockstep import lockstep
+from antiphon.conformance.compare.bindings import binding_of, bound_protocols
+from antiphon.conformance.compare.lockstep import lockstep
 from antiphon.model.export import save
 
 Run = Callable[..., Any]
@@ -214,7 +214,7 @@ class Lamp(Spec):
         self.lit = True
 """
 LIT = """
-from antiphon.conformance.bindings import Effect, Stimulus
+from antiphon.conformance.compare.bindings import Effect, Stimulus
 from antiphon.spec.lang import program
 from cli_lamp import Lamp
 

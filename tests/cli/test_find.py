@@ -14,7 +14,7 @@ import pytest
 
 import antiphon as api
 from antiphon.conformance.cli import main
-from antiphon.conformance.replay import on_specification, regression_test
+from antiphon.conformance.compare.replay import on_specification, regression_test
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang.question import reached
 

@@ -52,7 +52,7 @@ def test_a_trace_of_a_module_that_ends_the_process_is_wrong_usage(
 
 BINDING = """
     import atexit, io, os, sys
-    from tests.lockstep.conftest import FloodBinding
+    from tests.compare.lockstep.conftest import FloodBinding
 
     class Closes(FloodBinding):
         def drive(self, me, snapshot, step, datagram):

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from antiphon.conformance.cli import documents, gate
-from antiphon.conformance.pipeline.report import VerifyReport
+from antiphon.conformance.spark.pipeline.report import VerifyReport
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, all_claims, families
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import antiphon as house
-from antiphon.conformance.bindings import binding_of
-from antiphon.conformance.suites.bindings import check_binding
+from antiphon.conformance.compare.bindings import binding_of
+from antiphon.conformance.compare.suites.bindings import check_binding
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import nearest
 
@@ -290,7 +290,7 @@ def test_a_binding_is_told_how_long_a_reason_is(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(AssertionError, match=r"lost is exempt without a reason: .* in four words or more"):
         check_binding(lambda: binding_of("rbp"))
     assert "at least four words" in (
-        inspect.getdoc(sys.modules["antiphon.conformance.bindings.binding"]) or ""
+        inspect.getdoc(sys.modules["antiphon.conformance.compare.bindings.binding"]) or ""
     )
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import load_run
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
 from antiphon.impl.layers import Layers
 
 

@@ -105,7 +105,7 @@ class Silent(Replicated, refines=Register):
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current directory, with a refinement and a binding in files."""
     (tmp_path / "own_register.py").write_text(REGISTER, encoding="utf-8")
-    shutil.copy(Path(__file__).parents[1] / "lockstep" / "conftest.py", tmp_path / "own_flood.py")
+    shutil.copy(Path(__file__).parents[1] / "compare" / "lockstep" / "conftest.py", tmp_path / "own_flood.py")
     monkeypatch.chdir(tmp_path)
     before = list(sys.path)
     yield tmp_path
@@ -184,7 +184,7 @@ def test_a_swarm_says_what_a_binding_of_ones_own_lacks(antiphon: Run, here: Path
         assert (answer.code, "names no implementation that a group could run" in answer.err) == (64, True)
     (here / "own_rumour.py").write_text(
         "from own_flood import FloodBinding\n"
-        "from antiphon.conformance.bindings import Bound\n"
+        "from antiphon.conformance.compare.bindings import Bound\n"
         "from antiphon.impl.protocols.rbp import rbp\n\n"
         "RUMOUR = Bound(lambda fault=None, **constants: FloodBinding(**constants),\n"
         "               implementation=lambda fault: rbp())\n",
@@ -199,7 +199,7 @@ def test_a_swarm_says_what_a_binding_of_ones_own_lacks(antiphon: Run, here: Path
 def test_what_is_no_binding_is_refused(antiphon: Run) -> None:
     answer = antiphon("lockstep", "own_flood.py:Flood")
     assert answer.code == 64
-    assert "'Flood' is no binding: it is not an antiphon.conformance.bindings.Bound" in answer.err
+    assert "'Flood' is no binding: it is not an antiphon.conformance.compare.bindings.Bound" in answer.err
 
 
 MEMBER = '''
@@ -209,7 +209,7 @@ import socket
 
 import msgspec
 
-from antiphon.conformance.cluster.protocols import Membership, rbp_member
+from antiphon.conformance.run.cluster.protocols import Membership, rbp_member
 from antiphon.impl.group import Group
 from antiphon.impl.tracing import Tracer
 

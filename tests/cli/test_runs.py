@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance import pipeline
-from antiphon.conformance.swarm import Settings, read_schedule, run_schedule
+from antiphon.conformance.run.swarm import Settings, read_schedule, run_schedule
+from antiphon.conformance.spark import pipeline
 
 Run = Callable[..., Any]
 SMALL = ("--processes", 2, "--messages", 1, "--losses", 0, "--timeouts", 0)

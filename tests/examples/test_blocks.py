@@ -22,7 +22,7 @@ import typer
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.cli.app import commands as app_commands
-from antiphon.conformance.cluster import run_cluster
+from antiphon.conformance.run.cluster import run_cluster
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {
@@ -35,7 +35,7 @@ ELSEWHERE = {
 }
 """Pages all of whose blocks have a test of their own."""
 
-ON_SPARK = "tests/pipeline/test_docs.py runs it, which has Spark running"
+ON_SPARK = "tests/spark/pipeline/test_docs.py runs it, which has Spark running"
 LISTING = "a listing of files, or of what is printed"
 NOT_HERE = {
     ("README.md", "make check"): "make: how the project is built and tested",
@@ -53,7 +53,7 @@ NOT_HERE = {
     ("docs/swarm.md", "antiphon swarm rbp --runs 100000"): ON_SPARK,
     ("docs/swarm.md", "import pyarrow"): ON_SPARK,
     ("docs/trace-schema.md", "runs/"): LISTING,
-    ("docs/trace-schema.md", '{"schema"'): "tests/trace/test_schema_and_log.py writes it",
+    ("docs/trace-schema.md", '{"schema"'): "tests/judge/trace/test_schema_and_log.py writes it",
     ("docs/watching.md", "antiphon watch"): ON_SPARK,
     ("docs/watching.md", "✗ violated"): LISTING,
     ("docs/security.md", "key ="): "the addresses are the reader's, so that it is compiled only",
@@ -223,7 +223,7 @@ def test_the_python_of_a_page_runs(block: Block, small: Path, capsys: pytest.Cap
             made.rename(small / "runs" / "rbp-3x2000-7")
         names: dict[str, Any] = {"__name__": "page"}
         if block.page == "docs/lockstep.md":
-            exec("from antiphon.conformance.suites import CoreSuite, Times", names)
+            exec("from antiphon.conformance.compare.suites import CoreSuite, Times", names)
         sys.modules["page"] = type(sys)("page")
         exec(compile(text, block.page, "exec"), names)
         sys.modules.pop("page")

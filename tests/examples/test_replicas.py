@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.cluster.faults import Faults
-from antiphon.conformance.cluster.relay import Relay
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import load_run
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.run.cluster.faults import Faults
+from antiphon.conformance.run.cluster.relay import Relay
 
 REPLICAS = 3
 TURNS = 12

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.suites import check_engine, check_transitions
+from antiphon.conformance.compare.suites import check_engine, check_transitions
 from antiphon.model.engines import Engine, compiled_machine, transitions_by
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.engines.python.transitions import _Memory

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.conformance.suites import check_engine
+from antiphon.conformance.compare.suites import check_engine
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import compiled_machine
 from antiphon.model.engines.python.machine import CompiledMachine

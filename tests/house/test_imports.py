@@ -32,6 +32,9 @@ WITHIN_MODEL = {
 for all, and see `ground` only.
 """
 
+WITHIN_CONFORMANCE = {"api", "cli", "compare", "exports", "judge", "ledger", "report", "run", "spark"}
+"""The packages of `conformance`, each with its question in ARCHITECTURE.md."""
+
 PURE = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib",
     "heapq", "inspect",
@@ -267,17 +270,24 @@ def test_a_core_or_the_package_alone_loads_no_other_room() -> None:
         assert {room_of(module) for module in done.stdout.split()} <= {"impl"}
 
 
+def test_the_packages_of_conformance_are_those_that_have_a_question(root: Path) -> None:
+    packages = {path.parent.name for path in (root / "conformance").glob("*/__init__.py")}
+    assert packages == WITHIN_CONFORMANCE
+
+
 def test_a_member_of_a_cluster_loads_neither_relay_nor_judge() -> None:
     """Its process is started for each member of each run."""
-    program = "import sys, antiphon.conformance.cluster.node; print(*sys.modules)"
+    program = "import sys, antiphon.conformance.run.cluster.node; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "antiphon.conformance.cluster.node" in loaded
-    judging = {"antiphon.conformance.cluster.orchestration", "antiphon.conformance.history", "networkx"}
+    assert "antiphon.conformance.run.cluster.node" in loaded
+    judging = {
+        "antiphon.conformance.run.cluster.orchestration", "antiphon.conformance.judge.history", "networkx",
+    }  # fmt: skip
     assert loaded.isdisjoint(judging)
 
 
-@pytest.mark.parametrize("package", ["cluster", "pipeline"])
+@pytest.mark.parametrize("package", ["run.cluster", "spark.pipeline"])
 def test_a_package_that_loads_on_demand_has_all_its_names_and_says_which(package: str) -> None:
     loaded = import_module(f"antiphon.conformance.{package}")
     assert all(hasattr(loaded, name) for name in loaded.__all__)

@@ -112,9 +112,9 @@ def test_every_module_loads_from_the_wheel_alone(
     files = json.loads(run(environment / "bin" / "python", "-c", LOADS, json.dumps(names), cwd=tmp_path))
     lacking = {name: what.removeprefix("needs ") for name, what in files.items() if what.startswith("needs ")}
     assert set(lacking.values()) <= OF_EXTRAS
-    rooms = tuple(f"antiphon.conformance.{name}" for name in ("pipeline.", "states.", "coverage"))
+    rooms = tuple(f"antiphon.conformance.spark.{name}" for name in ("pipeline.", "states.", "coverage"))
     assert {name for name in lacking if not name.startswith(rooms)} == {
-        "antiphon.conformance.performance.on_spark", "antiphon.impl.metrics",
+        "antiphon.conformance.run.performance.on_spark", "antiphon.impl.metrics",
     }  # fmt: skip
     assert all(Path(file).is_relative_to(environment) for name, file in files.items() if name not in lacking)
 
@@ -133,7 +133,7 @@ def test_the_command_runs_from_the_wheel_alone(environment: Path, tmp_path: Path
 
 
 NAMED = """
-import antiphon.conformance.pipeline as pipeline
+import antiphon.conformance.spark.pipeline as pipeline
 for name in pipeline.__all__:
     try:
         getattr(pipeline, name)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import load_run
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
 

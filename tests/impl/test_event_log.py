@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.history import judge_run
-from antiphon.conformance.trace import TRUNCATED, Violation, load_run
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import TRUNCATED, Violation, load_run
 from antiphon.impl import tracing
 from antiphon.impl.event_log import EventLog, LogRefused
 from antiphon.impl.group import Group

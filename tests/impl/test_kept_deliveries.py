@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.cluster.faults import Faults
-from antiphon.conformance.cluster.relay import Relay
+from antiphon.conformance.run.cluster.faults import Faults
+from antiphon.conformance.run.cluster.relay import Relay
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.group import Group
 from antiphon.impl.named import delivering, known_protocols

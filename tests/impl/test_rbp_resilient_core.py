@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.conformance.suites import check_memory
+from antiphon.conformance.compare.suites import check_memory
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Implementation, Send

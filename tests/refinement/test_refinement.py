@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from antiphon.conformance.compare.replay import on_specification
 from antiphon.conformance.ledger import Reports
-from antiphon.conformance.replay import on_specification
 from antiphon.model.bounds import Bounds
 from antiphon.model.export import load, save
 from antiphon.model.refinement import PROPERTY, check_refinement, fails_at_the_end

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from antiphon.conformance.history import Finding
-from antiphon.conformance.pipeline.report import RunVerdict, VerifyReport
+from antiphon.conformance.judge.history import Finding
 from antiphon.conformance.report.html import logs_html, trace_html
+from antiphon.conformance.spark.pipeline.report import RunVerdict, VerifyReport
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Outcome
 from antiphon.programs import program

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.history import RunFindings, history, judge_history
+from antiphon.conformance.judge.history import RunFindings, history, judge_history
+from antiphon.conformance.judge.trace import Log, Run
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.logs import ROWS_MAX, diagram_of_logs
 from antiphon.conformance.report.svg import svg
-from antiphon.conformance.trace import Log, Run
 
 
 def drawn(text: str, *promise: str, everything: bool = False) -> Diagram:

@@ -15,7 +15,7 @@ DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MADE_ELSEWHERE = {
     "rooms.svg": "tests/house/test_picture.py",
-    **{f"dtp-figure-{number}.svg": "tests/performance/test_sweep.py" for number in (2, 3, 4, 5)},
+    **{f"dtp-figure-{number}.svg": "tests/run/performance/test_sweep.py" for number in (2, 3, 4, 5)},
 }
 """Pictures that another test makes again, which stands there."""
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import antiphon
-from antiphon.conformance.bindings import binding_of
-from antiphon.conformance.replay import on_implementation
-from antiphon.conformance.swarm import Settings, run_swarm
+from antiphon.conformance.compare.bindings import binding_of
+from antiphon.conformance.compare.replay import on_implementation
+from antiphon.conformance.run.swarm import Settings, run_swarm
 from antiphon.model.explore import check
 from antiphon.model.symbolic import check_bounded
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from tests.services.promises import all_promises
 
-from antiphon.conformance.history.examples import BROKEN_WITH
+from antiphon.conformance.judge.history.examples import BROKEN_WITH
 from antiphon.conformance.ledger import Reports
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import Outcome

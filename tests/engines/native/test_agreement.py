@@ -16,7 +16,7 @@ from tests.engines.native.summary import summary
 from tests.ground.small_specs import Logs
 from tests.lang.random_specs import program_of, random_states
 
-from antiphon.conformance.suites import check_engine
+from antiphon.conformance.compare.suites import check_engine
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import Engine, open_space, transitions_of
 from antiphon.model.engines.interface import NO_PARENT, StateSpace

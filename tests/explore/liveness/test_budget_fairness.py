@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 
 import antiphon
-from antiphon.conformance.replay import on_specification
+from antiphon.conformance.compare.replay import on_specification
 from antiphon.model.explore import liveness
 from antiphon.model.explore.liveness import walk
 from antiphon.model.ground import budgets

@@ -1,0 +1,1 @@
+"""A specification and an implementation held side by side."""

@@ -1,0 +1,178 @@
+"""A binding says whom a step concerns, how one process takes it, and what the state of that process means.
+
+Rules:
+1. A binding looks at one process at a time. What a process does is a function of its snapshot and of what it
+   is given: a step, or a datagram. That is what makes it possible to remember local steps; what is in flight
+   is kept outside, by `System`.
+2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the
+   implementation encoded itself.
+3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
+4. Every variable of the specification is projected, or exempt with a reason of at least four words.
+5. What a shell sees of a process that it drives is what the process's steps do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from antiphon.conformance.compare.bindings.links import Link
+from antiphon.impl.protocols.core import Implementation, ProtocolCore
+from antiphon.impl.tracing import Tracer
+from antiphon.spec.lang import Program, Step
+
+M = TypeVar("M")
+
+
+class Refused(Exception):
+    """The implementation refuses a step of the specification; the message says what it answered."""
+
+
+class Misreports(Exception):
+    """A shell sees something else of a process than its steps do: what about, and what each side says."""
+
+    def __init__(self, what: str, specification: object, implementation: object) -> None:
+        self.what, self.specification, self.implementation = what, specification, implementation
+        super().__init__(f"{what}: {specification!r}, but {implementation!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """Whom a step concerns: `process` (None: the environment alone), and what it takes from the network, if
+    anything: a packet out of the set, or what comes next in a link.
+
+    A packet that is `consumed` is no longer in flight afterwards.
+    """
+
+    process: int | None
+    packet: object | None = None
+    consumed: bool = True
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one process did: its snapshot afterwards, what it sent into the set (packet, datagram), its
+    events, what it sent into links, in order (link, packet, datagram).
+    """
+
+    after: Hashable
+    sent: tuple[tuple[object, bytes], ...] = ()
+    events: tuple[object, ...] = ()
+    queued: tuple[tuple[Link, object, bytes], ...] = ()
+
+
+class Binding(Protocol):
+    """A specification's program and an implementation, side by side.
+
+    Attributes:
+        program: the specification with its constants.
+        members: how many processes there are; they are numbered from 0, in the order of the specification's
+            index.
+        channel: the variable of the specification that is the set of packets in flight; "" if there is none.
+        links: the queues and logs of the specification, for every key of their variables.
+        exempt: variables that are not compared, each with the reason, in at least four words.
+        internal: actions that a process takes on its own accord, and for which `offers` tells what it would
+            do.
+        ordered: whether the specification lets internal steps of different processes happen in one order
+            only, so that it may enable fewer of them than the processes offer.
+        restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
+            needs none.
+    """
+
+    program: Program
+    members: int
+    channel: str
+    links: tuple[Link, ...]
+    exempt: Mapping[str, str]
+    internal: frozenset[str]
+    ordered: bool
+    restores: int
+
+    def start(self, me: int) -> Effect:
+        """Process `me`, fresh, with what it sends at once."""
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """Whom the step concerns."""
+
+    def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
+        """Process `me` takes the step where it stands; with a datagram, by receiving that.
+
+        Raises:
+            Refused: it would not.
+        """
+
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """Process `me`, driven as a shell drives it, takes the step from here (None: only what it does of its
+        own accord, and what its timers do); the process itself stays where it is.
+
+        Raises:
+            Misreports: what it reports is not what the step does.
+        """
+
+    def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
+        """The internal steps that the process would take now."""
+
+    def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
+        """What the process says of the variables, frozen: its own value of a map, its share of another."""
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """The value of a variable that is no map over processes, from the shares of all."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How a protocol is bound, and what is needed to try that: what the catalogue's `binding_at` names.
+
+    Attributes:
+        bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the
+            name of a planted one.
+        small: the constants of a model that is walked in seconds: what the commands use when none are named;
+            the others keep their defaults.
+        every: what is changed of `small` so that every action has a case: what the suite of bindings uses.
+        random: the constants of a larger model, for random runs: what `antiphon stateful` uses.
+        faults: the planted faults, with one sentence about each.
+        implementation: the protocol as groups run it; with the name of a planted fault, with that mistake.
+        never: actions that these constants leave no case of, such as views that change.
+    """
+
+    bind: Callable[..., Binding]
+    small: Mapping[str, int | bool] = field(default_factory=dict)
+    every: Mapping[str, int | bool] = field(default_factory=dict)
+    random: Mapping[str, int | bool] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+    implementation: Callable[[str | None], Implementation[Any]] | None = None
+    never: frozenset[str] = frozenset()
+
+
+def described(faults: Mapping[str, Callable[..., object]]) -> dict[str, str]:
+    """The first line of what each fault says of itself, by the fault's name."""
+    return {name: (core.__doc__ or "").partition("\n")[0] for name, core in faults.items()}
+
+
+def with_faults(
+    made: Callable[[], Implementation[M]],
+    faults: Mapping[str, Callable[..., ProtocolCore[M]]],
+    resilience: Callable[[int], int] = lambda holders: holders,
+) -> Callable[[str | None], Implementation[M]]:
+    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it.
+
+    `resilience` is what a core is told whose deliveries wait until so many members have a message.
+    """
+
+    def implementation(fault: str | None) -> Implementation[M]:
+        return made() if fault is None else faulty(faults[fault], {})
+
+    def faulty(kind: Callable[..., ProtocolCore[M]], settings: dict[str, int]) -> Implementation[M]:
+        def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
+            return kind(me, members, tracer=tracer, **settings)
+
+        def resilient(holders: int) -> Implementation[M]:
+            made = faulty(kind, {"resilience": resilience(holders)})
+            return made._replace(holders=holders)
+
+        sound = made()
+        return sound._replace(core=core, resilient=resilient if sound.resilient is not None else None)
+
+    return implementation

@@ -1,0 +1,191 @@
+"""Section 4 of DTP and its implementation speak of the same things by these names.
+
+| paper              | specification `Dtp`       | implementation `Core`                     |
+|--------------------|---------------------------|-------------------------------------------|
+| S.Token_i          | holding[p], passed[p]     | `holding`, `passed`                       |
+| S.ACK_i            | awaiting[p]               | `busy`                                    |
+| N_i, R_i           | expected[p], status[p]    | the snapshot's `expected`, `status`       |
+| BUF_i              | buffer[p], acks[p]        | the snapshot's `buffer`, `acks`           |
+| (the pass)         | turn[p]                   | `turn` of the snapshot's `latest`         |
+| U                  | Message(k)                | payload b"k"                              |
+| U_id               | source[m], lsn[m]         | Identifier(i, l)                          |
+| in flight          | network, a set of packets | the encoded datagrams                     |
+
+An update of the specification has no U_id in a request, so that it has to follow from the U_id which update
+it is: message k is the update k div `senders` + 1 of process k mod `senders`, as the constant says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import Bound, described, with_faults
+from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of
+from antiphon.conformance.compare.bindings.dtp_driven import driven
+from antiphon.conformance.compare.bindings.dtp_faults import FAULTS
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.dtp import Core, Snapshot, Timer, dtp
+from antiphon.impl.protocols.dtp import messages as wire_messages
+from antiphon.model.engines import compiled_machine
+from antiphon.spec.lang import Machine, SpecError, Step, program
+from antiphon.spec.protocols.dtp import packets as spec
+from antiphon.spec.protocols.dtp.bounds import DtpBounded
+from antiphon.spec.services import Message, Process
+
+CHOICES: Mapping[str, str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
+"""What the implementation chooses where the paper leaves it open, as the names of readings."""
+
+
+class DtpBinding(CoreBinding[wire_messages.Message]):
+    """The repaired DTP and the core of `antiphon.impl.protocols.dtp`, or a faulty core by its name."""
+
+    internal = frozenset({"acknowledge"})
+
+    exempt: Mapping[str, str] = {
+        "source": "belongs to the update, whose sender and lsn every datagram has",
+        "lsn": "belongs to the update, whose sender and lsn every datagram has",
+        "stamp": "belongs to the MSG: it becomes a status where it is received",
+        "told": "belongs to the ACK: it becomes a status where it is received",
+        "arrived": "nothing else is due when a MSG comes to a holder that has recovered",
+        "came": "remembers updates that were removed: what is acknowledged first is compared",
+        "lost": "counts the faults of the network, which is not the implementation's",
+        "expired": "counts the timer rounds that the exploration allows",
+    }
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        bounded = program(DtpBounded, repairs="all", **{**CHOICES, **constants})
+        self.senders = int(bounded.constants["senders"])
+        if not 1 <= self.senders <= int(bounded.constants["processes"]):
+            raise SpecError(
+                f"senders={self.senders}: which update a U_id names is known only with 1 to "
+                f"{bounded.constants['processes']} senders"
+            )
+        kind = Core if fault is None else FAULTS[fault]
+        super().__init__(bounded, driven(kind, int(bounded.constants["resilience"])))
+
+    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
+        """Acknowledge, where a core of its own, put to this snapshot, would do it."""
+        probe = self.probe(me, snapshot)
+        if not probe.acknowledge(NOW):
+            return frozenset()
+        ack = probe.snapshot().latest
+        arguments = (Process(me), self.update(ack.identifier), Process(ack.next_holder))
+        return frozenset({Step("acknowledge", arguments)})
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """What the core of `me` shows, in the specification's values."""
+        nulls = int(self.program.constants["nulls"])
+        return {**self._view(me, snapshot, nulls), "broadcasts": snapshot.expected[me] - 1}
+
+    def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
+        """The specification's packet that a message on its way stands for."""
+        receiver = Process(to)
+        match message:
+            case wire_messages.Msg(payload=payload):
+                return spec.Msg(receiver, message_of(payload))
+            case wire_messages.Ack(sequencer=first, number=number, next_holder=holder):
+                update = self.update(message.identifier)
+                return spec.Ack(receiver, Process(first), update, number, Process(holder))
+            case wire_messages.Null(sequencer=first, number=number, next_holder=holder, nulls=nulls):
+                return spec.Null(receiver, Process(first), number, Process(holder), nulls)
+            case wire_messages.AskMessage(identifier=name, status=status):
+                return spec.AskMessage(receiver, Process(sender), status, self.update(name))
+            case wire_messages.AskNumber(number=number, status=status):
+                return spec.AskNumber(receiver, Process(sender), status, number)
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """All processes together have broadcast what each has."""
+        assert variable == "broadcasts"
+        return sum(shares)
+
+    def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
+        """The timers that the specification would let expire if nothing bounded it, nobody's procedure ran.
+
+        What the others know decides nothing about the timers of `me`.
+        """
+        constants = self.program.constants
+        messages, nulls = int(constants["messages"]), int(constants["nulls"]) + 1
+        machine = _unbounded(self.members, messages, self.senders, nulls)
+        (state,) = machine.initial()
+        values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
+        came = tuple(message_of(message.payload) for message in snapshot.buffer)
+        for name, value in {**self._view(me, snapshot, nulls), "came": came}.items():
+            values[name] = (*values[name][:me], value, *values[name][me + 1 :])
+        values["broadcasts"] = messages
+        values["source"] = tuple(Process(k % self.senders) for k in range(messages))
+        values["lsn"] = tuple(k // self.senders + 1 for k in range(messages))
+        enabled = {step.action for step in machine.enabled(tuple(values.values())) if _is_of(step, me)}
+        if self.offers(me, snapshot):
+            enabled.discard(Timer.PASS_NULL.value)
+        return [timer for timer in Timer if timer.value in enabled]
+
+    def update(self, name: Identifier) -> Message:
+        """The update of the specification that has this U_id."""
+        return Message((name.id - 1) * self.senders + name.source)
+
+    def _view(self, me: int, snapshot: Snapshot, nulls: int) -> dict[str, object]:
+        """The variables of `me`, where so many NULLs may follow a gsn."""
+        core = self.probe(me, snapshot)
+        latest, passed = snapshot.latest, core.passed
+        number, null = (0, 0) if latest is None else latest.turn
+        numbers = int(self.program.constants["messages"]) + int(self.program.constants["spare"])
+        acks = {ack.number: ack for ack in snapshot.acks}
+        return {
+            "holding": core.holding,
+            "passed": None if passed is None else self._pass(passed),
+            "awaiting": core.busy,
+            "expected": snapshot.expected,
+            "status": snapshot.status,
+            "buffer": frozenset(message_of(message.payload) for message in snapshot.buffer),
+            "acks": tuple(self._acknowledged(acks.get(k)) for k in range(1, numbers + 1)),
+            "sought": snapshot.sought,
+            "missed": frozenset(map(self.update, snapshot.missed)),
+            "handed": frozenset(range(1, snapshot.delivered + 1)),
+            "turn": number * (nulls + 1) + null,
+        }
+
+    def _pass(self, made: wire_messages.Pass) -> spec.Pass:
+        update = self.update(made.identifier) if isinstance(made, wire_messages.Ack) else None
+        return spec.Pass(update, made.number, Process(made.next_holder), made.turn[1])
+
+    def _acknowledged(self, ack: wire_messages.Ack | None) -> spec.Acknowledged | None:
+        if ack is None:
+            return None
+        return spec.Acknowledged(
+            self.update(ack.identifier), Process(ack.sequencer), Process(ack.next_holder)
+        )
+
+
+class Unhurried(DtpBounded):
+    """Timers run also while a procedure has not run to its end: a core that has not settled keeps them."""
+
+    def is_idle(self) -> bool:
+        """Nobody is waited for."""
+        return True
+
+
+@cache
+def _unbounded(processes: int, messages: int, senders: int, nulls: int) -> Machine:
+    """The specification without the bounds that an exploration puts on timers."""
+    unbounded = program(
+        Unhurried, repairs="all", processes=processes, messages=messages, senders=senders, nulls=nulls,
+        unlimited=True, **CHOICES,
+    )  # fmt: skip
+    return compiled_machine(unbounded)
+
+
+def _is_of(step: Step, me: int) -> bool:
+    return isinstance(step.arguments[0], Process) and step.arguments[0].index == me
+
+
+DTP = Bound(
+    DtpBinding,
+    small={"processes": 3, "messages": 2, "senders": 1, "losses": 0, "timeouts": 0, "nulls": 0},
+    every={"losses": 1, "timeouts": 1, "nulls": 1},
+    random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
+    faults=described(FAULTS),
+    implementation=with_faults(dtp, FAULTS, lambda holders: holders - 1),
+)
+"""Section 4, where the senders send in turn."""

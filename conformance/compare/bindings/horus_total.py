@@ -1,0 +1,228 @@
+"""Horus' TOTAL and MBRSHIP, over queues and in the whole stack, speak with their cores by these names.
+
+| paper                        | specification                  | implementation, the layer's snapshot       |
+|------------------------------|--------------------------------|--------------------------------------------|
+| the token, its next number   | token[p]                       | token, 0 without it                        |
+| (messages that wait for it)  | waiting[p]                     | waiting                                    |
+| (number delivered next)      | next_number[p]                 | next_number                                |
+| (numbers that came early)    | numbered[p]                    | numbered                                   |
+| (casts that wait for room)   | backlog[p] of `Backlog`        | waiting of NAK                             |
+| message                      | Message(k), from any member    | payload k, in digits                       |
+| the oracle                   | the reading `next in rank`     | the next in rank                           |
+
+The view stays, so nothing is flushed. The calls that MBRSHIP hears and makes are compared as the others are
+(`horus_calls`). Over queues a token is in one queue in the specification, and the core casts it: to all
+others it says nothing, which the whole stack shows, where it reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import Bound, Stimulus, described, with_faults
+from antiphon.conformance.compare.bindings.core_binding import message_of
+from antiphon.conformance.compare.bindings.horus import FRAG_LEVEL, PAPER, HorusBinding
+from antiphon.conformance.compare.bindings.horus_calls import (
+    NAK_LEVEL,
+    body_of,
+    fragmented,
+    in_view,
+    waiting_of,
+)
+from antiphon.conformance.compare.bindings.horus_total_faults import (
+    MBRSHIP_FAULTS,
+    TOTAL_FAULTS,
+    WINDOW_FAULTS,
+)
+from antiphon.conformance.compare.bindings.links import Link, Queue
+from antiphon.impl.protocols.core import Send
+from antiphon.impl.protocols.horus import Frame, Snapshot, horus
+from antiphon.impl.protocols.horus.process import Settings, timer
+from antiphon.impl.protocols.horus.total import PASS, TotalSnapshot
+from antiphon.spec.lang import Program, Step, program
+from antiphon.spec.protocols.horus import group
+from antiphon.spec.protocols.horus.by_member import HorusByMember, TotalByMember
+from antiphon.spec.protocols.horus.frag import Piece
+from antiphon.spec.protocols.horus.total import Numbered
+from antiphon.spec.services import Process
+
+FAULTS = MBRSHIP_FAULTS | TOTAL_FAULTS
+
+STACK_FAULTS = FAULTS | WINDOW_FAULTS
+
+STAYS: dict[str, Any] = {"crashes": 0, "suspicions": 0, "views": 1, "oracle": "next in rank"}
+"""Members stay, and so does the view."""
+
+TOKEN_BYTES = 8
+"""A token with MBRSHIP's header, while numbers are small."""
+
+HEADER_BYTES = 9
+"""What TOTAL and MBRSHIP push on a message."""
+
+
+class OrderedBinding(HorusBinding):
+    """A stack with TOTAL on top."""
+
+    exempt: Mapping[str, str] = {
+        **dict.fromkeys(("view", "left", "leaving"), "about views, and the one that there is stays"),
+        **dict.fromkeys(("down", "suspected"), "members stay: nobody is"),
+        **dict.fromkeys(("flushed", "held"), "nothing is flushed, since the view stays"),
+    }
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """What concerns no process is what changes a view, and never happens."""
+        return super().stimulus(step) if step.arguments else Stimulus(None)
+
+    def waits(self, me: int, snapshot: Snapshot) -> list[str]:
+        """NAK's timers, if there is a NAK; a holder may always pass the token on."""
+        lower = super().waits(me, snapshot) if self.channel else []
+        top = len(snapshot.layers) - 1
+        return [*lower, timer(top, PASS, me)] if _total(snapshot).token else lower
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """What TOTAL's snapshot says, in the specification's values."""
+        del me
+        total = _total(snapshot)
+        numbered = {number: Numbered(message_of(body), Process(q)) for number, q, body in total.numbered}
+        numbers = range(1, int(self.program.constants["messages"]) + 1)
+        return {
+            "waiting": tuple(map(message_of, total.waiting)),
+            "token": total.token or None,
+            "next_number": total.next_number,
+            "numbered": tuple(numbered.get(number) for number in numbers),
+            "broadcasts": snapshot.last_id,
+        }
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """All processes together have broadcast what each has."""
+        assert variable == "broadcasts"
+        return sum(shares)
+
+
+class TotalBinding(OrderedBinding):
+    """TOTAL:MBRSHIP over queues, or one of these layers with a fault."""
+
+    channel = ""
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        bounded = program(TotalByMember, **STAYS, **constants)
+        members = range(int(bounded.constants["processes"]))
+        self.links: tuple[Link, ...] = tuple(Queue("queue", q, p) for q in members for p in members)
+        super().__init__(bounded, PAPER[:2], None if fault is None else FAULTS[fault])
+
+    def settings(self, bounded: Program) -> Settings:
+        """There is nothing below to be told anything."""
+        del bounded
+        return Settings()
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """A process is the first argument; from whom it receives is the second."""
+        match step:
+            case Step("receive", (Process(index=me), Process(index=sender))):
+                return Stimulus(me, link=Queue("queue", sender, me))
+        return super().stimulus(step)
+
+    def packet(self, sender: int, to: int, message: Frame) -> Any:
+        """What TOTAL said, in the view that there is."""
+        del sender, to
+        return body_of(in_view(message.body))
+
+    def sent(self, me: int, sends: list[Send[Frame]]) -> tuple[()]:
+        """Nothing: there is no set of packets."""
+        del me, sends
+        return ()
+
+    def queued(self, me: int, sends: list[Send[Frame]]) -> Iterable[tuple[Link, object, bytes]]:
+        """A message goes into the queue to each, a token into that of whom it is for."""
+        for to, message in sends:
+            body = self.packet(me, to, message)
+            if not isinstance(body, group.Token) or body.to.index == to:
+                yield Queue("queue", me, to), body, self.encoded(me, message)
+
+
+class StackBinding(OrderedBinding):
+    """TOTAL:MBRSHIP:FRAG:NAK:COM, or one of the upper two layers with a fault. A message is as many fragments
+    as a message can be, a token is one.
+    """
+
+    exempt: Mapping[str, str] = {
+        **HorusBinding.exempt,
+        **OrderedBinding.exempt,
+        "pieces": "what was handed down: its bytes are compared when they come up",
+        "log": "what was cast: MBRSHIP keeps nothing of it, and its calls are compared",
+        "got": "what came up: NAK sees to it that nothing comes twice, and the calls are compared",
+    }
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        bounded = program(HorusByMember, **STAYS, **constants)
+        super().__init__(bounded, PAPER, None if fault is None else STACK_FAULTS[fault])
+
+    def settings(self, bounded: Program) -> Settings:
+        """A token fills a fragment; without fragments there is room for everything."""
+        return Settings(int(bounded.constants["buffer"]), TOKEN_BYTES if self.fragments > 1 else 64)
+
+    @property
+    def payload_bytes(self) -> int:
+        """As large as fills the fragments, with the headers."""
+        return self.fragments * TOKEN_BYTES - HEADER_BYTES if self.fragments > 1 else 1
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """All layers' variables."""
+        nak: Any = snapshot.layers[NAK_LEVEL]
+        total = _total(snapshot)
+        sent = snapshot.last_id - len(total.waiting)
+        return {
+            **super().project(me, snapshot),
+            **HorusBinding.project(self, me, snapshot),
+            "backlog": len(nak.waiting),
+            "handed": fragmented(nak.cast + len(nak.waiting), sent, self.fragments),
+            "gathered": tuple(self._gathered(snapshot, q) for q in range(self.members)),
+        }
+
+    def _gathered(self, snapshot: Snapshot, q: int) -> tuple[Piece, ...]:
+        """Of which message of q the fragments are that wait: of the next one."""
+        nak: Any = snapshot.layers[NAK_LEVEL]
+        frag: Any = snapshot.layers[FRAG_LEVEL]
+        parts = len(frag.gathered[q])
+        messages = snapshot.ids[q] + waiting_of(_total(snapshot), q)
+        whole = fragmented(nak.expected[q] - 1 - parts, messages, self.fragments)
+        return tuple(Piece(whole + 1, part, False) for part in range(1, parts + 1))
+
+
+def _total(snapshot: Snapshot) -> TotalSnapshot:
+    total = snapshot.layers[-1]
+    assert isinstance(total, TotalSnapshot)
+    return total
+
+
+_NEVER = frozenset({"start_flush", "flush", "install", "crash", "suspect", "complete", "overtake"})
+
+TOTAL = Bound(
+    TotalBinding,
+    small={"processes": 3, "messages": 2},
+    random={"processes": 3, "messages": 4},
+    faults=described(FAULTS),
+    never=_NEVER,
+    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in FAULTS.items()}),
+)
+"""TOTAL:MBRSHIP over queues, while the view stays."""
+
+STACK = Bound(
+    StackBinding,
+    small={"processes": 2, "messages": 1, "casts": 4, "buffer": 2, "losses": 1, "patient": True},
+    random={
+        "processes": 3,
+        "messages": 2,
+        "casts": 4,
+        "buffer": 2,
+        "losses": 2,
+        "fragments": 1,
+        "patient": True,
+    },
+    faults=described(STACK_FAULTS),
+    never=_NEVER,
+    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in STACK_FAULTS.items()}),
+)
+"""The whole stack, while the view stays."""

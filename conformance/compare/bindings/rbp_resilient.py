@@ -1,0 +1,314 @@
+"""Figure 25 and its implementation speak of the same things by these names.
+
+| paper            | specification `RbpResilient` | implementation `Core`             |
+|------------------|------------------------------|-----------------------------------|
+| recvQ_p          | received[p], waiting[p]      | observe()["received"], ["waiting"] |
+| seqQ_p           | numbered[p]                  | observe()["numbers"]              |
+| stableQ_p        | stable[p]                    | observe()["stable"]               |
+| ts_p             | last_number[p]               | observe()["last_number"]          |
+| lastdelivered_p  | last_delivered[p]            | observe()["last_delivered"]       |
+| (collected)      | collected[p]                 | observe()["numbered"]             |
+| m                | Message(k)                   | payload b"k"                      |
+| B                | Body(m, 0)                   | Identifier(k mod n, k div n + 1)  |
+| lines 74-78      | settle                       | collect                           |
+| in flight        | network, a set of packets    | the encoded datagrams             |
+
+A B of the specification is told by its message, so that it has to follow from the message which identifier it
+has: with `assigned` message k is the message k div n + 1 of process k mod n.
+
+The specification has no requests: with `obtain_number` and `obtain_body` who misses something gets it from
+some process that has it, in one step. The implementation asks and is answered. The three parts are compared
+apart: who misses something asks for just that, at once and by its timer; whoever is asked answers with what
+the specification says it has, and with nothing else; an answer does what the one step does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import (
+    Bound,
+    Effect,
+    Misreports,
+    Refused,
+    described,
+    with_faults,
+)
+from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of, payload_of
+from antiphon.conformance.compare.bindings.rbp_resilient_driven import driven
+from antiphon.conformance.compare.bindings.rbp_resilient_faults import FAULTS
+from antiphon.conformance.compare.bindings.shell import Asked
+from antiphon.impl.protocols.core import Identifier, Send
+from antiphon.impl.protocols.rbp import messages as wire_messages
+from antiphon.impl.protocols.rbp_resilient import Core, Snapshot, Timer, rbp_resilient
+from antiphon.spec.lang import SpecError, Step, program
+from antiphon.spec.protocols.rbp_resilient import figure25 as spec
+from antiphon.spec.protocols.rbp_resilient.queued import RbpResilientQueued
+from antiphon.spec.services import Message, Process
+
+FIXED: Mapping[str, int | bool] = {
+    "assigned": True, "patient": False, "passive": False, "late": False, "spare": 0,
+    "crashes": 0, "suspicions": 0, "strays": 0,
+}  # fmt: skip
+"""The members stay, send in turn, and take nothing for granted of what is in flight."""
+
+TELLING = {"receive_ack": "ack", "receive_numbered": "numbered", "obtain_number": "numbered"}
+"""The steps that tell a number."""
+
+
+class RbpResilientBinding(CoreBinding[wire_messages.Message]):
+    """The repaired figure 25 and the core of `impl.protocols.rbp_resilient`, or a faulty one by its name."""
+
+    internal = frozenset({"accept", "sequence", "settle", "deliver"})
+
+    exempt: Mapping[str, str] = {
+        "installed": "the token list, of which a group whose members stay has one",
+        "reforming": "who has called Reformation: nobody, in these bounds",
+        "down": "who has crashed: nobody, in these bounds",
+        "suspected": "counts wrong suspicions, of which there are none in these bounds",
+        "strayed": "counts ACKs of other lists, of which there are none in these bounds",
+        "lost": "counts the faults of the network, which is not the implementation's",
+        "expired": "counts the timer rounds that the exploration allows",
+    }
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        """Raises SpecError where members would fail, or send out of turn."""
+        bounded = program(RbpResilientQueued, repairs="all", **{**FIXED, **constants})
+        for name, value in FIXED.items():
+            if bounded.constants[name] != value:
+                told = f"{name} is {bounded.constants[name]}; this core is compared where it is {value}"
+                raise SpecError(f"{told}: leave {name} out")
+        kind = Core if fault is None else FAULTS[fault]
+        resilience = int(bounded.constants["resilience"])
+        super().__init__(bounded, driven(kind, resilience), ordered=bool(bounded.constants["urgent"]))
+        self.messages = int(bounded.constants["messages"])
+        self.last = self.messages + 1 + int(bounded.constants["passes"])
+        self._requests: list[Send[wire_messages.Message]] = []
+        self._asked_of: set[tuple[int, Hashable]] = set()
+
+    # What a process does ------------------------------------------------------------------------------------
+
+    def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
+        """The step on the core of `me`; what it asks for at once is what it misses by what it was told."""
+        answer = self._answer(me, snapshot, step)
+        effect = super().perform(me, snapshot, step, datagram if answer is None else answer)
+        asked = [send.message for send in self._requests]
+        missed = self._missed(effect.after, step)
+        if asked != missed:
+            raise Refused(f"process {me} asks {asked} after {step.action}, and misses {missed}")
+        return effect
+
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """As every core; and where it ends, it answers from what the specification says it has."""
+        answer = None if step is None else self._answer(me, snapshot, step)
+        super().drive(me, snapshot, step, datagram if answer is None else answer)
+        if step is None and (me, snapshot) not in self._asked_of:
+            self._answers(me, snapshot)
+            self._asked_of.add((me, snapshot))
+
+    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
+        """What a core of its own, put to this snapshot, would do; no number beyond the exploration's."""
+        probe, here = self.probe(me, snapshot), Process(me)
+        view = probe.observe()
+        found: set[Step] = set()
+        if probe.deliverable:
+            number = view["last_delivered"] + 1
+            found.add(Step("deliver", (here, self._sequenced(view, number))))
+        for number in view["numbers"]:
+            if probe.collect(number, NOW):
+                found.add(Step("settle", (here, self._sequenced(view, number))))
+                probe.restore(snapshot, NOW)
+        for attempt in (probe.accept, probe.sequence):
+            if attempt(NOW):
+                if probe.observe()["last_number"] <= self.last:
+                    found.add(Step(attempt.__name__, (here,)))
+                probe.restore(snapshot, NOW)
+        return frozenset(found)
+
+    def sent(self, me: int, sends: list[Send[wire_messages.Message]]) -> Iterable[tuple[object, bytes]]:
+        """All but requests."""
+        self._requests = [send for send in sends if _is_request(send.message)]
+        return super().sent(me, [send for send in sends if not _is_request(send.message)])
+
+    # What it shows ------------------------------------------------------------------------------------------
+
+    def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
+        """What the core of `me` shows, in the specification's values."""
+        view = self.probe(me, snapshot).observe()
+        kept = set(view["numbers"].values())
+        over = (
+            Identifier(source, name)
+            for source, last in enumerate(view["numbered"])
+            for name in range(1, last + 1)
+        )
+        arriving = view["arriving"]
+        return {
+            "received": frozenset(self._received(*one) for one in view["received"].items()),
+            "waiting": tuple(self._received(name, view["received"][name]) for name in view["waiting"]),
+            "numbered": frozenset(self._sequenced(view, number) for number in view["numbers"]),
+            "stable": frozenset(self._sequenced(view, number) for number in view["stable"]),
+            "collected": frozenset(self._body(name) for name in over if tuple(name) not in kept),
+            "last_number": view["last_number"],
+            "last_delivered": view["last_delivered"],
+            "pending": self._body(view["pending"]),
+            "arriving": None if arriving is None else self._sequenced(view, arriving),
+            "catching_up": arriving is not None and view["last_number"] < arriving,
+            "holding": view["holding"],
+            "passed": None if view["passed"] is None else self._sequenced(view, view["passed"]),
+            "broadcasts": view["message_id"],
+        }
+
+    def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
+        """The specification's packet that a message on its way stands for."""
+        receiver = Process(to)
+        match message:
+            case wire_messages.Data(identifier=name, payload=payload):
+                return spec.Data(receiver, self._received(name, payload))
+            case wire_messages.Ack(identifier=name, number=number):
+                return spec.Ack(receiver, Process(sender), self._body(name), number)
+            case wire_messages.Numbered(identifier=name, number=number):
+                return spec.Numbered(receiver, self._body(name), number)
+        raise Refused(f"process {sender} sends {message}, for which there is no packet")
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """All processes together have broadcast what each has."""
+        assert variable == "broadcasts"
+        return sum(shares)
+
+    def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
+        """The timers that the specification would let expire if nothing bounded it, and the others had all.
+
+        These are the guards of resend, resend_token, obtain_number and obtain_body, and pass_null. Of the two
+        timers that pass the token without a message, which one runs is the implementation's own choice.
+        """
+        view: Mapping[str, Any] = self.project(me, snapshot)
+        known = view["numbered"] | view["stable"]
+        highest = max((item.number for item in known), default=0)
+        bodies = {item.body for item in view["numbered"]} - {None}
+        undelivered = any(item.body is not None and item.number > view["last_delivered"] for item in known)
+        silent = view["holding"] and not view["waiting"]
+        runs = {
+            Timer.RESEND: view["pending"] is not None,
+            Timer.RESEND_TOKEN: view["passed"] is not None,
+            Timer.REPEAT_REQUEST: view["last_number"] < highest or not bodies <= view["received"],
+            Timer.PASS_ON: silent and undelivered,
+            Timer.PASS_NULL: silent and not undelivered,
+        }
+        return [timer for timer in Timer if runs[timer]]
+
+    # Requests -----------------------------------------------------------------------------------------------
+
+    def _missed(self, after: Any, step: Step) -> list[wire_messages.Message]:
+        """Lines 30-33, 35-37 and 45-47: what is missing of what a step told, and has to be asked for."""
+        if step.action not in TELLING:
+            return []
+        told: Any = step.arguments[-1]
+        missed: list[wire_messages.Message] = []
+        if step.action == "receive_ack" and after.last_number < told.number:
+            missed.append(wire_messages.RequestNumbers(after.last_number + 1, told.number))
+        name = self._identifier(told.body)
+        if name is not None and name not in dict(after.received) and name in dict(after.numbers).values():
+            missed.append(wire_messages.Request(name))
+        return missed
+
+    def _answer(self, me: int, snapshot: Any, step: Step) -> bytes | None:
+        """The datagram that answers a request, where the step is to obtain something; `me` has to ask for it.
+
+        Raises:
+            Refused: it would not.
+        """
+        if step.action not in {"obtain_number", "obtain_body"}:
+            return None
+        wanted: Any = step.arguments[1]
+        probe = self.probe(me, snapshot)
+        probe.expire(Timer.REPEAT_REQUEST, NOW)
+        asked = probe.outputs()
+        giver = (max(number for number, _ in snapshot.numbers) - 1) % self.members
+        answer: wire_messages.Message
+        if step.action == "obtain_body":
+            name = self._identifier(wanted)
+            assert name is not None
+            answer = wire_messages.Data(name, payload_of(wanted.message))
+            wants = [send for send in asked if send.message == wire_messages.Request(name)]
+        else:
+            answer = wire_messages.Numbered(self._identifier(wanted.body), wanted.number)
+            wants = [send for send in asked if _covers(send.message, wanted.number)]
+        if [send.to for send in wants] != [giver]:
+            raise Refused(f"process {me} asks {asked}, and not process {giver} for {wanted}")
+        return self.encoded(giver, answer)
+
+    def _answers(self, me: int, snapshot: Any) -> None:
+        """Lines 64-69: of every number and every body the process tells what it has.
+
+        Raises:
+            Misreports: it tells more or less than the specification says it has.
+        """
+        probe, view = self.probe(me, snapshot), self.project(me, snapshot)
+        asks = (me + 1) % self.members
+        held: Any = view["numbered"]
+        bodies: Any = view["received"]
+        probe.receive(asks, wire_messages.RequestNumbers(1, self.last), NOW)
+        numbers = {self.packet(me, asks, send.message) for send in probe.outputs()}
+        wanted = {spec.Numbered(Process(asks), item.body, item.number) for item in held}
+        if numbers != wanted:
+            raise Misreports(f"process {me} is asked for all numbers", frozenset(wanted), frozenset(numbers))
+        for index in range(self.messages):
+            body = spec.Body(Message(index), 0)
+            probe.receive(asks, wire_messages.Request(self._named(index)), NOW)
+            told = tuple(self.packet(me, asks, send.message) for send in probe.outputs())
+            expected = (spec.Data(Process(asks), body),) if body in bodies else ()
+            if told != expected:
+                raise Misreports(f"process {me} is asked for the body of message {index}", expected, told)
+        if probe.snapshot() != snapshot:
+            raise Misreports(f"process {me} is asked", snapshot, probe.snapshot())
+
+    # Helpers ------------------------------------------------------------------------------------------------
+
+    def asked(self, step: Step, datagram: bytes | None) -> Asked:
+        """The number of what becomes stable is the payload of its step."""
+        if step.action == "settle":
+            item: Any = step.arguments[1]
+            return Asked(step.action, payload=b"%d" % item.number)
+        return super().asked(step, datagram)
+
+    def _named(self, index: int) -> Identifier:
+        return Identifier(index % self.members, index // self.members + 1)
+
+    def _identifier(self, body: spec.Body | None) -> Identifier | None:
+        return None if body is None else self._named(body.message.index)
+
+    def _body(self, name: tuple[int, int] | None) -> spec.Body | None:
+        if name is None:
+            return None
+        return spec.Body(Message((name[1] - 1) * self.members + name[0]), 0)
+
+    def _received(self, name: tuple[int, int], payload: bytes) -> spec.Body:
+        """The body with this payload; with another identifier than its own it has another name."""
+        message = message_of(payload)
+        return spec.Body(message, name[1] - self._named(message.index).id)
+
+    def _sequenced(self, view: Any, number: int) -> spec.Sequenced:
+        name = view["numbers"].get(number, view["stable"].get(number))
+        return spec.Sequenced(self._body(name), number)
+
+
+def _is_request(message: wire_messages.Message) -> bool:
+    return isinstance(message, wire_messages.Request | wire_messages.RequestNumbers)
+
+
+def _covers(message: wire_messages.Message, number: int) -> bool:
+    return isinstance(message, wire_messages.RequestNumbers) and message.first <= number <= message.last
+
+
+RBP_RESILIENT = Bound(
+    RbpResilientBinding,
+    small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 0, "passes": 3, "urgent": True},
+    every={"timeouts": 1, "passes": 2},
+    random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "passes": 6, "urgent": True},
+    faults=described(FAULTS),
+    implementation=with_faults(rbp_resilient, FAULTS),
+    never=frozenset({"crash", "detect_sequencer", "detect_successor", "detect_inactivity"})
+    | {"suspect_sequencer", "suspect_successor", "stray", "install"},
+)
+"""Figure 25, while its members stay."""

@@ -1,0 +1,83 @@
+"""Binds a protocol to its implementation, by its name in the catalogue or by where its binding stands.
+
+What stands at "file.py:Name" or "module:Name" is a `Bound`, or a class of bindings that is made with the
+constants of its specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import Binding, Bound
+from antiphon.conformance.compare.bindings.guarded import made
+from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
+from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.hints import did_you_mean, known_names
+from antiphon.spec.places import Kind, is_place, stands_at
+
+
+def bound_protocols() -> tuple[str, ...]:
+    """The names of the protocols whose implementation is bound; loads none."""
+    return tuple(entry.name for entry in ENTRIES if entry.binding_at)
+
+
+@cache
+def bound_protocol(name: str) -> Bound:
+    """How the protocol of this name is bound; also "file.py:Name" and "module:Name".
+
+    Raises:
+        SpecError: it is not; the known ones are listed.
+    """
+    if is_place(name):
+        return _bound(stands_at(name, _BINDING), name)
+    entry = entry_named(name)
+    if entry is None or not entry.binding_at:
+        raise SpecError(
+            f"no implementation is bound to {name!r}; known: {', '.join(sorted(bound_protocols()))}, or "
+            f"file.py:Name or module:Name of a binding{did_you_mean(name, bound_protocols())}"
+        )
+    found: Bound = resolve(entry.binding_at)
+    return found
+
+
+def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Binding:
+    """The binding of a protocol with these constants; with `fault`, of an implementation with that mistake.
+
+    Raises:
+        SpecError: no such protocol or fault; the known ones are listed.
+    """
+    found = bound_protocol(name)
+    if fault is not None and fault not in found.faults:
+        raise SpecError(f"{name} has no planted fault {fault!r}; {known_names(fault, sorted(found.faults))}")
+    return found.bind(fault=fault, **constants)
+
+
+def _bound(found: Bound | type[Binding], name: str) -> Bound:
+    """What stands at a place, as the catalogue would have it: a class of bindings has no planted faults."""
+    if isinstance(found, Bound):
+        return replace(found, bind=made(found.bind, name))
+    return Bound(made(_maker(found), name))
+
+
+def _maker(binding: type[Binding]) -> Callable[..., Binding]:
+    def make(*, fault: str | None = None, **constants: Any) -> Binding:
+        assert fault is None, "a class of bindings has no planted faults"
+        return binding(**constants)
+
+    return make
+
+
+def _is_binding(value: object) -> bool:
+    """A class of bindings is one that says, itself or in a base, how a step is performed and projected."""
+    return isinstance(value, Bound) or (
+        isinstance(value, type) and value is not Binding and all(hasattr(value, name) for name in _METHODS)
+    )
+
+
+_METHODS = tuple(name for name in vars(Binding) if not name.startswith("_"))
+_BINDING = Kind(
+    "binding", _is_binding, "an antiphon.conformance.compare.bindings.Bound, nor a class of bindings"
+)

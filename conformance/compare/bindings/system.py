@@ -1,0 +1,150 @@
+"""A whole system is one value: the snapshots of its processes, the datagrams in flight and in links.
+
+The specification's set of packets holds equal packets once. So does `flight`: of two datagrams that stand for
+the same packet the least is kept. A link keeps all, in order. This file knows no protocol; a binding does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple
+
+from antiphon.conformance.compare.bindings.binding import Binding, Effect, Refused
+from antiphon.conformance.compare.bindings.links import Content
+from antiphon.model.notation import compact
+from antiphon.spec.lang import Step
+from antiphon.spec.lang.types import MapOf
+
+
+class System(NamedTuple):
+    """The processes' snapshots in order, the set's packets with their datagrams, what is in each link."""
+
+    processes: tuple[Hashable, ...]
+    flight: frozenset[tuple[object, bytes]]
+    links: tuple[Content, ...] = ()
+
+
+def start(binding: Binding) -> System:
+    """All processes fresh, and what they send at once."""
+    flight: dict[object, bytes] = {}
+    links = [link.empty for link in binding.links]
+    snapshots = []
+    for me in range(binding.members):
+        effect = binding.start(me)
+        snapshots.append(effect.after)
+        send(flight, effect.sent)
+        _queue(binding, links, effect)
+    return System(tuple(snapshots), frozenset(flight.items()), tuple(links))
+
+
+def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple[object, ...]]:
+    """The system after a step, and the events.
+
+    Raises:
+        Refused: the process would not take it.
+    """
+    stimulus = binding.stimulus(step)
+    me = stimulus.process
+    datagram = given(binding, system, step)
+    flight, links = dict(system.flight), list(system.links)
+    if stimulus.packet is not None and stimulus.consumed:
+        del flight[stimulus.packet]
+    if stimulus.link is not None:
+        at = binding.links.index(stimulus.link)
+        links[at] = stimulus.link.take(links[at], -1 if me is None else me)
+    if me is None:
+        return System(system.processes, frozenset(flight.items()), tuple(links)), ()
+    effect = binding.perform(me, system.processes[me], step, datagram)
+    send(flight, effect.sent)
+    _queue(binding, links, effect)
+    processes = (*system.processes[:me], effect.after, *system.processes[me + 1 :])
+    return System(processes, frozenset(flight.items()), tuple(links)), effect.events
+
+
+def given(binding: Binding, system: System, step: Step) -> bytes | None:
+    """The datagram that a step takes from the network, if it takes one.
+
+    Raises:
+        Refused: it is not there.
+    """
+    stimulus = binding.stimulus(step)
+    if stimulus.packet is not None:
+        flight = dict(system.flight)
+        if stimulus.packet not in flight:
+            raise Refused(f"{compact(stimulus.packet)} is not in flight: no process has sent it")
+        return flight[stimulus.packet]
+    if stimulus.link is not None:
+        content = system.links[binding.links.index(stimulus.link)]
+        try:
+            return stimulus.link.head(content, -1 if stimulus.process is None else stimulus.process)
+        except IndexError:
+            raise Refused(f"nothing is in {stimulus.link}: no process has sent it") from None
+    return None
+
+
+def drive(binding: Binding, system: System, step: Step, after: System) -> None:
+    """The step once more, by a process that a shell drives; and what a shell sees of where it ends.
+
+    Raises:
+        Misreports: the process reports something else than it does.
+    """
+    me = binding.stimulus(step).process
+    if me is None:
+        return
+    binding.drive(me, system.processes[me], step, given(binding, system, step))
+    binding.drive(me, after.processes[me], None, None)
+
+
+def offers(binding: Binding, system: System) -> frozenset[Step]:
+    """The internal steps that some process would take."""
+    return frozenset(
+        step for me, snapshot in enumerate(system.processes) for step in binding.offers(me, snapshot)
+    )
+
+
+def project(binding: Binding, system: System) -> Mapping[str, object]:
+    """The values of the specification's variables that the system stands for; exempt ones may be absent."""
+    views = [binding.project(me, snapshot) for me, snapshot in enumerate(system.processes)]
+    values: dict[str, object] = {}
+    if binding.channel:
+        values[binding.channel] = frozenset(packet for packet, _ in system.flight)
+    for variable, parts in _parts(binding, system).items():
+        values[variable] = _nested(parts)
+    for name in views[0]:
+        shares = tuple(view[name] for view in views)
+        values[name] = (
+            shares if isinstance(binding.program.domains[name].type, MapOf) else binding.join(name, shares)
+        )
+    return values
+
+
+def send(flight: dict[object, bytes], sent: tuple[tuple[object, bytes], ...]) -> None:
+    """Put datagrams in flight; of equal packets the least stays."""
+    for packet, datagram in sent:
+        flight[packet] = min(datagram, flight.get(packet, datagram))
+
+
+def _queue(binding: Binding, links: list[Content], effect: Effect) -> None:
+    """Put datagrams into links, each behind what is there."""
+    for link, packet, datagram in effect.queued:
+        at = binding.links.index(link)
+        links[at] = link.put(links[at], packet, datagram)
+
+
+def _parts(binding: Binding, system: System) -> Mapping[str, Mapping[tuple[int, ...], object]]:
+    """What the links hold, by variable and the numbers of its keys."""
+    found: dict[str, dict[tuple[int, ...], object]] = {}
+    for link, content in zip(binding.links, system.links, strict=True):
+        for (variable, keys), value in link.values(content):
+            found.setdefault(variable, {})[keys] = value
+    return found
+
+
+def _nested(parts: Mapping[tuple[int, ...], object]) -> object:
+    """A map of maps from its values under all their keys."""
+    if () in parts:
+        return parts[()]
+    inner: dict[int, dict[tuple[int, ...], object]] = {}
+    for keys, value in parts.items():
+        inner.setdefault(keys[0], {})[keys[1:]] = value
+    return tuple(_nested(inner[key]) for key in sorted(inner))

@@ -1,0 +1,291 @@
+"""Specification and implementation agree when variables, events and what each would do next are equal.
+
+`Comparison` is the one place that judges; the exhaustive walk, the Hypothesis machine and replay use it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from antiphon.conformance.compare.bindings import Binding, BindingError, Misreports, Refused, guarded
+from antiphon.conformance.compare.bindings import system as systems
+from antiphon.conformance.compare.bindings.guarded import CHANCES, chance, equal
+from antiphon.conformance.compare.bindings.system import System
+from antiphon.model.bounds import Enough
+from antiphon.model.engines import compiled_machine
+from antiphon.model.notation import compact, compact_step
+from antiphon.model.told import trace_text
+from antiphon.model.trace import Trace, replay
+from antiphon.spec.lang import Machine, SpecError, State, Step
+from antiphon.spec.lang.foreign import Raised, foreign
+
+RERUNS = 5
+"""So often a difference is looked for again before it is told."""
+
+LOCKSTEP = "Lockstep"
+"""The name of what a trace of a difference shows."""
+
+UNSTEADY = "the implementation is not deterministic"
+"""Part of what differs where it does not differ each time: the implementation depends on more than its
+snapshot and what it is given."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where the two part: the steps to it, what differs, and what each side says."""
+
+    trace: Trace
+    what: str
+    specification: object
+    implementation: object
+
+    def __str__(self) -> str:
+        last = compact_step(self.trace.steps[-1]) if self.trace.steps else "the start"
+        here, there = apart(self.specification, self.implementation)
+        return (
+            f"after {len(self.trace)} steps, at {last}: {self.what}\n  specification:  {here}\n  "
+            f"implementation: {there}"
+        )
+
+    def shown(self) -> str:
+        """The run that leads to the difference, and the difference."""
+        return f"{trace_text(self.trace)}\n{self}"
+
+
+class Differs(Exception):
+    """The two sides disagree here: what about, and what each says.
+
+    `events` are those that the implementation emitted in the step, where they are not the specification's.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        specification: object,
+        implementation: object,
+        *,
+        events: tuple[object, ...] | None = None,
+    ) -> None:
+        self.what, self.specification, self.implementation = what, specification, implementation
+        self.events = events
+        here, there = apart(specification, implementation)
+        super().__init__(f"{what}: specification {here}; implementation {there}")
+
+
+class Unsteady(Exception):
+    """What was executed or asked twice was something else the second time."""
+
+
+class Comparison:
+    """A binding and a machine that executes its specification: generated code when None.
+
+    `drew` is whether the last `run` drew from the global `random`.
+    """
+
+    def __init__(self, binding: Binding, machine: Machine | None = None) -> None:
+        self.binding = guarded(binding)
+        self.machine: Machine = machine or compiled_machine(binding.program)
+        variables = binding.program.variables
+        unknown = set(binding.exempt) - set(variables)
+        if unknown:
+            raise BindingError(
+                f"the binding exempts {', '.join(sorted(unknown))}, which {binding.program.name} does not "
+                "have"
+            )
+        self.drew = False
+        self.compared = [
+            (position, name) for position, name in enumerate(variables) if name not in binding.exempt
+        ]
+
+    def state(self, state: State, system: System) -> None:
+        """Every variable that is not exempt has the same value. Raises Differs."""
+        with raising():
+            projection = systems.project(self.binding, system)
+        for position, name in self.compared:
+            if name not in projection:
+                raise self.binding.missing([name])
+            with raising():
+                same = equal(state[position], projection[name])
+            if not same:
+                raise Differs(f"variable {name}", state[position], projection[name])
+
+    def offers(self, enabled: Sequence[Step], system: System) -> None:
+        """The implementation would take exactly the internal steps that the specification enables. Raises
+        Differs.
+
+        Where the specification orders the internal steps of different processes, it enables some of those
+        that the processes offer, and none only when they offer none.
+        """
+        internal = frozenset(step for step in enabled if step.action in self.binding.internal)
+        with raising():
+            offers = systems.offers(self.binding, system)
+        if internal == offers or (self.binding.ordered and internal and internal < offers):
+            return
+        raise Differs(
+            "steps that only one side would take", _steps(internal - offers), _steps(offers - internal)
+        )
+
+    def take(self, state: State, system: System, step: Step) -> tuple[State, System]:
+        """The step on both sides; events, variables and what a shell sees are compared. Raises Differs."""
+        transition = self.machine.apply(state, step)
+        try:
+            with raising(events=()):
+                after, events = systems.perform(self.binding, system, step)
+        except Refused as refusal:
+            raise refuses(refusal) from refusal
+        with raising(events=()):
+            same = equal(events, transition.events)
+        if not same:
+            raise Differs("events", transition.events, events, events=events)
+        self.state(transition.state, after)
+        try:
+            with raising():
+                systems.drive(self.binding, system, step, after)
+        except Misreports as told:
+            raise Differs(told.what, told.specification, told.implementation) from told
+        return transition.state, after
+
+    def start(self) -> System:
+        """All processes of the implementation, fresh. Raises Differs."""
+        with raising():
+            return systems.start(self.binding)
+
+    def begin(self, state: State, system: System) -> None:
+        """The two agree before the first step. Raises Differs."""
+        self.state(state, system)
+        try:
+            with raising():
+                for me, snapshot in enumerate(system.processes):
+                    self.binding.drive(me, snapshot, None, None)
+        except Misreports as told:
+            raise Differs(told.what, told.specification, told.implementation) from told
+
+    def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
+        """What was found, with its trace as CPython executes it.
+
+        The last step of the trace has the events of the implementation: what it did not do is not drawn, nor
+        what has no text.
+        """
+        trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
+        if found.events is not None:
+            last = replace(trace.transitions[-1], events=tuple(filter(_has_text, found.events)))
+            trace = replace(trace, transitions=(*trace.transitions[:-1], last))
+        return Difference(trace, found.what, found.specification, found.implementation)
+
+    def run(self, start: State, steps: Sequence[Step], seed: int = 0) -> Difference | None:
+        """Take the steps from the beginning on one system; the first difference, None when there is none.
+
+        The global `random` begins with `seed`, so that what an implementation draws from it comes again.
+
+        Raises:
+            Disabled: a step is not enabled in the specification.
+        """
+        state, done = start, list[Step]()
+        with chance(seed):
+            before = random.getstate()
+            try:
+                system = self.start()
+                self.begin(state, system)
+                for step in steps:
+                    done.append(step)
+                    state, system = self.take(state, system, step)
+                self.offers(list(self.machine.enabled(state)), system)
+            except Differs as found:
+                return self.difference(start, done, found)
+            finally:
+                self.drew = random.getstate() != before
+        return None
+
+    def again(self, start: State, steps: Sequence[Step], *, tries: int = 1) -> Difference | None:
+        """The difference that the steps show in one of several runs, each with other chance; None if in none.
+
+        One run is enough where the implementation draws nothing from the global `random`, and `tries` is 1.
+
+        Raises:
+            Disabled: as `run`.
+        """
+        for seed in range(CHANCES):
+            found = self.run(start, steps, seed)
+            if found is not None:
+                return self.checked(start, found, seed)
+            if seed + 1 >= tries and not self.drew:
+                return None
+        return None
+
+    def checked(self, start: State, found: Difference, seed: int) -> Difference:
+        """A difference as it was found; one that does not come each time in several runs says so."""
+        steps = found.trace.steps
+        if all(self.run(start, steps, seed) is not None for _ in range(RERUNS)):
+            return found
+        return self.unsteady(start, steps, Differs(found.what, found.specification, found.implementation))
+
+    def unsteady(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
+        """A difference that was found and does not come again in the same steps."""
+        what = (
+            found.what
+            if UNSTEADY in found.what
+            else f"{found.what}, which does not come each time: {UNSTEADY}"
+        )
+        unsteady = Differs(what, found.specification, found.implementation, events=found.events)
+        return self.difference(start, steps, unsteady)
+
+
+@contextmanager
+def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
+    """What code that is not ours raises here is a difference: the specification takes the step.
+
+    `events` are those that it emitted in the step before it raised; None: the specification's.
+
+    Raises:
+        Differs: something was raised.
+    """
+    try:
+        with foreign(Differs, Refused, Misreports, Unsteady, Enough, SpecError):
+            yield
+    except Raised as raised:
+        raise raises(raised, events) from raised.error
+
+
+def raises(raised: Raised, events: tuple[object, ...] | None = None) -> Differs:
+    """The difference that the implementation raises something where the specification takes a step."""
+    return Differs("the implementation raises", "goes on", str(raised), events=events)
+
+
+def refuses(refusal: Refused) -> Differs:
+    """The difference that the implementation refuses a step of the specification."""
+    return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
+
+
+def apart(specification: object, implementation: object) -> tuple[str, str]:
+    """What each side says, in the compact notation; of two sets only what the other has not."""
+    if isinstance(specification, frozenset) and isinstance(implementation, frozenset):
+        return (
+            f"alone has {compact(specification - implementation)}",
+            f"alone has {_shown(implementation - specification)}",
+        )
+    return compact(specification), _shown(implementation)
+
+
+def _shown(value: object) -> str:
+    """The value in the compact notation; its type where it cannot show itself."""
+    try:
+        with foreign():
+            return compact(value)
+    except Raised as raised:
+        return f"a {type(value).__name__} that cannot be shown: {raised}"
+
+
+def _has_text(event: object) -> bool:
+    """Return True for an event that can be shown."""
+    try:
+        with foreign():
+            return bool(compact(event))
+    except Raised:
+        return False
+
+
+def _steps(steps: frozenset[Step]) -> str:
+    return ", ".join(sorted(map(str, steps))) or "none"

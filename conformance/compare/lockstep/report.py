@@ -1,0 +1,83 @@
+"""A walk reports how much was compared, how much of the code was executed, and what differs first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.lockstep.comparison import Difference
+from antiphon.model.bounds import Stop
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Program
+
+
+@dataclass(frozen=True)
+class LockstepReport:
+    """What was walked.
+
+    Attributes:
+        program: the specification with its constants.
+        transitions: the specification's transitions that were taken on both sides and compared.
+        compared: comparisons in all: more than `transitions` when a state was met with several systems.
+        states: different states of the specification.
+        pairs: different pairs of a state and a system.
+        complete: whether these are all.
+        executed: different local steps, each executed on the code through encoder and decoder.
+        repeated: transitions of the sample that were executed on the code once more, and compared by value.
+        replayed: paths of the sample that were run from the start, on processes that are never restored.
+        seconds: wall clock time.
+        seed: of the samples.
+        exempt: variables that were not compared, and why.
+        fired: transitions by action.
+        difference: the first one, with a shortest trace, if there is one.
+        stopped: the bound that ended the walk, if one did.
+    """
+
+    program: Program
+    transitions: int
+    states: int
+    pairs: int
+    complete: bool
+    seconds: float
+    replayed: int
+    seed: int
+    exempt: dict[str, str]
+    compared: int = 0
+    executed: int = 0
+    repeated: int = 0
+    fired: dict[str, int] = field(default_factory=dict)
+    difference: Difference | None = None
+    stopped: Stop | None = None
+
+    def __repr__(self) -> str:
+        shown = "" if self.difference is None else "; str() shows the run and what differs"
+        return f"<{self._told()}{shown}>"
+
+    def __str__(self) -> str:
+        return "\n".join([self._told(), *([] if self.difference is None else [self.difference.shown()])])
+
+    def _told(self) -> str:
+        walked = f"{self.transitions} transitions, {self.states} states"
+        return f"LockstepReport on {self.program.name}: {self.outcome.value}, {walked}"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk
+        or there was none.
+        """
+        if self.difference is not None:
+            return Outcome.VIOLATED
+        return Outcome.HOLDS if self.complete and self.transitions > 0 else Outcome.UNKNOWN
+
+    def _repr_html_(self) -> str:
+        from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
+
+        return comparison_html(self.program.name, self)
+
+
+def unwalked(binding: Binding, seed: int, seconds: float, stop: Stop) -> LockstepReport:
+    """The report of a walk that a bound ended before it began."""
+    return LockstepReport(
+        binding.program, 0, 0, 0, complete=False, seconds=seconds, replayed=0, seed=seed,
+        exempt=dict(binding.exempt), stopped=stop,
+    )  # fmt: skip

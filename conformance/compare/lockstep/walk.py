@@ -1,0 +1,349 @@
+"""The implementation does what the specification does, step for step: both are walked together, and compared.
+
+1. A pair is a state of the specification and a system of the implementation, both packed. From every pair
+   every enabled step of the specification is taken on both; the events and every compared variable must
+   agree. Pairs that were visited are not walked again.
+2. At every pair the steps that the processes would take on their own accord must be those that the
+   specification enables.
+3. The walk is breadth first, so the first difference has a shortest trace. It is run again from the start,
+   without memory, to be shown.
+4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once
+   more and compared by value, and a sample of paths is run from the start on processes that are never
+   restored.
+
+This file knows no protocol; the binding does.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable
+
+from antiphon.conformance.compare.bindings import Binding, Refused
+from antiphon.conformance.compare.bindings.guarded import BindingError, chance, equal
+from antiphon.conformance.compare.lockstep.comparison import (
+    UNSTEADY,
+    Comparison,
+    Difference,
+    Differs,
+    Unsteady,
+    raises,
+    raising,
+    refuses,
+)
+from antiphon.conformance.compare.lockstep.local import FIELD, FIELD_BITS, LocalSteps
+from antiphon.conformance.compare.lockstep.report import LockstepReport, unwalked
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
+from antiphon.model.engines import transitions_of
+from antiphon.model.limits import within
+from antiphon.spec.lang import Machine, SpecError, State, Step
+from antiphon.spec.lang.foreign import Raised
+from antiphon.spec.lang.watch import unwatched, working
+
+NO_PARENT = 0xFFFFFFFF
+
+BLOCK = 2_048
+"""Pairs between two reports of progress."""
+
+AGAIN = 1_000
+"""One transition in about so many is executed on the code again."""
+
+OTHERWISE = Differs(
+    f"the implementation does something else when the step is executed again: {UNSTEADY}, or depends on more "
+    "than its snapshot",
+    "as before",
+    "otherwise",
+)
+
+Progress = Callable[[int, int, int], None]
+
+
+def lockstep(
+    binding: Binding,
+    machine: Machine | None = None,
+    *,
+    bounds: Bounds = UNBOUNDED,
+    max_transitions: int | None = None,
+    sample: int = 50,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> LockstepReport:
+    """Walks specification and implementation together.
+
+    `machine` executes the specification (generated code when None; it is much the fastest); `bounds` and
+    `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
+    called with pairs, transitions and queue length now and then.
+    """
+    began = time.perf_counter()
+    with chance(seed), within(bounds):
+        try:
+            walk = _Walk(binding, machine, seed, began)
+        except Enough as enough:
+            return unwalked(binding, seed, time.perf_counter() - began, enough.stop)
+        return walk.run(bounds, max_transitions, sample, progress)
+
+
+class _Walk:
+    def __init__(self, binding: Binding, machine: Machine | None, seed: int, began: float) -> None:
+        self.began = began
+        self.comparison = Comparison(binding, machine)
+        self.binding = self.comparison.binding
+        self.edges = transitions_of(self.binding.program, machine)
+        self.locals = LocalSteps(self.binding, self.edges)
+        self.seed, self.random = seed, random.Random(seed)
+        self.states: list[int] = []
+        self.systems: list[int] = []
+        self.parents, self.via = array("I"), array("I")
+        self.first: dict[int, int] = {}
+        self.further: set[tuple[int, int]] = set()
+        self.repeats: set[int] = set()
+        self.transitions = self.compared = self.repeated = 0
+        self.level_end = self.done = 0
+        self.stopped: Stop | None = None
+
+    def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
+        """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
+        replayed, difference = 0, None
+        try:
+            difference = self._begin()
+            if difference is None:
+                self._levels(bounds, most, progress)
+                replayed, difference = self._replay_sample(min(sample, self.done))
+        except _Found as found:
+            with unwatched():
+                difference = self._explain(found)
+        except Enough as enough:
+            self.stopped = enough.stop
+        except BindingError:
+            raise
+        except SpecError as error:
+            self.stopped = Stop(StopReason.ERROR, f"an error of the specification ({error})")
+        return self._report(replayed, difference)
+
+    def _levels(self, bounds: Bounds, most: int | None, progress: Progress | None) -> None:
+        """Walk the pairs, level after level and in blocks, until a bound is reached; `stopped` says which."""
+        depth = -1
+        while self.done < len(self.states):
+            if self.done >= self.level_end:
+                self.level_end, depth = len(self.states), depth + 1
+            elapsed = time.perf_counter() - self.began
+            self.stopped = bounds.too_deep(depth) or bounds.reached(len(self.first), elapsed)
+            if most is not None and self.transitions >= most:
+                self.stopped = self.stopped or Stop(
+                    StopReason.TRANSITIONS, f"the bound of {most:,} transitions"
+                )
+            if self.stopped is not None:
+                return
+            block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
+            if bounds.states is not None:
+                block = min(block, 1 + (bounds.states - len(self.first)) // 16)
+            last = min(self.done + block, self.level_end)
+            self._walk(self.done, last)
+            self.done = last
+            if progress is not None:
+                progress(len(self.states), self.transitions, len(self.states) - self.done)
+
+    def _report(self, replayed: int, difference: Difference | None) -> LockstepReport:
+        fired: Counter[str] = Counter()
+        for known in self.locals.known:
+            fired[known.step.action] += known.fired
+        return LockstepReport(
+            program=self.binding.program, transitions=self.transitions, states=len(self.first),
+            pairs=len(self.states),
+            complete=self.done == len(self.states) and self.stopped is None and difference is None,
+            seconds=time.perf_counter() - self.began,
+            replayed=replayed,
+            seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
+            executed=self.locals.executed,
+            repeated=self.repeated, fired={name: count for name, count in fired.items() if count},
+            difference=difference,
+            stopped=self.stopped,
+        )  # fmt: skip
+
+    def _begin(self) -> Difference | None:
+        """The initial pairs."""
+        for state in self.comparison.machine.initial():
+            try:
+                system = self.comparison.start()
+                self.comparison.begin(state, system)
+                with raising():
+                    packed = self.locals.pack(system)
+                    again = self.comparison.start()
+                    if not equal(again, system):
+                        raise Unsteady
+            except Differs as differs:
+                return self.comparison.difference(state, [], differs)
+            except Unsteady:
+                return self.comparison.unsteady(state, [], OTHERWISE)
+            self._add(self.edges.pack(state), packed, NO_PARENT, 0)
+        return None
+
+    def _add(self, state: int, system: int, parent: int, number: int) -> None:
+        """Keep a pair unless it is known."""
+        standing = self.first.setdefault(state, system)
+        if standing is not system:
+            if standing == system or (state, system) in self.further:
+                return
+            self.further.add((state, system))
+            self.repeats.add(len(self.states))
+        self.states.append(state)
+        self.systems.append(system)
+        self.parents.append(parent)
+        self.via.append(number)
+
+    # The loop -----------------------------------------------------------------------------------------------
+
+    def _walk(self, begin: int, end: int) -> None:
+        """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on
+        integers, a comparison.
+
+        Raises:
+            _Found: the two differ, or the implementation raises, or does not do the same again.
+        """
+        steps, out, events, known = self.locals, self.edges.successors, self.edges.events, self.locals.known
+        first, add, compared, several = self.first, self._add, steps.compared, steps.several
+        shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
+        offers = [process.offers for process in steps.processes]
+        again = self.random.randrange(2 * AGAIN)
+        try:
+            for position in range(begin, end):
+                state, system = self.states[position], self.systems[position]
+                fields = [system >> shift & FIELD for shift in shifts]
+                fields[-1] = 0
+                moves = out(state)
+                internal = 0
+                for number, after in moves:
+                    if number >= len(known):
+                        steps.learn(number)
+                    step = known[number]
+                    internal |= step.internal
+                    snapshot = fields[step.process]
+                    datagram = (
+                        steps.variant(step.packet, system, step.process) if step.packet & several else None
+                    )
+                    local = step.locals.get(snapshot if datagram is None else (snapshot, datagram))
+                    if local is None:
+                        local = steps.execute(step, snapshot, datagram)
+                        equal(local.events, events(state, number))  # an event compares itself: guarded once
+                        several = steps.several
+                    then = (
+                        steps.mixed(state, system, local)
+                        if local.touched & several
+                        else system + local.change
+                    )
+                    expected = state & local.keep | local.add
+                    if local.wider:
+                        expected = steps.widened(expected, then, local)
+                    if (expected ^ after) & compared or events(state, number) != local.events:
+                        raise _Found(position, number)
+                    if first.get(after) != then:
+                        add(after, then, position, number)
+                offered = 0
+                for process, field in zip(offers, fields, strict=False):
+                    offered |= process[field]
+                if internal != offered and not (
+                    self.binding.ordered and internal and not internal & ~offered
+                ):
+                    raise _Found(position, None)
+                self._count(position, moves)
+                again -= len(moves)
+                if again < 0:
+                    again = self.random.randrange(2 * AGAIN)
+                    self._repeat(position, *self.random.choice(moves))
+        except Unsteady:
+            raise _Found(position, number, OTHERWISE) from None
+        except Raised as raised:
+            raise _Found(position, number, raises(raised, ())) from raised
+        except Refused as refused:
+            raise _Found(position, number, refuses(refused)) from refused
+
+    def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
+        self.compared += len(moves)
+        if position not in self.repeats:
+            self.transitions += len(moves)
+            for number, _ in moves:
+                self.locals.known[number].fired += 1
+
+    # Samples ------------------------------------------------------------------------------------------------
+
+    def _repeat(self, position: int, number: int, after: int) -> None:
+        """Execute one transition on the code again, compare by value, and with what was remembered."""
+        self.repeated += 1
+        state, system = self.states[position], self.systems[position]
+        step = self.edges.step(number)
+        try:
+            then, there = self.comparison.take(
+                self.edges.unpack(state), self.locals.unpack(state, system), step
+            )
+            with raising():
+                there_packed = self.locals.pack(there)
+        except Differs as differs:
+            raise _Found(position, number, differs) from differs
+        except Unsteady:
+            raise _Found(position, number, OTHERWISE) from None
+        if self.edges.pack(then) != after or (
+            self.first[after] != there_packed and (after, there_packed) not in self.further
+        ):
+            raise _Found(position, number, OTHERWISE)
+
+    def _replay_sample(self, count: int) -> tuple[int, Difference | None]:
+        """Run the paths to some pairs again, on processes that are never restored; compare at every step.
+
+        A walk that had no time for all of them is not complete.
+        """
+        for number, position in enumerate(self.random.sample(range(self.done), count), 1):
+            if self.stopped is None:
+                working("running sampled paths again", large=True)
+            before = self.binding.restores
+            difference = self.comparison.run(*self._path(position, None))
+            if difference is None and self.binding.restores != before:
+                raise BindingError(
+                    "`restores` counts a snapshot put back in a run from the start, which needs none"
+                )
+            if difference is not None:
+                return number, difference
+        return count, None
+
+    # Differences --------------------------------------------------------------------------------------------
+
+    def _explain(self, found: _Found) -> Difference:
+        """The difference as it shows on a fresh system; an offer that differs at the same depth is one step
+        shorter.
+        """
+        if found.number is not None:
+            for position in range(found.position, self.level_end):
+                if self._offers_differ(position):
+                    found = _Found(position, None)
+                    break
+        start, steps = self._path(found.position, found.number)
+        return self.comparison.again(start, steps) or self.comparison.unsteady(
+            start, steps, found.differs or OTHERWISE
+        )
+
+    def _offers_differ(self, position: int) -> bool:
+        state, system = self.states[position], self.systems[position]
+        enabled = [self.edges.step(number) for number, _ in self.edges.successors(state)]
+        try:
+            self.comparison.offers(enabled, self.locals.unpack(state, system))
+        except Differs:
+            return True
+        return False
+
+    def _path(self, position: int, last: int | None) -> tuple[State, list[Step]]:
+        """The initial state and the steps to a pair, and one step more."""
+        path = [] if last is None else [self.edges.step(last)]
+        while self.parents[position] != NO_PARENT:
+            path.append(self.edges.step(self.via[position]))
+            position = self.parents[position]
+        return self.edges.unpack(self.states[position]), path[::-1]
+
+
+class _Found(Exception):
+    """The two differ at a pair: in the step `number`, or in what they would do next."""
+
+    def __init__(self, position: int, number: int | None, differs: Differs | None = None) -> None:
+        self.position, self.number, self.differs = position, number, differs
+        super().__init__(str(differs))

@@ -1,0 +1,12 @@
+"""A saved trace runs again: on the specification, on the implementation, or for ever as a regression test."""
+
+from antiphon.conformance.compare.replay.regression import regression_test
+from antiphon.conformance.compare.replay.rerun import (
+    NotBound,
+    Replayed,
+    binding_for,
+    on_implementation,
+    on_specification,
+)
+
+__all__ = ["NotBound", "Replayed", "binding_for", "on_implementation", "on_specification", "regression_test"]

@@ -1,0 +1,102 @@
+"""A trace becomes a regression test: a pytest file beside it that runs it and says what must be so.
+
+A trace of a broken property must go on to show it: when the specification is mended, a step is impossible or
+the property is true, and the test says which. A trace of a difference between specification and
+implementation must show none any more. Whatever the test names stands beside it or is seen from it, so that
+it runs from every directory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from antiphon.conformance.compare.lockstep import LOCKSTEP
+from antiphon.model.trace import Trace
+from antiphon.spec.lang.question import sought
+
+_HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
+
+from pathlib import Path
+
+import antiphon
+from antiphon.conformance.compare.replay import {function}
+from antiphon.model.verdict import Outcome
+
+HERE = Path(__file__).resolve().parent
+
+
+'''
+
+_SHOWS = '''def test_{words}() -> None:
+    """{steps} of {program} from {name} still show {shows}."""
+    replayed = on_specification(antiphon.load(HERE / {path!r}{specification}))
+    assert replayed.outcome is Outcome.{outcome}, replayed.reason
+'''
+
+_AGREES = '''def test_{words}() -> None:
+    """Specification and implementation agree in all {steps} of {program} from {name}."""
+    replayed = on_implementation(antiphon.load(HERE / {path!r}{specification}){binding})
+    assert replayed.outcome is Outcome.HOLDS, replayed.reason
+'''
+
+
+def regression_test(
+    trace: Trace,
+    file: str | Path,
+    out: str | Path,
+    *,
+    outcome: str,
+    implementation: bool = False,
+    binding: str = "",
+    specification: str = "",
+) -> str:
+    """The text of the test file `out` for the trace saved in `file`.
+
+    Args:
+        trace: the run.
+        file: where it is saved.
+        out: where the test will stand.
+        outcome: what replay on the specification gives (`violated`).
+        implementation: the implementation takes the steps too.
+        binding: the name of the implementation's binding, if it is not in the catalogue.
+        specification: the name of the specification, if the trace does not say it.
+    """
+    file, out = Path(file), Path(out)
+    agrees = implementation or trace.shows == LOCKSTEP
+    about = (
+        "A difference between specification and implementation that was found once, and must be gone."
+        if agrees
+        else "A run that was found once; as long as the specification means the same, it shows the same."
+    )
+    stem = (
+        re.sub(r"\W+", "_", file.name.removesuffix(".json").removesuffix(".itf")).strip("_").lower()
+        or "trace"
+    )
+    shown = trace.shows or sought(trace.why)
+    shows = re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", shown)).strip("_").lower()
+    parts = {
+        "name": file.name,
+        "out": out.name,
+        "about": about,
+        "function": "on_implementation" if agrees else "on_specification",
+        "path": os.path.relpath(file.resolve(), out.resolve().parent),
+        "words": f"{stem}_{'implementation_agrees' if agrees else f'still_shows_{shows}'}",
+        "steps": f"{len(trace)} step{'s' * (len(trace) != 1)}",
+        "program": trace.program.name,
+        "shows": shown.replace("\\", "\\\\").replace('"', '\\"'),
+        "outcome": outcome.upper(),
+        "binding": f", {_seen_from(out, binding)}" if binding else "",
+        "specification": f", {_seen_from(out, specification)}" if specification else "",
+    }
+    return (_HEAD + (_AGREES if agrees else _SHOWS)).format(**parts)
+
+
+def _seen_from(out: Path, name: str) -> str:
+    """The Python expression in the test file `out` for the name of a specification or a binding."""
+    place, _, member = name.partition(":")
+    if not place.endswith(".py"):
+        return repr(name)
+    seen = os.path.relpath(Path(place).resolve(), out.resolve().parent)
+    return f"str(HERE / {seen!r})" + (f" + {':' + member!r}" if member else "")

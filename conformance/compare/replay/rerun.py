@@ -1,0 +1,178 @@
+"""A saved trace is judged again: its property is asked at its end, of the specification or of both sides.
+
+A trace that was loaded has run on CPython already; here it is judged. A trace of a lockstep difference shows
+something only together with the implementation: if both agree now, the difference is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from antiphon.conformance.compare.bindings import Binding, bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings.guarded import CHANCES
+from antiphon.conformance.compare.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
+from antiphon.conformance.report.words import counted
+from antiphon.model.explore.liveness import shows_lasso
+from antiphon.model.ground.budgets import held_step
+from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
+from antiphon.model.refinement import PROPERTY as REFINEMENT
+from antiphon.model.refinement import fails_at_the_end
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, PropertyKind
+from antiphon.spec.catalogue import refinement_of
+from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.errors import Told
+from antiphon.spec.lang.question import asked, reached, sought
+
+
+class NotBound(Told):
+    """There is no implementation on which this trace could run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What the trace shows today, in one sentence, and the difference to the implementation, if any."""
+
+    outcome: Outcome
+    reason: str
+    difference: Difference | None = None
+
+    def __str__(self) -> str:
+        """The outcome, the reason, and the run that leads to the difference."""
+        lines = [f"{self.outcome.value}: {self.reason}"]
+        return "\n".join([*lines, *([] if self.difference is None else [self.difference.shown()])])
+
+
+def on_specification(trace: Trace) -> Replayed:
+    """Judge whether the trace still shows what it says.
+
+    Violated if it does, holds if it reaches its witness, unknown if it shows nothing.
+    """
+    name = trace.shows
+    if name == LOCKSTEP:
+        return on_implementation(trace)
+    if not name:
+        return _at_the_end(trace)
+    kind = _kind(trace.program, name)
+    if kind is None:
+        return Replayed(Outcome.UNKNOWN, f"{trace.program.name} has no property {name!r}")
+    if not _shows(trace, name, kind):
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run, but do not show {name}")
+    if kind is PropertyKind.WITNESS:
+        return Replayed(Outcome.HOLDS, f"{name} is reached after {counted(len(trace), 'step')}")
+    return Replayed(
+        Outcome.VIOLATED, trace.why or f"{name} is broken after {counted(len(trace), 'step')}"
+    )
+
+
+def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
+    """Take the steps of the trace on both sides; violated with the first difference, holds if they agree.
+
+    `binding` is one, or the name of one; without, that of the catalogue which fits. An implementation that
+    draws from the global `random` is run with one seed of it after the other. A difference that was said not
+    to come each time, and does not come, is unknown.
+
+    Raises:
+        NotBound: no implementation is bound to the trace's specification with its constants.
+    """
+    bound = binding_for(trace.program, binding) if isinstance(binding, str) else binding
+    steady = UNSTEADY not in trace.why
+    comparison = Comparison(bound)
+    difference = comparison.again(trace.start, trace.steps, tries=1 if steady else CHANCES)
+    if difference is None and not steady:
+        return Replayed(
+            Outcome.UNKNOWN,
+            f"specification and implementation agree in {CHANCES} runs of {_all(trace)}; the "
+            "difference was said not to come each time",
+        )
+    if difference is None:
+        return Replayed(Outcome.HOLDS, f"specification and implementation agree in {_all(trace)}")
+    return Replayed(Outcome.VIOLATED, str(difference), difference)
+
+
+def binding_for(program: Program, name: str = "") -> Binding:
+    """The binding of the implementation of `program`, with its constants: the one of this name, or that of
+    the catalogue which fits.
+
+    Raises:
+        NotBound: there is none, or it implements another text: other repairs or readings.
+    """
+    asked = (name,) if name else bound_protocols()
+    for protocol in asked:
+        bound = bound_protocol(protocol)
+        binding = bound.bind(**bound.small)
+        if not issubclass(program.spec, binding.program.spec):
+            continue
+        own = binding.program
+        notes = [item.name for item in own.declaration.constants if item.repair or item.reading]
+        other = [note for note in notes if program.constants[note] != own.constants[note]]
+        if other:
+            told = ", ".join(f"{note}={program.constants[note]}" for note in other)
+            raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
+        return bound.bind(
+            **{
+                item.name: program.constants[item.name]
+                for item in own.declaration.constants
+                if item.name not in notes
+                # values of a binding need not be the defaults of its specification
+                and (item.name in bound.small or program.constants[item.name] != own.constants[item.name])
+            }
+        )
+    raise NotBound(
+        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(asked))}"
+        + ("" if name else "; --binding file.py:Name names another")
+    )
+
+
+def _at_the_end(trace: Trace) -> Replayed:
+    """Judge a run that shows no property: the expression that `find` looked for is asked again."""
+    expression = sought(trace.why)
+    if not expression:
+        return Replayed(
+            Outcome.UNKNOWN, f"{_all(trace)} run; the trace names no property that could be judged"
+        )
+    try:
+        question, witness = asked(trace.program, expression)
+        holds = question.reference.holds(trace.states[-1], witness)
+    except SpecError as error:
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run; {expression}: {error}")
+    if not holds:
+        return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run, but {expression} is false after them")
+    return Replayed(Outcome.HOLDS, f"{reached(expression)} after {counted(len(trace), 'step')}")
+
+
+def _all(trace: Trace) -> str:
+    """`its one step`, `all 6 steps`."""
+    return "its one step" if len(trace) == 1 else f"all {len(trace)} steps"
+
+
+def _kind(program: Program, name: str) -> PropertyKind | None:
+    if name in (DEADLOCK, SPECIFICATION):
+        return PropertyKind(name)
+    if name == REFINEMENT and refinement_of(program.spec) is not None:
+        return PropertyKind.REFINEMENT
+    return kinds_of(program).get(name)
+
+
+def _shows(trace: Trace, name: str, kind: PropertyKind) -> bool:
+    reference, last = trace.program.reference, trace.states[-1]
+    match kind:
+        case PropertyKind.SERVICE | PropertyKind.STEP:
+            refusals = (refusal for transition in trace.transitions[-1:] for refusal in transition.refused)
+            return any(refusal.property == name for refusal in refusals)
+        case PropertyKind.LIVENESS:
+            return shows_lasso(trace)
+        case PropertyKind.DEADLOCK:
+            faults = {method.name for method in trace.program.declaration.marked("environment")}
+            is_quiet = all(step.action in faults for step in reference.enabled(last))
+            return is_quiet and held_step(trace.program, last) is None
+        case PropertyKind.REFINEMENT:
+            refinement = refinement_of(trace.program.spec)
+            return refinement is not None and fails_at_the_end(trace, refinement) != ""
+        case PropertyKind.SPECIFICATION:
+            try:
+                list(reference.successors(last))
+            except SpecError:
+                return True
+            return False
+    return reference.holds(last, name) is (kind is PropertyKind.WITNESS)

@@ -1,0 +1,71 @@
+"""Walks go to steps that were not taken yet, so that they soon have taken all steps of a small model.
+
+A walk at random comes to the end of seven certain steps with the product of their probabilities. This one
+takes a step that was never taken from where it stands, and where there is none goes a shortest way to such a
+place, over steps that were taken. In a large model nearly every step is new, and the walk is a random one.
+
+This file knows nothing of Hypothesis.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections import deque
+
+from antiphon.conformance.compare.bindings.guarded import CHANCES
+from antiphon.conformance.compare.stateful.run import Diverged, Run, Tally
+from antiphon.spec.lang import State, Step
+
+LOOK_AT = 2_000
+"""A way to a new step is looked for among so many states, the nearest first."""
+
+
+def guided_walks(run: Run, tally: Tally, generator: random.Random, *, walks: int, steps: int) -> None:
+    """Take so many walks of at most so many steps; the first difference ends them.
+
+    A walk that comes to rest begins again. Each begins with another seed of the global `random`.
+
+    Raises:
+        Spent: a bound is hit.
+    """
+    seeds = generator.sample(range(CHANCES), CHANCES)
+    with contextlib.suppress(Diverged):
+        for _ in range(walks):
+            _walk(run, tally, generator, steps, seeds)
+
+
+def _walk(run: Run, tally: Tally, generator: random.Random, steps: int, seeds: list[int]) -> None:
+    way: list[Step] = []
+    run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
+    for left in range(steps, 0, -1):
+        if not run.steps:
+            way = []
+            run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
+            if not run.steps:
+                return
+        if not way:
+            new = [step for step, after in tally.graph[run.state].items() if after is None]
+            way = [generator.choice(new)] if new else _way(tally, run.state, left)
+        run.take(way.pop(0) if way else generator.choice(run.steps))
+
+
+def _way(tally: Tally, start: State, most: int) -> list[Step]:
+    """A shortest way over steps that were taken to one that was not, that one included; empty where there is
+    none of at most so many steps.
+    """
+    came: dict[State, tuple[State, Step] | None] = {start: None}
+    front = deque([(start, 1)])
+    while front and len(came) < LOOK_AT:
+        state, length = front.popleft()
+        for step, after in tally.graph.get(state, {}).items():
+            if after is None:
+                way = [step]
+                while (origin := came[state]) is not None:
+                    state, before = origin
+                    way.append(before)
+                return way[::-1]
+            if after not in came and length < most:
+                came[after] = state, step
+                front.append((after, length + 1))
+    return []

@@ -1,0 +1,254 @@
+"""Hypothesis explores a protocol by a state machine made from its specification: one rule an action.
+
+No rule is written by hand and nothing is filtered: a rule may fire when its action is enabled, and draws from
+the list of its enabled steps. After each step both sides are compared as in lockstep. What fails is shrunk by
+Hypothesis, then shortened by us.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.reporting import with_reporter
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.bindings.guarded import CHANCES, chance
+from antiphon.conformance.compare.lockstep import UNSTEADY, Comparison, Difference, lockstep
+from antiphon.conformance.compare.stateful.guided import guided_walks
+from antiphon.conformance.compare.stateful.run import Diverged, Run, Spent, Tally
+from antiphon.conformance.compare.stateful.shorten import shorten
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
+from antiphon.model.engines import Engine
+from antiphon.model.explore import check
+from antiphon.model.limits import within
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Machine, Program, State
+from antiphon.spec.lang.watch import unwatched
+
+SHRINKS = 200
+"""How many runs Hypothesis may take to shrink what it found; `shorten` does the rest, faster."""
+
+NEAR = 5_000
+"""Among so many transitions a shorter way to a difference is looked for."""
+
+MOST_STATES = 5_000
+"""The transitions of a bounded model of so many states are counted."""
+
+
+@dataclass(frozen=True)
+class StatefulReport:
+    """What was tried: runs and steps in all, the seed, and the shortened difference, if any.
+
+    `met` counts the different transitions that were taken, of the `transitions` of the bounded model where
+    these were counted: of at most `MOST_STATES` states, when nothing was found. A model of more is `large`.
+    `stopped` is the bound that ended the runs.
+    """
+
+    program: Program
+    runs: int
+    steps: int
+    seconds: float
+    seed: int
+    difference: Difference | None = None
+    met: int = 0
+    transitions: int | None = None
+    large: bool = False
+    stopped: Stop | None = None
+
+    def __repr__(self) -> str:
+        shown = "" if self.difference is None else "; str() shows the run and what differs"
+        return f"<{self._told()}{shown}>"
+
+    def __str__(self) -> str:
+        return "\n".join([self._told(), *([] if self.difference is None else [self.difference.shown()])])
+
+    def _told(self) -> str:
+        name, outcome = self.program.name, self.outcome.value
+        return f"StatefulReport on {name}: {outcome}, {self.runs} runs, {self.steps} steps"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Violated when they differ, holds when all runs agreed, which is measured, not proved; unknown when
+        there was no step, or the specification has an error.
+        """
+        if self.difference is not None:
+            return Outcome.VIOLATED
+        wrong = self.stopped is not None and self.stopped.reason is StopReason.ERROR
+        return Outcome.HOLDS if self.steps and not wrong else Outcome.UNKNOWN
+
+    @property
+    def share(self) -> str:
+        """How much of the bounded model the runs have met, in words."""
+        if self.transitions is None:
+            told = f"took {self.met:,} different transitions"
+            return f"{told} of a model of more than {MOST_STATES:,} states" if self.large else told
+        if self.met >= self.transitions:
+            return f"took all {self.transitions:,} transitions of the bounded model"
+        return f"took {self.met:,} of the {self.transitions:,} transitions of the bounded model"
+
+    def _repr_html_(self) -> str:
+        from antiphon.conformance.report.html import comparison_html  # here, because a walk draws nothing
+
+        return comparison_html(self.program.name, self)
+
+
+def state_machine(
+    comparison: Comparison, tally: Tally, *, shrinks: int = SHRINKS
+) -> type[RuleBasedStateMachine]:
+    """A Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
+
+    Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis
+    (`Spent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was
+    found.
+    """
+    starts = Run(comparison, tally, shrinks).starts
+
+    class Conformance(RuleBasedStateMachine):
+        """Specification and implementation, side by side."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.run = Run(comparison, tally, shrinks)
+
+        @initialize(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
+        def begin(self, start: State, chance: int) -> None:
+            """Both in an initial state; the global `random`, which Hypothesis sets alike for every run, in
+            one that the run draws.
+            """
+            self.run.begin(start, chance)
+
+        @precondition(lambda self: not self.run.enabled)
+        @rule(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
+        def begin_again(self, start: State, chance: int) -> None:
+            """Nothing can happen any more, and the run has steps left: another one begins."""
+            self.run.begin(start, chance)
+
+    for method in comparison.binding.program.declaration.marked("action", "environment"):
+        setattr(Conformance, f"step_{method.name}", _rule_for(method.name))
+    return Conformance
+
+
+def _rule_for(action: str) -> Any:
+    """The rule of one action: it draws from the enabled steps of that action."""
+
+    def fire(self: Any, data: st.DataObject) -> None:
+        self.run.take(data.draw(st.sampled_from(self.run.enabled[action]), label="step"))
+
+    fire.__name__ = action
+    return precondition(lambda self: action in self.run.enabled)(rule(data=st.data())(fire))
+
+
+def run_stateful(
+    binding: Binding,
+    machine: Machine | None = None,
+    *,
+    runs: int = 100,
+    steps: int = 40,
+    seed_number: int = 0,
+    shrinks: int = SHRINKS,
+    bounds: Bounds = UNBOUNDED,
+) -> StatefulReport:
+    """Up to `runs` runs of up to `steps` steps each, from `seed_number`; the first difference, shortened.
+
+    Half of the runs are `guided_walks`, then Hypothesis has its own, which may begin several times.
+
+    Args:
+        binding: specification and implementation.
+        machine: executes the specification; None is generated code.
+        runs: how many.
+        steps: of a run, at most.
+        seed_number: repeats the runs.
+        shrinks: how many runs Hypothesis may take to shrink.
+        bounds: its seconds and its memory end the runs, and shortening.
+    """
+    tally, stopped, difference, transitions, large = Tally(), None, None, None, False
+    with within(bounds) as limits:
+        try:
+            comparison = Comparison(binding, machine)
+            with chance(seed_number):
+                _search(comparison, tally, runs, steps, seed_number, shrinks)
+        except Spent as spent:
+            stopped = spent.stop
+        except Enough as enough:
+            stopped = enough.stop
+        if tally.shortest is not None:
+            difference = _shortened(comparison, tally.shortest)
+        elif tally.steps and stopped is None:
+            transitions, large = _counted(binding.program)
+    return StatefulReport(
+        binding.program, tally.runs, tally.steps, limits.elapsed(), seed_number, difference,
+        tally.met, transitions, large, stopped,
+    )  # fmt: skip
+
+
+def _search(
+    comparison: Comparison, tally: Tally, runs: int, steps: int, seed_number: int, shrinks: int
+) -> None:
+    """Take the runs, until two sides differ. Raises Spent: a bound is hit."""
+    guided = runs // 2
+    guided_walks(
+        Run(comparison, tally, shrinks), tally, random.Random(seed_number), walks=guided, steps=steps
+    )
+    if tally.shortest is not None:
+        return
+    chosen = settings(
+        max_examples=runs - guided,
+        stateful_step_count=steps,
+        database=None,
+        deadline=None,
+        print_blob=False,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    with contextlib.suppress(Diverged, Flaky), with_reporter(lambda _: None):
+        run_state_machine_as_test(
+            seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
+        )
+    if tally.wrong is not None:
+        raise tally.wrong  # Hypothesis saw it once, and not again
+
+
+def _counted(program: Program) -> tuple[int | None, bool]:
+    """How many transitions the bounded model has, None where that is not known; and whether it has more than
+    `MOST_STATES` states.
+    """
+    found = check(program, properties=(), engine=Engine.GENERATED, bounds=Bounds(states=MOST_STATES))
+    seen = found.exploration
+    return seen.transitions if seen.complete else None, seen.stopped is StopReason.STATES
+
+
+def _shortened(comparison: Comparison, run: Diverged) -> Difference:
+    """The difference of a run in fewer steps; as it was found where the same run does not show it again."""
+    with unwatched():
+        found = comparison.run(run.start, run.steps, run.chance)
+        if found is None:
+            return comparison.unsteady(run.start, run.steps, run.differs)
+    short = shorten(comparison, run.start, found, run.chance)
+    with unwatched():
+        checked = comparison.checked(run.start, short, run.chance)
+    return _nearer(comparison, checked)
+
+
+def _nearer(comparison: Comparison, found: Difference) -> Difference:
+    """A difference in fewer steps, if the walk through all runs of fewer meets one soon; else the same."""
+    if len(found.trace) < 2 or UNSTEADY in found.what:
+        return found
+    bounds = Bounds(depth=len(found.trace) - 1)
+    nearer = lockstep(
+        comparison.binding, comparison.machine, bounds=bounds, max_transitions=NEAR, sample=0
+    ).difference
+    return found if nearer is None or UNSTEADY in nearer.what else nearer

@@ -1,0 +1,133 @@
+"""A run takes steps on both sides, compares after each, and counts which transitions were taken.
+
+This file knows neither Hypothesis nor what chooses the steps.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from antiphon.conformance.compare.bindings import BindingError
+from antiphon.conformance.compare.lockstep import Comparison, Differs
+from antiphon.model.bounds import Enough, Stop, StopReason
+from antiphon.spec.lang import SpecError, State, Step
+from antiphon.spec.lang.watch import working
+
+T = TypeVar("T")
+
+
+class Diverged(AssertionError):
+    """A run in which the two sides differ: its initial state, its steps, what differs, and the seed of the
+    global `random` in it.
+    """
+
+    def __init__(self, start: State, steps: list[Step], differs: Differs, chance: int) -> None:
+        self.start, self.steps, self.differs, self.chance = start, steps, differs, chance
+        super().__init__(str(differs))
+
+
+class Spent(KeyboardInterrupt):
+    """No more runs: a bound is hit, or shrinking has had its runs. Hypothesis passes an interruption on."""
+
+    def __init__(self, stop: Stop | None = None) -> None:
+        self.stop = stop
+        super().__init__(str(stop))
+
+
+@dataclass
+class Tally:
+    """What was done so far; `shrinks` counts the runs since the first that failed.
+
+    `graph` has for each state of the specification that was seen the steps that it enables, with the state to
+    which each led when it was taken, None where it was not; `met` counts those that were. `wrong` is what is
+    wrong with the binding, if anything is.
+    """
+
+    runs: int = 0
+    steps: int = 0
+    shortest: Diverged | None = None
+    shrinks: int = 0
+    wrong: BindingError | None = None
+    graph: dict[State, dict[Step, State | None]] = field(default_factory=dict)
+    met: int = 0
+
+    def failed(self, run: Diverged) -> None:
+        """Keep the shortest; of equals the first."""
+        if self.shortest is None or len(run.steps) < len(self.shortest.steps):
+            self.shortest = run
+
+
+class Run:
+    """Both sides, somewhere on a run.
+
+    Attributes:
+        state: of the specification.
+        steps: those that it enables; `enabled` has them by action.
+    """
+
+    def __init__(self, comparison: Comparison, tally: Tally, shrinks: int) -> None:
+        self.comparison, self.tally, self.shrinks = comparison, tally, shrinks
+        self.starts = list(comparison.machine.initial())
+        self.state: State = ()
+        self.steps: list[Step] = []
+        self.enabled: dict[str, list[Step]] = {}
+
+    def begin(self, start: State, chance: int) -> None:
+        """Both in an initial state; the global `random` begins with a seed.
+
+        Raises:
+            Diverged: they differ.
+            Spent: shrinking has had its runs, or a bound is hit.
+        """
+        self.tally.runs += 1
+        if self.tally.shortest is not None:
+            self.tally.shrinks += 1
+            if self.tally.shrinks > self.shrinks:
+                raise Spent
+        random.seed(chance)
+        self.start, self.done, self.chance = start, list[Step](), chance
+        self.state, self.system = start, self._judge(self.comparison.start)
+        self._judge(lambda: self.comparison.begin(self.state, self.system))
+        self._judge(self._look)
+
+    def take(self, step: Step) -> None:
+        """One step on both sides. Raises as `begin`."""
+        self.tally.steps += 1
+        self.done.append(step)
+        before = self.tally.graph[self.state]
+        self.state, self.system = self._judge(lambda: self.comparison.take(self.state, self.system, step))
+        if before[step] is None:
+            self.tally.met += 1
+            before[step] = self.state
+        self._judge(self._look)
+
+    def _look(self) -> None:
+        """Enumerate what may happen next, by action, and compare it with the implementation's offers."""
+        working("running", large=True)
+        self.steps = list(self.comparison.machine.enabled(self.state))
+        self.enabled = {}
+        for step in self.steps:
+            self.enabled.setdefault(step.action, []).append(step)
+        if self.state not in self.tally.graph:
+            self.tally.graph[self.state] = dict.fromkeys(self.steps)
+        self.comparison.offers(self.steps, self.system)
+
+    def _judge(self, check: Callable[[], T]) -> T:
+        """Run a comparison; a difference ends the run with its steps."""
+        try:
+            return check()
+        except Differs as differs:
+            diverged = Diverged(self.start, list(self.done), differs, self.chance)
+            self.tally.failed(diverged)
+            raise diverged from differs
+        except Enough as enough:
+            raise Spent(enough.stop) from enough
+        except BindingError as error:
+            self.tally.wrong = error
+            raise
+        except SpecError as error:
+            said = f"an error of the specification ({error})"
+            raise Spent(Stop(StopReason.ERROR, said)) from error

@@ -1,0 +1,48 @@
+"""The logs of one run are judged, each property by the machine that judges models, the first offence located.
+
+This is the judge that every caller shares: the cluster for the run that it made, the pipeline for each of
+many runs. It knows the trace schema and the definitions; it must not know Spark, any protocol or where the
+logs came from. The machines of `spec.services` define what services promise and judge the logs; what only
+logs can break (datagrams, handover, identifiers and payloads) has a function here.
+"""
+
+from antiphon.conformance.judge.history.doubts import hints
+from antiphon.conformance.judge.history.finding import (
+    FURTHER_PROPERTIES,
+    PROPERTIES,
+    Finding,
+    History,
+    Place,
+)
+from antiphon.conformance.judge.history.machines import judge_by_machines
+from antiphon.conformance.judge.history.notation import history
+from antiphon.conformance.judge.history.promises import (
+    CAUSAL_ORDER,
+    FIFO_ORDER,
+    PROMISES,
+    TOTAL_ORDER,
+    PromiseError,
+    properties_of,
+)
+from antiphon.conformance.judge.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
+
+__all__ = [
+    "CAUSAL_ORDER",
+    "FIFO_ORDER",
+    "FURTHER_PROPERTIES",
+    "PROMISES",
+    "PROPERTIES",
+    "TOTAL_ORDER",
+    "Finding",
+    "History",
+    "Place",
+    "PromiseError",
+    "RunFindings",
+    "hints",
+    "history",
+    "judge_by_machines",
+    "judge_history",
+    "judge_run",
+    "outcome_of",
+    "properties_of",
+]

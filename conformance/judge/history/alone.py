@@ -1,0 +1,155 @@
+"""What one log breaks by itself is told event by event: handover, accusations, the sending of datagrams.
+
+The streaming form of `members` and `datagrams`, as far as these compare the events of one process. Held is
+what is under way between an application and its protocol, and the datagram that was sent last. The state is
+plain data, which can be kept and read back; this module knows nothing of other processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from antiphon.conformance.judge.history.finding import (
+    ACCUSED,
+    BROADCAST_BY_ANOTHER,
+    BROADCAST_ONCE,
+    DATAGRAM_INTEGRITY,
+    GOT_NOTHING,
+    GOT_OTHER,
+    HANDOVER,
+    NO_VIOLATION,
+    SENT_AGAIN,
+    SENT_BY_ANOTHER,
+    TOOK_NOTHING,
+    TOOK_OTHER,
+    Finding,
+    Place,
+)
+from antiphon.conformance.judge.history.ranges import LARGE
+from antiphon.conformance.judge.trace import (
+    Broadcast,
+    CoreBroadcast,
+    CoreDeliver,
+    Deliver,
+    End,
+    Event,
+    Recover,
+    Send,
+    Violation,
+)
+
+PASSING_MAX = 1_000
+"""So many broadcasts are held of a log that shows nothing of the protocol yet; if it does so after more, its
+handover is judged when the run is over.
+"""
+
+_Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver
+
+
+class _Held(msgspec.Struct):
+    """What has gone in: its content, and its index in the log."""
+
+    m: str
+    digest: str
+    number: int
+    i: int
+
+
+class Alone(msgspec.Struct):
+    """What is held of the log of `process`.
+
+    `taken` is on its way from the application to the protocol, `given` from there; `two_sided`: the log shows
+    what the protocol takes and gives. `unasked` is the first that the application got before that was seen,
+    `unknown`: more than `PASSING_MAX` was under way then. `datagram` is the count of the one that was sent
+    last, `sent_to` the processes to which, with the index of each.
+    """
+
+    process: int
+    taken: list[_Held] = msgspec.field(default_factory=list)
+    given: list[_Held] = msgspec.field(default_factory=list)
+    two_sided: bool = False
+    unasked: Place | None = None
+    unknown: bool = False
+    datagram: int = -1
+    sent_to: dict[int, int] = msgspec.field(default_factory=dict)
+
+    def feed(self, event: Event) -> Iterator[Finding]:
+        """Take the next event; what it breaks. A datagram with a smaller count than the last one may have
+        been sent before: see `falls`.
+        """
+        match event:
+            case Broadcast(m=m):
+                if m.split(":")[0] != str(self.process):
+                    here = Place(self.process, event.i, m)
+                    yield Finding(BROADCAST_ONCE, 1, BROADCAST_BY_ANOTHER, here)
+                self._enter(self.taken, event)
+                if not self.two_sided and len(self.taken) > PASSING_MAX:
+                    self.unknown, self.taken = True, []
+            case CoreDeliver():
+                yield from self._show()
+                self._enter(self.given, event)
+            case CoreBroadcast():
+                yield from self._show()
+                yield from self._leave(self.taken, event, TOOK_OTHER)
+            case Deliver() if self.two_sided:
+                yield from self._leave(self.given, event, GOT_OTHER)
+            case Deliver() if self.unasked is None:
+                self.unasked = Place(self.process, event.i, event.m)
+            case End() if self.two_sided and not self.unknown:
+                for held, reason in ((self.taken, TOOK_NOTHING), (self.given, GOT_NOTHING)):
+                    if held:
+                        yield Finding(HANDOVER, 1, reason, Place(self.process, held[0].i, held[0].m))
+            case Violation(sender=sender, what=what):
+                told = Place(self.process, event.i, f"process {sender}: {what}")
+                yield Finding(NO_VIOLATION, 1, ACCUSED, told)
+            case Send():
+                yield from self._send(event)
+            case Recover():  # the judge of whole logs is asked
+                self.unknown, self.taken, self.given, self.datagram = True, [], [], LARGE
+            case _:
+                pass
+
+    def falls(self, event: Event) -> bool:
+        """Whether this sends a datagram with a smaller count than the last one."""
+        if not isinstance(event, Send):
+            return False
+        sender, _, count = event.d.partition(":")
+        return sender == str(self.process) and int(count) < self.datagram
+
+    def _show(self) -> Iterator[Finding]:
+        """What an application got before cannot have come from the protocol."""
+        if not self.two_sided and self.unasked is not None and not self.unknown:
+            yield Finding(HANDOVER, 1, GOT_OTHER, self.unasked)
+        self.two_sided, self.unasked = True, None
+
+    def _enter(self, held: list[_Held], event: _Passing) -> None:
+        if not self.unknown:
+            held.append(_Held(event.m, event.digest, _number(event), event.i))
+
+    def _leave(self, held: list[_Held], event: _Passing, reason: str) -> Iterator[Finding]:
+        """Whether this went in, before all that is under way."""
+        if self.unknown:
+            return
+        first = held.pop(0) if held else None
+        if first is None or (first.m, first.digest, first.number) != (event.m, event.digest, _number(event)):
+            source = None if first is None else Place(self.process, first.i, first.m)
+            yield Finding(HANDOVER, 1, reason, Place(self.process, event.i, event.m), source)
+
+    def _send(self, event: Send) -> Iterator[Finding]:
+        here = Place(self.process, event.i, event.d)
+        sender, _, text = event.d.partition(":")
+        if sender != str(self.process):
+            yield Finding(DATAGRAM_INTEGRITY, 1, SENT_BY_ANOTHER, here)
+        elif (count := int(text)) > self.datagram:
+            self.datagram, self.sent_to = min(count, LARGE), {event.to: event.i}
+        elif count == self.datagram and event.to in self.sent_to:
+            before = Place(self.process, self.sent_to[event.to], event.d)
+            yield Finding(DATAGRAM_INTEGRITY, 1, SENT_AGAIN, here, before)
+        elif count == self.datagram:
+            self.sent_to[event.to] = event.i
+
+
+def _number(event: _Passing) -> int:
+    return event.number if isinstance(event, CoreDeliver | Deliver) else 0

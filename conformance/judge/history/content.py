@@ -1,0 +1,97 @@
+"""An identifier names the source of its message, a payload is the one that the source broadcast, and a
+message comes to those whom it is for, once.
+
+What logs say of messages beside their identity, of which the machines know nothing. This module knows nothing
+of order, and nothing of agreement.
+"""
+
+from __future__ import annotations
+
+from antiphon.conformance.judge.history.finding import (
+    BROADCAST_BY_ANOTHER,
+    FOR_OTHERS,
+    NO_DUPLICATION,
+    OTHER_PAYLOAD,
+    TWICE,
+    Finding,
+    History,
+    Offence,
+    Place,
+    finding,
+)
+from antiphon.conformance.judge.trace import Broadcast, Deliver
+
+
+def foreign_broadcasts(history: History) -> list[Offence]:
+    """The broadcasts of messages that name another process as their source."""
+    return [
+        (BROADCAST_BY_ANOTHER, Place(process, event.i, event.m), None)
+        for process, events in enumerate(history)
+        for event in events
+        if isinstance(event, Broadcast) and not _names(event.m, process)
+    ]
+
+
+def other_payloads(history: History) -> list[Offence]:
+    """The first deliveries of messages at a process with another payload than that of the source's first
+    broadcast; payloads are compared by digest.
+    """
+    sent: dict[str, tuple[Place, str]] = {}
+    for process, events in enumerate(history):
+        for event in events:
+            if isinstance(event, Broadcast) and _names(event.m, process):
+                sent.setdefault(event.m, (Place(process, event.i, event.m), event.digest))
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        firsts: dict[str, Deliver] = {}
+        for event in events:
+            if isinstance(event, Deliver):
+                firsts.setdefault(event.m, event)
+        offences += [
+            (OTHER_PAYLOAD, Place(process, event.i, m), sent[m][0])
+            for m, event in firsts.items()
+            if m in sent and sent[m][1] != event.digest
+        ]
+    return offences
+
+
+def destinations_of(history: History) -> dict[str, frozenset[int]]:
+    """Of each message that is for some processes, for which: the first broadcast of its source says."""
+    told: dict[str, frozenset[int] | None] = {}
+    for process, events in enumerate(history):
+        for event in events:
+            if isinstance(event, Broadcast) and _names(event.m, process):
+                named = None if event.destinations is None else frozenset(event.destinations)
+                told.setdefault(event.m, named)
+    return {m: named for m, named in told.items() if named is not None}
+
+
+def deliveries_to_others(history: History) -> list[Offence]:
+    """The deliveries of messages at processes that they are not for."""
+    meant = destinations_of(history)
+    return [
+        (FOR_OTHERS, Place(process, event.i, event.m), None)
+        for process, events in enumerate(history)
+        for event in events
+        if isinstance(event, Deliver) and process not in meant.get(event.m, (process,))
+    ]
+
+
+def no_duplication(history: History) -> Finding:
+    """No process delivers a message twice, whoever broadcast it."""
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        first: dict[str, Place] = {}
+        for event in events:
+            if not isinstance(event, Deliver):
+                continue
+            here = Place(process, event.i, event.m)
+            if event.m in first:
+                offences.append((TWICE, here, first[event.m]))
+            first.setdefault(event.m, here)
+    return finding(NO_DUPLICATION, offences)
+
+
+def _names(message: str, process: int) -> bool:
+    """Whether an identifier names a process as its source."""
+    return message.split(":")[0] == str(process)

@@ -1,0 +1,72 @@
+"""A datagram is received by whom its sender sent it to, and no event comes before its cause.
+
+What the network and those who write the logs owe: it may lose, duplicate and reorder datagrams, not make
+them. This module knows nothing of order between messages.
+"""
+
+from __future__ import annotations
+
+from antiphon.conformance.judge.history.finding import (
+    CAUSALITY,
+    CYCLE,
+    DATAGRAM_INTEGRITY,
+    NEVER_SENT,
+    RECEIVED_BY_ANOTHER,
+    SENT_AGAIN,
+    SENT_BY_ANOTHER,
+    Finding,
+    History,
+    Offence,
+    Place,
+    finding,
+)
+from antiphon.conformance.judge.trace import At, Merge, Receive, Send
+
+
+def datagram_integrity(history: History) -> Finding:
+    """A datagram is sent once to each, by the process that it names, and received only where it was sent to.
+
+    It may be received any number of times, or never. An event offends at most once.
+    """
+    sends: dict[str, dict[int, Place]] = {}
+    offences: list[Offence] = []
+    for process, events in enumerate(history):
+        for event in events:
+            if not isinstance(event, Send):
+                continue
+            here = Place(process, event.i, event.d)
+            if event.d.split(":")[0] != str(process):
+                offences.append((SENT_BY_ANOTHER, here, None))
+            elif event.to in sends.get(event.d, ()):
+                offences.append((SENT_AGAIN, here, sends[event.d][event.to]))
+            else:
+                sends.setdefault(event.d, {})[event.to] = here
+    for process, events in enumerate(history):
+        for event in events:
+            if not isinstance(event, Receive):
+                continue
+            here = Place(process, event.i, event.d)
+            sent = sends.get(event.d)
+            if sent is None:
+                offences.append((NEVER_SENT, here, None))
+            elif process not in sent:
+                offences.append((RECEIVED_BY_ANOTHER, here, next(iter(sent.values()))))
+    return finding(DATAGRAM_INTEGRITY, offences)
+
+
+def causality(history: History, merge: Merge) -> Finding:
+    """There is an order of all events with each process's own, sends before receives, broadcasts before
+    deliveries.
+
+    Shown are an event and the cause that comes after it; other events may stand between them.
+    """
+    offences: list[Offence] = [
+        (CYCLE, _place(history, effect, name), _place(history, cause, name))
+        for effect, cause, name in merge.contradictions
+    ]
+    return finding(CAUSALITY, offences)
+
+
+def _place(history: History, at: At, name: str) -> Place:
+    process, position = at
+    return Place(process, history[process][position].i, name)

@@ -1,0 +1,272 @@
+"""A finding says how often a property was offended in a run, and shows the first two events that clash.
+
+The vocabulary of the judge and of whoever shows its verdicts: names of properties, reasons, places. It knows
+no check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from antiphon.conformance.judge.trace import Event, log_name
+
+History = Sequence[Sequence[Event]]
+"""The events of a run: `history[p]` are those of process p, in its own order."""
+
+BROADCAST_ONCE: Final = "BroadcastOnce"
+VALIDITY: Final = "Validity"
+UNIFORM_INTEGRITY: Final = "UniformIntegrity"
+UNIFORM_AGREEMENT: Final = "UniformAgreement"
+AGREEMENT: Final = "Agreement"
+UNIFORM_TOTAL_ORDER: Final = "UniformTotalOrder"
+UNIFORM_PREFIX_ORDER: Final = "UniformPrefixOrder"
+UNIFORM_GLOBAL_ORDER: Final = "UniformGlobalOrder"
+UNIFORM_NUMBERING: Final = "UniformNumbering"
+DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
+CAUSALITY: Final = "Causality"
+HANDOVER: Final = "Handover"
+NO_VIOLATION: Final = "NoViolation"
+INITIAL_VIEW: Final = "InitialView"
+SELF_INCLUSION: Final = "SelfInclusion"
+LOCAL_MONOTONICITY: Final = "LocalMonotonicity"
+VIEW_AGREEMENT: Final = "ViewAgreement"
+PRIMARY_PARTITION: Final = "PrimaryPartition"
+SENDING_VIEW_DELIVERY: Final = "SendingViewDelivery"
+SAME_VIEW_DELIVERY: Final = "SameViewDelivery"
+VIEW_SYNCHRONY: Final = "ViewSynchrony"
+VSC_VALIDITY: Final = "VscValidity"
+VSC_TERMINATION: Final = "VscTermination"
+UNIFORM_DELIVERY: Final = "UniformDelivery"
+TRANSITIONAL_SET: Final = "TransitionalSet"
+FAILURE_ATOMICITY: Final = "FailureAtomicity"
+SAFE_DELIVERY: Final = "SafeDelivery"
+NO_DUPLICATION: Final = "NoDuplication"
+FIFO: Final = "Fifo"
+CAUSAL: Final = "Causal"
+PROPERTIES: Final = (
+    BROADCAST_ONCE,
+    VALIDITY,
+    UNIFORM_INTEGRITY,
+    UNIFORM_AGREEMENT,
+    AGREEMENT,
+    UNIFORM_TOTAL_ORDER,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_GLOBAL_ORDER,
+    UNIFORM_NUMBERING,
+    DATAGRAM_INTEGRITY,
+    CAUSALITY,
+    HANDOVER,
+    NO_VIOLATION,
+)
+"""What is judged of a group that stays as it is, in the order of report. A uniform property counts processes
+that crash too.
+"""
+
+RELIABLE_FIFO: Final = "ReliableFifo"
+RELIABLE_CAUSAL: Final = "ReliableCausal"
+WEAK_TOTAL_ORDER: Final = "WeakTotalOrder"
+RELIABLE_TOTAL_ORDER: Final = "ReliableTotalOrder"
+EXTENDED_TOTAL_ORDER: Final = "ExtendedTotalOrder"
+AGREEMENT_ON_SUCCESSORS: Final = "AgreementOnSuccessors"
+SAFE_INDICATIONS: Final = (
+    "IndicatedIsDelivered",
+    "SafeIndication",
+    "SafeIndicationPrefix",
+    "SafeIndicationLiveness",
+)
+STABLE_VIEWS: Final = ("MembershipPrecision", "MulticastLiveness", "TerminationOfDelivery")
+CONSENSUS: Final = tuple(
+    f"Consensus.{name}"
+    for name in ("ProposeOnce", "Validity", "Integrity", "UniformAgreement", "Agreement", "Termination")
+)
+"""Properties of each consensus of a run; broadcast has some of the same names."""
+STRONG_ACCURACY: Final = "StrongAccuracy"
+WEAK_ACCURACY: Final = "WeakAccuracy"
+STRONG_COMPLETENESS: Final = "StrongCompleteness"
+WEAK_COMPLETENESS: Final = "WeakCompleteness"
+EVENTUAL_STRONG_ACCURACY: Final = "EventualStrongAccuracy"
+EVENTUAL_WEAK_ACCURACY: Final = "EventualWeakAccuracy"
+ALARM_ACCURACY: Final = "AlarmAccuracy"
+ALARM_COMPLETENESS: Final = "AlarmCompleteness"
+
+FURTHER_PROPERTIES: Final = (
+    INITIAL_VIEW,
+    SELF_INCLUSION,
+    LOCAL_MONOTONICITY,
+    VIEW_AGREEMENT,
+    PRIMARY_PARTITION,
+    SENDING_VIEW_DELIVERY,
+    SAME_VIEW_DELIVERY,
+    VIEW_SYNCHRONY,
+    VSC_VALIDITY,
+    VSC_TERMINATION,
+    UNIFORM_DELIVERY,
+    TRANSITIONAL_SET,
+    FAILURE_ATOMICITY,
+    SAFE_DELIVERY,
+    NO_DUPLICATION,
+    FIFO,
+    CAUSAL,
+    RELIABLE_FIFO,
+    RELIABLE_CAUSAL,
+    WEAK_TOTAL_ORDER,
+    RELIABLE_TOTAL_ORDER,
+    EXTENDED_TOTAL_ORDER,
+    AGREEMENT_ON_SUCCESSORS,
+    *SAFE_INDICATIONS,
+    *STABLE_VIEWS,
+    *CONSENSUS,
+    STRONG_COMPLETENESS,
+    WEAK_COMPLETENESS,
+    STRONG_ACCURACY,
+    WEAK_ACCURACY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    ALARM_COMPLETENESS,
+    ALARM_ACCURACY,
+)
+"""What is judged where views change, or something else is promised, in the order of report after the others.
+"""
+
+LIVENESS: Final = (
+    VALIDITY,
+    UNIFORM_AGREEMENT,
+    AGREEMENT,
+    PRIMARY_PARTITION,
+    VSC_VALIDITY,
+    VSC_TERMINATION,
+    UNIFORM_DELIVERY,
+    SAFE_DELIVERY,
+    *SAFE_INDICATIONS[1:],
+    *STABLE_VIEWS,
+    *CONSENSUS[1:2],
+    *CONSENSUS[4:],
+    STRONG_COMPLETENESS,
+    WEAK_COMPLETENESS,
+    STRONG_ACCURACY,
+    WEAK_ACCURACY,
+    EVENTUAL_STRONG_ACCURACY,
+    EVENTUAL_WEAK_ACCURACY,
+    ALARM_COMPLETENESS,
+    ALARM_ACCURACY,
+)
+"""What a run that goes on may still keep, or may seem to break because a crash or a proposal does not show;
+everything else is broken for ever once it is broken.
+"""
+
+BROADCAST_AGAIN: Final = "broadcast a second time"
+BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"
+TWICE: Final = "delivered a second time"
+NEVER_BROADCAST: Final = "delivered, but its source has not broadcast it"
+FOR_OTHERS: Final = "delivered by a process that it is not for"
+OTHER_PAYLOAD: Final = "delivered with another payload than was broadcast"
+NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
+BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
+OTHER_ORDER: Final = "both deliver both messages, each delivers its own first"
+OTHER_MESSAGE: Final = "deliver different messages at the same position"
+NO_SEQUENCE: Final = "no sequence explains these deliveries"
+OTHER_NUMBER: Final = "delivered under another number than elsewhere"
+NUMBER_TAKEN: Final = "delivered under the number of another message"
+NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"
+SENT_AGAIN: Final = "sent a second time"
+SENT_BY_ANOTHER: Final = "sent by a process that it does not name as its sender"
+NEVER_SENT: Final = "received, but nobody sent it"
+RECEIVED_BY_ANOTHER: Final = "received by a process that it was not sent to"
+CYCLE: Final = "comes before its own cause"
+TOOK_OTHER: Final = "taken by the protocol other than the application broadcast it there"
+TOOK_NOTHING: Final = "broadcast by the application, never taken by the protocol"
+GOT_OTHER: Final = "got by the application other than the protocol delivered it there"
+GOT_NOTHING: Final = "delivered by the protocol, never got by the application"
+ACCUSED: Final = "reports what no correct process says"
+
+ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT, RECEIVED_BY_ANOTHER)
+"""What a log that stops early may only seem to show: the missing event may stand in what is missing."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An event in a run: its process, its index in that process, and the message, datagram or view it is
+    about.
+
+    `index` is None where the event is missing: the process should have delivered the message.
+    """
+
+    process: int
+    index: int | None
+    message: str
+
+    def __str__(self) -> str:
+        """File and line, as in a log without faults: the header is line 1, and event 0 follows it."""
+        if self.index is None:
+            return f"no delivery of {self.message} by process {self.process}"
+        return f"{log_name(self.process)}:{self.index + 2} ({self.message})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The place as JSON data."""
+        return {"process": self.process, "index": self.index, "message": self.message}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How often a property was offended (`offending`, 0 when it holds), why at first, and where.
+
+    What is counted: events; of what is lacking in the end cases, as pairs of a message and a process that
+    lacks it (agreement); contradictions (causality). `judged` counts what the property is about (`counting`):
+    where that is nothing, it was not judged. `doubt` says why these logs cannot show whether it is kept,
+    `implied` names a property whose violation is this one too, `odd` who is alone in what it does.
+    """
+
+    property: str
+    offending: int = 0
+    reason: str | None = None
+    first: Place | None = None
+    second: Place | None = None
+    judged: int = 0
+    doubt: str | None = None
+    implied: str | None = None
+    odd: str | None = None
+
+    def __str__(self) -> str:
+        """Say what was found in one sentence; nothing if nothing was."""
+        if self.doubt or not self.offending:
+            return self.doubt or ""
+        if self.implied:
+            return f"broken with {self.implied}"
+        where = f": {self.first}" if self.first else ""
+        against = f", against {self.second}" if self.second else ""
+        more = f", and {self.offending - 1} more" * (self.offending > 1)
+        return f"{self.reason}{where}{against}{more}" + (f"; {self.odd}" if self.odd else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as JSON data."""
+        return {
+            "property": self.property,
+            "judged": self.judged,
+            "offending": self.offending,
+            "reason": self.reason,
+            "first": self.first and self.first.to_json(),
+            "second": self.second and self.second.to_json(),
+            "doubt": self.doubt,
+            "implied": self.implied,
+            "odd": self.odd,
+        }
+
+
+Offence = tuple[str, Place, Place | None]
+"""Why an event offends, where it stands, and what it clashes with."""
+
+
+def finding(name: str, offences: Sequence[Offence]) -> Finding:
+    """Sum up the offences of a property, of which the first is shown."""
+    return Finding(name, len(offences), *offences[0]) if offences else Finding(name)
+
+
+def joined(found: Finding, offences: Sequence[Offence]) -> Finding:
+    """The same finding with more offences; those that it had are shown first, but for one that may only
+    seem to be one.
+    """
+    more = finding(found.property, offences)
+    shown = more if more.offending and (not found.offending or found.reason in ABSENT) else found
+    return replace(shown, offending=found.offending + more.offending)

@@ -1,0 +1,381 @@
+"""The machines of `spec.services` judge logs: the events of a run go one by one into the machine that judges
+models.
+
+1. The events go in in one causal order. What the logs leave open is put in favour of who wrote them
+   (`causal_order`, `assuming`).
+2. Of a log that is over it is known who is correct: who crashes is told first. Only detectors, which must
+   not be faster than a crash, are told of it where it happens. So, with the first rule, no verdict depends on
+   how concurrent events were merged.
+3. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); what is
+   promised of the end is asked once, at the end.
+4. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
+   broadcasts of a message that of its source counts.
+5. A message that is for some processes is owed to those alone. All processes are together in a first view
+   from the start if one of them does anything before it installs a view, and nobody installs view 1; else
+   they begin in no view.
+6. Numbers of processes, views and deliveries are replaced by their ranks, and each consensus has a machine of
+   its own.
+
+This module knows no definition.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from antiphon.conformance.judge import trace
+from antiphon.conformance.judge.history.content import destinations_of
+from antiphon.conformance.judge.history.finding import ABSENT, Finding, History, Place
+from antiphon.conformance.judge.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
+from antiphon.conformance.judge.trace import causal_order
+from antiphon.conformance.judge.trace.causal import CRASH, PROPOSAL, Merge, Step
+from antiphon.model.monitor import Monitor
+from antiphon.spec import services
+from antiphon.spec.lang import Set, Spec, program
+from antiphon.spec.lang.machine import Refusal
+from antiphon.spec.services import Message, Process
+from antiphon.spec.services.causal import CausalOrder, ReliableOrderInViews
+from antiphon.spec.services.consensus import Consensus, Decide, Propose, Value
+from antiphon.spec.services.detectors import Alarm, FailureDetector, PassiveDetector, Suspect, Trust
+from antiphon.spec.services.extended import ExtendedTotalOrder
+from antiphon.spec.services.order import Numbered, Numbering
+from antiphon.spec.services.order_in_views import ReliableOrder
+from antiphon.spec.services.survey import AgreementOnSuccessors, Indicate, SafeIndications, StableViews
+
+_SERVICES: Final[tuple[type[Spec], ...]] = (
+    services.TotalOrderBroadcast,
+    Numbering,
+    CausalOrder,
+    services.UniformViewSynchrony,
+    services.SafeExtendedSynchrony,
+    ReliableOrderInViews,
+    ReliableOrder,
+    ExtendedTotalOrder,
+    AgreementOnSuccessors,
+    SafeIndications,
+    StableViews,
+    Consensus,
+    FailureDetector,
+    PassiveDetector,
+)
+"""The services that judge logs; of a property that several have the first is asked."""
+
+_ASSUMING: Final[Mapping[type[Spec], str]] = {
+    Consensus: PROPOSAL,
+    FailureDetector: CRASH,
+    PassiveDetector: CRASH,
+}
+
+Told = Sequence[tuple[Step, tuple[object, ...]]]
+"""The events of a run in a causal order, each with what machines are told of it."""
+
+
+def assumed(service: type[Spec]) -> frozenset[str]:
+    """What is put in favour of who wrote the logs."""
+    return frozenset({_ASSUMING[service]} if service in _ASSUMING else set())
+
+
+def _of_states(service: type[Spec]) -> tuple[str, ...]:
+    """The properties that are asked at the end."""
+    marked = program(service).declaration.marked("obligation", "invariant")
+    return tuple(method.mark.name for method in marked if method.mark)
+
+
+def _properties(service: type[Spec]) -> tuple[str, ...]:
+    """Those of the events, then those that are asked at the end."""
+    return (*program(service).module.properties, *_of_states(service))
+
+
+def _named(service: type[Spec], name: str) -> str:
+    return f"Consensus.{name}" if service is Consensus else name
+
+
+@cache
+def judges() -> Mapping[str, type[Spec]]:
+    """Which service judges a property."""
+    return {
+        _named(service, name): service for service in reversed(_SERVICES) for name in _properties(service)
+    }
+
+
+def judge_by_machines(
+    history: History, names: Sequence[str], merge: Merge | None = None, *, founded: bool | None = None
+) -> tuple[Finding, ...]:
+    """Check these properties, of `judges()`, in this order.
+
+    Args:
+        history: the events of a run.
+        names: the properties.
+        merge: the causal order, if it is known.
+        founded: all are together in a first view from the start, if that is known (`is_founded`).
+    """
+    run = Names(history, founded)
+    told: dict[frozenset[str], Told] = {}
+    found: dict[str, Finding] = {}
+    for service in dict.fromkeys(judges()[name] for name in names):
+        assuming = assumed(service)
+        if assuming not in told:
+            order = causal_order(history, assuming) if assuming or merge is None else merge
+            told[assuming] = run.told(order.steps)
+        found |= _judge(run, service, told[assuming])
+    return tuple(found[name] for name in names)
+
+
+def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
+    """What one service says of a run."""
+    if service is not Consensus:
+        return Judgement(run, service, told).findings()
+    several: defaultdict[int, list[tuple[Step, tuple[object, ...]]]] = defaultdict(list)
+    for step, events in told:
+        if isinstance(step.event, trace.Propose | trace.Decide):
+            several[step.event.consensus].append((step, events))
+    found = {name: Finding(name) for name in (_named(service, name) for name in _properties(service))}
+    for number in sorted(several):
+        for name, finding in Judgement(run, service, several[number]).findings().items():
+            offending = found[name].offending + finding.offending
+            found[name] = replace(found[name] if found[name].offending else finding, offending=offending)
+    return found
+
+
+@dataclass
+class _Broken:
+    """How often a property was broken: by how many events, the first of them, and the last."""
+
+    refusal: Refusal
+    step: Step
+    last: Step
+    events: int = 1
+
+
+class Judgement:
+    """One machine, and what it has said of a run."""
+
+    def __init__(self, run: Names, service: type[Spec], told: Told) -> None:
+        self.run, self.service, self.told = run, service, told
+        self.broken: dict[str, _Broken] = {}
+        known = {constant.name for constant in program(service).declaration.constants}
+        self.monitor = Monitor(service, **{name: size for name, size in run.sizes.items() if name in known})
+        for p in sorted(run.silent if CRASH in assumed(service) else run.gone):
+            self.monitor.feed(services.Crash(Process(p)))
+        for step, events in told:
+            for event in events:
+                for refusal in self.monitor.feed(event):
+                    self._note(step, refusal)
+
+    def _note(self, step: Step, refusal: Refusal) -> None:
+        """An event breaks a property at most once; what may only seem to break it is shown after all else."""
+        broken = self.broken.setdefault(refusal.property, _Broken(refusal, step, step))
+        if broken.refusal.clash is None and refusal.clash is not None:
+            told = _named(self.service, refusal.property)
+            if reason_of(told, broken.refusal) in ABSENT:
+                broken.refusal, broken.step = refusal, step
+        if broken.last is not step:
+            broken.last = step
+            broken.events += 1
+
+    def findings(self) -> dict[str, Finding]:
+        """Of each property of the service."""
+        ends = _of_states(self.service)
+        return {
+            _named(self.service, name): self._of_end(name) if name in ends else self._of_events(name)
+            for name in _properties(self.service)
+        }
+
+    def _of_events(self, name: str) -> Finding:
+        broken = self.broken.get(name)
+        told = _named(self.service, name)
+        if broken is None:
+            return Finding(told)
+        clash = None if broken.refusal.clash is None else self._place_of(broken.refusal.clash)
+        return Finding(told, broken.events, reason_of(told, broken.refusal), _place(broken.step), clash)
+
+    def _of_end(self, name: str) -> Finding:
+        """What is not true in the end, by what the first case names: message `m`, view `v`, process `q` that
+        has not delivered `m`.
+        """
+        told = _named(self.service, name)
+        failing = [case for case in self.monitor.failing(name) if self._is_owed(told, case)]
+        if not failing:
+            return Finding(told)
+        case = failing[0]
+        lacking = None
+        if {"m", "q"} <= case.keys():
+            lacking = Place(self.run.processes[case["q"].index], None, self.run.messages[case["m"].index])
+        return Finding(
+            told, len(failing), what_is_lacking(self.service, told, name), self._first(told, case), lacking
+        )
+
+    def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
+        """Whether the message of a case is for the process that lacks it, or for a correct one."""
+        meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
+        if meant is None or told not in OWED_TO_DESTINATIONS:
+            return True
+        return case["q"].index in meant if "q" in case else not meant <= self.run.gone
+
+    def _first(self, told: str, case: Mapping[str, Any]) -> Place | None:
+        """The first event that is about the message or view of a case; rather of a correct process."""
+        kind = services.Deliver if told in ABOUT_DELIVERIES else services.Broadcast
+        steps = [step for step, events in self.told if any(_is_about(case, kind, event) for event in events)]
+        gone = {self.run.processes[p] for p in self.run.gone}
+        step = min(steps, key=lambda step: step.process in gone, default=None)
+        return None if step is None else _place(step)
+
+    def _place_of(self, clash: object) -> Place | None:
+        """The first event that is this one, or differs from it only in what one of them may say wrongly."""
+        alike = None
+        for step, events in self.told:
+            for event in events:
+                if event == clash:
+                    return _place(step)
+                if alike is None and _key(event) == _key(clash):
+                    alike = step
+        return None if alike is None else _place(alike)
+
+
+def _is_about(case: Mapping[str, Any], kind: type, event: object) -> bool:
+    """Whether an event is of this kind and of the message of a case, or installs its view."""
+    if "m" in case:
+        return isinstance(event, kind) and getattr(event, "message", None) == case["m"]
+    return isinstance(event, services.Install) and event.view == case.get("v")
+
+
+def _key(event: object) -> object:
+    """What tells two events of a machine apart, but for what one of them may say wrongly."""
+    match event:
+        case services.Install(p, view, _):
+            return services.Install, p, view
+        case services.Transition(p, _):
+            return services.Transition, p
+        case Numbered(_, m, number):
+            return Numbered, m, number
+        case _:
+            return event
+
+
+def _place(step: Step) -> Place:
+    """Where a step stands, and what it is about."""
+    match step.event:
+        case trace.Broadcast(m=m) | trace.Deliver(m=m) | trace.Safe(m=m):
+            about = m
+        case trace.Install(view=view):
+            about = f"view {view}"
+        case trace.Propose(consensus=number, value=value) | trace.Decide(consensus=number, value=value):
+            about = f"{value} in consensus {number}"
+        case trace.Suspect(suspected=process) | trace.Trust(trusted=process):
+            about = f"process {process}"
+        case _:
+            about = str(step.event.__struct_config__.tag)
+    return Place(step.process, step.event.i, about)
+
+
+class Names:
+    """What a run speaks of, numbered as machines number it.
+
+    `gone` are who crashes, wrote nothing, or is only spoken of; `silent` the same without the first.
+    `destinations` tells of messages that are for some processes for which; `founded`: all processes are
+    together in a first view from the start.
+    """
+
+    def __init__(self, history: History, founded: bool | None = None) -> None:
+        founded = is_founded(history) if founded is None else founded
+        events = [event for log in history for event in log]
+        of_messages = (trace.Broadcast, trace.Deliver, trace.Safe)
+        self.messages = sorted({event.m for event in events if isinstance(event, of_messages)})
+        spoken_of = {p for event in events for p in _spoken_of(event)} - set(range(len(history)))
+        self.processes = [*range(len(history)), *sorted(spoken_of)]
+        values = {event.value for event in events if isinstance(event, trace.Propose | trace.Decide)}
+        views = {event.view for event in events if isinstance(event, trace.Install)}
+        views |= {-1} if founded or not views else set()
+        numbers = {event.number for event in events if isinstance(event, trace.Deliver)}
+        self._message = {name: Message(k) for k, name in enumerate(self.messages)}
+        self._process = {p: Process(k) for k, p in enumerate(self.processes)}
+        self._value = {value: Value(k) for k, value in enumerate(sorted(values))}
+        self._view = {view: k + 1 for k, view in enumerate(sorted(views))}
+        self._number = {number: k + 1 for k, number in enumerate(sorted(numbers))}
+        self.silent = {k for k, p in enumerate(self.processes) if p >= len(history) or not history[p]}
+        crashed = {p for p, log in enumerate(history) if any(isinstance(event, trace.Crash) for event in log)}
+        self.gone = self.silent | crashed
+        self.destinations = {
+            self._message[m].index: {self._process[p].index for p in meant if p in self._process}
+            for m, meant in destinations_of(history).items()
+        }
+        processes = max(len(self.processes), 1)
+        self.sizes = {
+            "processes": processes,
+            "messages": max(len(self.messages), len(numbers), 1),
+            "views": len(views),
+            "joiners": len(spoken_of) if founded and history else processes,
+            "values": max(len(values), 1),
+        }
+
+    def told(self, steps: Iterable[Step]) -> Told:
+        """The events as machines know them."""
+        return [(step, tuple(self._told(step))) for step in steps]
+
+    def _told(self, step: Step) -> Iterator[object]:
+        """An event as one, as two, or not at all."""
+        p, event = self._process[step.process], step.event
+        match event:
+            case trace.Broadcast(m=m) if m.split(":")[0] == str(step.process):
+                yield services.Broadcast(p, self._message[m])
+            case trace.Deliver(m=m, number=number):
+                yield Numbered(p, self._message[m], self._number[number])
+                yield services.Deliver(p, self._message[m])
+            case trace.Install(view=view, members=members):
+                yield services.Install(p, self._view[view], self._members(members))
+            case trace.Transitional(members=members):
+                yield services.Transition(p, self._members(members))
+            case trace.Safe(m=m):
+                yield Indicate(p, self._message[m])
+            case trace.Propose(value=value):
+                yield Propose(p, self._value[value])
+            case trace.Decide(value=value):
+                yield Decide(p, self._value[value])
+            case trace.Suspect(suspected=process):
+                yield Suspect(p, self._process[process])
+            case trace.Trust(trusted=process):
+                yield Trust(p, self._process[process])
+            case trace.Alarm():
+                yield Alarm(p)
+            case trace.Crash():
+                yield services.Crash(p)
+            case _:
+                pass
+
+    def _members(self, members: Iterable[int]) -> Set[Process]:
+        return Set(self._process[p] for p in members)
+
+
+def is_founded(history: History) -> bool:
+    """Tell whether all processes are together in a first view from the start, without an event: nobody
+    installs a view, or nobody view 1 and somebody does something before it installs one.
+    """
+    installed = {event.view for log in history for event in log if isinstance(event, trace.Install)}
+    return not installed or (1 not in installed and any(acts_without_view(log) for log in history))
+
+
+def acts_without_view(log: Iterable[trace.Event]) -> bool:
+    """Whether a process does anything that has a view before it installs one."""
+    first = next((event for event in log if isinstance(event, IN_A_VIEW)), None)
+    return first is not None and not isinstance(first, trace.Install)
+
+
+IN_A_VIEW: Final = (trace.Broadcast, trace.Deliver, trace.Safe, trace.Transitional, trace.Install)
+"""The events of a process that happen in a view, and what begins one."""
+OWED_TO_DESTINATIONS: Final = ("Validity", "UniformAgreement", "Agreement")
+"""What a message owes to those alone whom it is for."""
+
+
+def _spoken_of(event: trace.Event) -> tuple[int, ...]:
+    """The processes that an event names."""
+    match event:
+        case trace.Install(members=members) | trace.Transitional(members=members):
+            return members
+        case trace.Suspect(suspected=process) | trace.Trust(trusted=process):
+            return (process,)
+        case _:
+            return ()

@@ -1,0 +1,276 @@
+"""The verdict on a run: each property holds or is violated if the logs are whole, else little is known.
+
+1. With whole logs a property is violated if anything offends it, else it holds, if the logs hold anything
+   that it is about (`counting`) and are such that they can show it (`doubts`); else it is unknown.
+2. Where logs merely stop early, or nothing was delivered, what is broken for ever stays violated: no event
+   that is missing can mend it. Everything else is unknown.
+3. With any other damage everything is unknown, whatever the readable part seems to show.
+
+This is the one judge: the cluster, `antiphon verify` and the tests call it. What a service of `spec.services`
+promises its machine judges, whatever was promised; what only logs can break has a function here. This module
+knows no property's definition and no file format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from antiphon.conformance.judge.history.circles import global_order
+from antiphon.conformance.judge.history.content import (
+    deliveries_to_others,
+    foreign_broadcasts,
+    no_duplication,
+    other_payloads,
+)
+from antiphon.conformance.judge.history.counting import judged_in, nothing_for
+from antiphon.conformance.judge.history.datagrams import causality, datagram_integrity
+from antiphon.conformance.judge.history.doubts import Doubts, hints
+from antiphon.conformance.judge.history.finding import (
+    ABSENT,
+    AGREEMENT,
+    BROADCAST_ONCE,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
+    HANDOVER,
+    LIVENESS,
+    NO_DUPLICATION,
+    NO_VIOLATION,
+    UNIFORM_AGREEMENT,
+    UNIFORM_GLOBAL_ORDER,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    Finding,
+    History,
+    Offence,
+    joined,
+)
+from antiphon.conformance.judge.history.incarnations import Incarnations
+from antiphon.conformance.judge.history.machines import judge_by_machines
+from antiphon.conformance.judge.history.members import handover, no_violation
+from antiphon.conformance.judge.history.promises import ALWAYS, TOTAL_ORDER, properties_of
+from antiphon.conformance.judge.trace import (
+    CUT_OFF,
+    NO_DELIVERIES,
+    OTHER_COUNT,
+    TRUNCATED,
+    Deliver,
+    Problem,
+    Run,
+    causal_order,
+)
+from antiphon.conformance.judge.trace.causal import Merge
+from antiphon.model.verdict import Outcome
+
+INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
+"""The faults of logs to which only their end is missing."""
+
+
+@dataclass(frozen=True)
+class RunFindings:
+    """What is known of one run: one finding a property, what forbids a verdict, and what else to ask."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def outcome(self, finding: Finding) -> Outcome:
+        """Tell the outcome of one property."""
+        return outcome_of(finding, {problem.reason for problem in self.problems})
+
+    def told(self, finding: Finding) -> str:
+        """Say what was found of a property, or why nothing is known of it; nothing if it holds."""
+        if self.outcome(finding) is not Outcome.UNKNOWN or finding.doubt:
+            return str(finding)
+        return "the logs are damaged" if self.problems else nothing_for(finding.property)
+
+    @property
+    def worst(self) -> Outcome:
+        """The outcome of the run: the worst of all properties."""
+        return Outcome.worst(self.outcomes.values())
+
+    def __str__(self) -> str:
+        """Say what is known of each property, a line each."""
+        lines = [
+            f"{finding.property}: {self.outcome(finding).value}, {finding.judged} judged"
+            + (f": {told}" if (told := self.told(finding)) else "")
+            for finding in self.findings
+        ]
+        return "\n".join([self.worst.value, *lines, *map(str, self.problems), *self.hints])
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """The outcome of each property by its name."""
+        return {finding.property: self.outcome(finding) for finding in self.findings}
+
+
+def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
+    """Tell the outcome of a property from what was found of it, and the reasons of the faults of the logs."""
+    if finding.doubt:
+        return Outcome.UNKNOWN
+    if is_final(finding) and all(map(_is_incomplete, faults)):
+        return Outcome.VIOLATED
+    if faults:
+        return Outcome.UNKNOWN
+    if finding.offending:
+        return Outcome.VIOLATED
+    return Outcome.HOLDS if finding.judged else Outcome.UNKNOWN
+
+
+def is_final(finding: Finding) -> bool:
+    """Whether something is broken, and no event that is missing can mend it."""
+    return bool(
+        finding.offending
+        and not finding.doubt
+        and finding.property not in LIVENESS
+        and finding.reason not in ABSENT
+    )
+
+
+def _is_incomplete(fault: str) -> bool:
+    """Whether logs with this fault lack no more than events."""
+    return fault in INCOMPLETE or fault.startswith(OTHER_COUNT)
+
+
+_CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
+    UNIFORM_GLOBAL_ORDER: global_order,
+    NO_DUPLICATION: no_duplication,
+    DATAGRAM_INTEGRITY: datagram_integrity,
+    HANDOVER: handover,
+    NO_VIOLATION: no_violation,
+}
+"""What judges each property of logs that no service has: circles in the orders of all, which a machine would
+need the whole past for; of the network, of members, of who writes logs; and
+`Causality`, which follows from the merge that machines read.
+"""
+
+ALONE: Final = {DATAGRAM_INTEGRITY, HANDOVER, NO_VIOLATION, CAUSALITY}
+"""What is judged of datagrams and of single logs: `judge_properties` is not asked for it."""
+
+_CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
+    BROADCAST_ONCE: foreign_broadcasts,
+    UNIFORM_INTEGRITY: lambda history: other_payloads(history) + deliveries_to_others(history),
+}
+"""What offends a property beside what its machine sees."""
+
+
+def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:
+    """Check every property that a promise stands for, in the order of report.
+
+    What is judged whatever is promised is left out where the logs hold nothing that it is about.
+
+    Args:
+        history: the events of each process.
+        promise: words of `PROMISES`, or one of them.
+
+    Raises:
+        PromiseError: nobody promises this.
+    """
+    names = properties_of(promise)
+    run = Incarnations(history)
+    merge = causal_order(history)
+    logs, together = (history, merge) if len(run.of) == len(history) else (run.logs, None)
+    findings = {CAUSALITY: causality(history, merge)}
+    for name in ALONE & set(names) & _CHECKS.keys():
+        findings[name] = _CHECKS[name](logs if name == HANDOVER else history)
+    asked = [name for name in names if name not in ALONE]
+    findings |= {found.property: found for found in judge_properties(logs, asked, together)}
+    if logs is not history:
+        findings |= {
+            name: run.as_logged(found) for name, found in findings.items() if name not in ALONE - {HANDOVER}
+        }
+    return qualified([findings[name] for name in names], history, promise)
+
+
+def qualified(
+    findings: Iterable[Finding], history: History, promise: Collection[str]
+) -> tuple[Finding, ...]:
+    """Tell of each finding how much was judged, whether the logs can show it, and from which it follows."""
+    found = {finding.property: finding for finding in findings}
+    doubts, counts = Doubts.among(history, promise), judged_in(history, found)
+    found = {
+        name: replace(finding, judged=counts[name], doubt=doubts.of(finding))
+        for name, finding in found.items()
+        if counts[name] or finding.offending or name not in ALWAYS
+    }
+    for name, implied in IMPLIED.items():
+        if name in found and found[name].offending and not found[name].doubt:
+            for other in implied & found.keys():
+                if found[other].offending and not found[other].implied:
+                    found[other] = replace(found[other], implied=name)
+    if UNIFORM_TOTAL_ORDER in found and found[UNIFORM_TOTAL_ORDER].offending:
+        finding = found[UNIFORM_TOTAL_ORDER]
+        found[UNIFORM_TOTAL_ORDER] = replace(finding, odd=odd_one_out(finding, history))
+    return tuple(found.values())
+
+
+IMPLIED: Final[Mapping[str, frozenset[str]]] = {
+    UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING}),
+    UNIFORM_GLOBAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
+    AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
+    NO_DUPLICATION: frozenset({UNIFORM_INTEGRITY}),
+}
+"""Which properties are broken whenever one is."""
+
+
+def odd_one_out(finding: Finding, history: History) -> str | None:
+    """Tell who delivers the two messages of a finding in which order, the fewest first."""
+    if finding.first is None or finding.second is None or finding.first.message == finding.second.message:
+        return None
+    one, other = finding.first.message, finding.second.message
+    orders: dict[tuple[str, str], list[int]] = {(one, other): [], (other, one): []}
+    for process, events in enumerate(history):
+        places = dict.fromkeys(e.m for e in events if isinstance(e, Deliver) and e.m in (one, other))
+        if len(places) == 2:
+            first, last = places
+            orders[first, last].append(process)
+    told = [
+        f"process{'es' * (len(who) > 1)} {', '.join(map(str, who[:_SHOWN]))}{', ...' * (len(who) > _SHOWN)} "
+        f"deliver{'s' * (len(who) == 1)} {first} before {last}"
+        for (first, last), who in sorted(orders.items(), key=lambda item: len(item[1]))
+        if who
+    ]
+    return ", ".join(told)
+
+
+_SHOWN: Final = 5
+
+
+def judge_properties(
+    history: History,
+    names: Collection[str],
+    merge: Merge | None = None,
+    *,
+    founded: bool | None = None,
+) -> tuple[Finding, ...]:
+    """Check these properties, none of them of `ALONE`, without saying how much was judged.
+
+    Args:
+        history: the events of each process.
+        names: the properties.
+        merge: the causal order, if it is known.
+        founded: as `judge_by_machines` takes it.
+    """
+    findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
+    asked = [name for name in names if name not in findings]
+    for found in judge_by_machines(history, asked, merge, founded=founded):
+        beside = _CONTENT[found.property](history) if found.property in _CONTENT else []
+        findings[found.property] = joined(found, beside)
+    return tuple(findings[name] for name in names)
+
+
+def judge_run(run: Run, promise: Collection[str] = (TOTAL_ORDER,)) -> RunFindings:
+    """Judge the logs of one run by what its system promises.
+
+    Args:
+        run: the logs, as `load_run` reads them.
+        promise: words of `PROMISES`, or one of them.
+
+    Raises:
+        PromiseError: nobody promises this.
+    """
+    kinds = {type(event) for log in run.events for event in log}
+    return RunFindings(judge_history(run.events, promise), run.problems, tuple(hints(kinds, promise)))

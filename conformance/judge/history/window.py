@@ -1,0 +1,350 @@
+"""The judge of logs reads a run while it goes on, through a window that does not grow with it.
+
+1. The events of each log are fed in the log's order, those of several logs in any order. Held are those that
+   may still clash with one to come; `judge` asks the one judge about these, as often as is wished. What it
+   finds broken for ever stays broken.
+2. A message leaves the window (`forgetting`) when it is *finished*: every process that lives has delivered
+   it, or, where views are promised, all who were in its view or can come there have, or have all left that
+   view. It leaves with everything that stands before it in any log, so that what is forgotten is a beginning
+   of each log: no order between a message that is held and one that is not can be broken any more.
+3. A datagram or message is no more looked at as a cause or an effect (`causes`) when all that happened
+   before it is known: no circle of causes can go through it.
+4. Of what was forgotten, ranges of counts are held. An event that speaks of it (a second delivery, say)
+   breaks something in nearly all cases; what, the window cannot tell: it is `unsure`, and the judge of whole
+   logs has to be asked.
+5. Who has crashed or ended does nothing more, and is not waited for; nor is who is `gone`, of whom nothing is
+   to be fed any more. If more than `HELD_MAX` events are held, the window gives up.
+
+What it says of a run is what the judge says of the same beginnings of logs, of every property that the end of
+a run cannot mend. This module knows no definition, but which messages each property may compare.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from antiphon.conformance.judge.history.alone import Alone
+from antiphon.conformance.judge.history.causes import Caused, Causes
+from antiphon.conformance.judge.history.datagrams import causality
+from antiphon.conformance.judge.history.doubts import Doubts
+from antiphon.conformance.judge.history.finding import (
+    BROADCAST_ONCE,
+    CAUSAL,
+    CAUSALITY,
+    CONSENSUS,
+    DATAGRAM_INTEGRITY,
+    FIFO,
+    LIVENESS,
+    NO_DUPLICATION,
+    NOT_GREATER,
+    PROPERTIES,
+    SAFE_INDICATIONS,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    WEAK_TOTAL_ORDER,
+    Finding,
+    Place,
+)
+from antiphon.conformance.judge.history.forgetting import Forgetting, is_of_message, numbers
+from antiphon.conformance.judge.history.machines import acts_without_view
+from antiphon.conformance.judge.history.promises import properties_of
+from antiphon.conformance.judge.history.ranges import LARGE, Ranges, holds, note
+from antiphon.conformance.judge.history.verdicts import ALONE, is_final, judge_properties
+from antiphon.conformance.judge.trace import (
+    Broadcast,
+    Crash,
+    Decide,
+    Deliver,
+    End,
+    Event,
+    Install,
+    Propose,
+    Receive,
+    Recover,
+    Safe,
+    Send,
+    Transitional,
+    causal_order,
+)
+
+HELD_MAX: Final = 200_000
+"""So many events are held at most, some 10 MB."""
+
+_IN_NO_VIEW: Final = {*PROPERTIES, NO_DUPLICATION, FIFO, CAUSAL, *CONSENSUS}
+"""The properties that ask for no views."""
+
+
+class _Log(msgspec.Struct):
+    """What is held of one log.
+
+    `over`: it has crashed or ended; `view` is the view that it installed last (0: none). `kept` are the
+    events in the window. Of what left it, `delivered` and `broadcast` are the messages, by source, and
+    `number` is that of the last delivery.
+    """
+
+    alone: Alone
+    over: bool = False
+    view: int = 0
+    kept: list[Event] = msgspec.field(default_factory=list)
+    caused: Caused = msgspec.field(default_factory=Caused)
+    delivered: dict[int, Ranges] = msgspec.field(default_factory=dict)
+    broadcast: Ranges = msgspec.field(default_factory=list)
+    number: int = 0
+
+
+class Window(msgspec.Struct):
+    """What is held of a run with this promise.
+
+    `doubts` are about what was fed. `is_founded`: all are in a first view from the start, as far as is known;
+    `first` tells that view 1 is installed, `acted` that a process did something before it installed a view.
+    `forgotten` are the messages that left the window, by view and source, `numbers` theirs, where views are
+    promised, and `decided` the consensuses. `broken` is what was found, by property.
+    """
+
+    promise: tuple[str, ...]
+    logs: list[_Log]
+    doubts: Doubts
+    is_founded: bool = True
+    first: bool = False
+    acted: bool = False
+    forgotten: dict[int, dict[int, Ranges]] = msgspec.field(default_factory=dict)
+    numbers: Ranges = msgspec.field(default_factory=list)
+    decided: Ranges = msgspec.field(default_factory=list)
+    broken: dict[str, Finding] = msgspec.field(default_factory=dict)
+    unsure: bool = False
+    gave_up: bool = False
+
+    @classmethod
+    def of(cls, processes: int, promise: Collection[str]) -> Window:
+        """The window of a run that has not begun."""
+        logs = [_Log(Alone(process)) for process in range(processes)]
+        return cls(tuple(promise), logs, Doubts.begin(processes, promise))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What is broken for ever, in the order of report."""
+        found = (self.broken[name] for name in properties_of(self.promise) if name in self.broken)
+        return tuple(finding for finding in found if self.doubts.of(finding) is None)
+
+    def tell(self, findings: Iterable[Finding], *, unsure: bool = False) -> None:
+        """Take what the judge of whole logs has found, as far as it is broken for ever."""
+        for finding in findings:
+            if is_final(finding) and self.doubts.of(finding) is None:
+                self.broken.setdefault(finding.property, finding)
+        self.unsure = unsure
+
+    @property
+    def held(self) -> int:
+        """How many events are held."""
+        return sum(len(log.kept) + len(log.caused.events) for log in self.logs)
+
+    # Feeding ------------------------------------------------------------------------------------------------
+
+    def feed(self, process: int, event: Event) -> None:
+        """Take the next event of a process."""
+        log = self.logs[process]
+        self.doubts.note(event)
+        if log.alone.falls(event):
+            self._touch(DATAGRAM_INTEGRITY)
+        for finding in log.alone.feed(event):
+            self.broken.setdefault(finding.property, finding)
+        if isinstance(event, Crash | End):
+            log.over = True
+        if isinstance(event, Recover) or (isinstance(event, Broadcast) and event.destinations is not None):
+            log.over = False
+            self._touch()  # of these the judge of whole logs knows more
+        if self.gave_up:
+            return
+        if isinstance(event, Send | Receive | Broadcast | Deliver) and CAUSALITY not in self.broken:
+            log.caused.events.append(event)
+        if self._in_views and not log.view and acts_without_view([event]):
+            self._found()
+        match event:
+            case Broadcast(m=m) if m.split(":")[0] != str(process):
+                pass  # it is broken by itself, and is no broadcast of the message
+            case Broadcast() | Deliver():
+                self._feed_message(log, event)
+            case Propose() | Decide() if CONSENSUS[0] in self._names:
+                if holds(self.decided, event.consensus):
+                    self._touch(*CONSENSUS[:1], *CONSENSUS[2:4])
+                else:
+                    log.kept.append(event)
+            case Install() | Transitional() | Safe() if self._in_views:
+                self._feed_view(process, log, event)
+            case _:
+                pass
+
+    def _feed_message(self, log: _Log, event: Broadcast | Deliver) -> None:
+        """A message that left the window is broadcast or delivered again, or for the first time."""
+        if not self._is_forgotten(event.m):
+            if isinstance(event, Deliver) and holds(self.numbers, event.number):
+                self._touch(UNIFORM_NUMBERING)
+            log.kept.append(event)
+            return
+        source, count = numbers(event.m)
+        if isinstance(event, Broadcast):
+            again, names = log.broadcast, [BROADCAST_ONCE]
+        else:
+            again = log.delivered.get(source, [])
+            names = [UNIFORM_INTEGRITY, NO_DUPLICATION, UNIFORM_NUMBERING]
+        self._touch(*(names if holds(again, count) else []))
+
+    def _feed_view(self, process: int, log: _Log, event: Install | Transitional | Safe) -> None:
+        """What is said of views stays in the window, but of messages that left it."""
+        if isinstance(event, Safe) and self._is_forgotten(event.m):
+            source, count = numbers(event.m)
+            had = holds(log.delivered.get(source, []), count)
+            here = self.forgotten.get(self._view_of(log), {}).get(source, [])
+            if not (had and holds(here, count)):
+                self._touch(SAFE_INDICATIONS[0])
+            return
+        if isinstance(event, Install):
+            is_late = event.view == 1 and self.is_founded and self.forgotten
+            if is_late or not event.view or (event.view in self.forgotten and process not in event.members):
+                self._touch()
+                return
+            self.first |= event.view == 1
+            log.kept.append(event)
+            self.is_founded = not self.first and (self.acted or bool(self.forgotten))
+            log.view = max(log.view, event.view)
+            return
+        log.kept.append(event)
+
+    def _found(self) -> None:
+        """A process acts before it installs a view: all are in a first one from the start."""
+        self.acted = True
+        if not self.is_founded and not self.first:
+            self.is_founded = True
+            if self.forgotten or self.broken:
+                self._touch()
+
+    def _touch(self, *names: str) -> None:
+        """An event speaks of what was forgotten, and may break these properties; without names it cannot be
+        told apart from an event of what is held, and the window is of no use any more.
+        """
+        self.unsure |= not names or any(name not in self.broken for name in names if name in self._names)
+        if not names:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.gave_up = True
+        self.forgotten, self.numbers = {}, []
+        for log in self.logs:
+            log.kept, log.caused, log.delivered, log.broadcast = [], Caused(), {}, []
+
+    def _is_forgotten(self, m: str) -> bool:
+        source, count = numbers(m)
+        return any(holds(of_view.get(source, []), count) for of_view in self.forgotten.values())
+
+    def _view_of(self, log: _Log) -> int:
+        return log.view or int(self.is_founded)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return _safety(self.promise)
+
+    @property
+    def _in_views(self) -> bool:
+        return not _IN_NO_VIEW.issuperset(self._names)
+
+    # Judging ------------------------------------------------------------------------------------------------
+
+    def judge(self, gone: Collection[int] = ()) -> None:
+        """Ask the judge about all that is held; then forget what can clash with nothing that is to come.
+
+        Args:
+            gone: of these processes nothing will be fed any more.
+        """
+        if self.gave_up:
+            return
+        asked = [name for name in self._names if name not in ALONE and name not in self.broken]
+        kept = [log.kept for log in self.logs]
+        found = list(judge_properties(kept, asked, founded=self.is_founded))
+        found += self._numbers_that_do_not_grow()
+        closed = {p for p, log in enumerate(self.logs) if log.over} | set(gone)
+        if CAUSALITY not in self.broken:
+            Causes([log.caused for log in self.logs], closed).forget()
+            queues = [log.caused.events for log in self.logs]
+            if any(queues):
+                found.append(causality(queues, causal_order(queues)))
+        self.tell(found, unsure=self.unsure)
+        if CAUSALITY in self.broken:
+            for log in self.logs:
+                log.caused = Caused()
+        else:  # where causes go in a circle it depends on all events what comes first
+            self._forget(closed)
+        if self.held > HELD_MAX:
+            self._give_up()
+
+    def _numbers_that_do_not_grow(self) -> Iterator[Finding]:
+        """Where the first delivery that is held has no greater number than the last that is not."""
+        for p, log in enumerate(self.logs):
+            first = next((event for event in log.kept if isinstance(event, Deliver)), None)
+            if first is not None and first.number <= log.number and UNIFORM_NUMBERING in self._names:
+                yield Finding(UNIFORM_NUMBERING, 1, NOT_GREATER, Place(p, first.i, first.m))
+
+    def _forget(self, closed: set[int]) -> None:
+        """Let go of what is finished."""
+        self._forget_decisions(closed)
+        forgetting = Forgetting(
+            [log.kept for log in self.logs],
+            closed,
+            in_views=self._in_views,
+            in_order=WEAK_TOTAL_ORDER in self._names,
+            is_founded=self.is_founded,
+        )
+        cuts = forgetting.cuts()
+        for log, cut in zip(self.logs, cuts, strict=True):
+            if not cut:
+                continue
+            for event in log.kept[:cut]:
+                self._note_forgotten(log, event, forgetting.view_of)
+            log.kept = [event for k, event in enumerate(log.kept) if k >= cut or not is_of_message(event)]
+
+    def _note_forgotten(self, log: _Log, event: Event, view_of: Callable[[str], int]) -> None:
+        if not isinstance(event, Broadcast | Deliver):
+            return
+        source, count = numbers(event.m)
+        note(self.forgotten.setdefault(view_of(event.m), {}).setdefault(source, []), count)
+        if isinstance(event, Broadcast):
+            note(log.broadcast, count)
+        elif not holds(log.delivered.setdefault(source, []), count):
+            note(log.delivered[source], count)
+            log.number = event.number
+            if self._in_views and UNIFORM_NUMBERING in self._names and event.number < LARGE:
+                note(self.numbers, event.number)
+
+    def _forget_decisions(self, closed: set[int]) -> None:
+        """Let go of each consensus in which all who live have proposed and decided."""
+        proposed, decided = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+        for p, log in enumerate(self.logs):
+            for event in log.kept:
+                if isinstance(event, Propose):
+                    proposed[event.consensus].add(p)
+                elif isinstance(event, Decide):
+                    decided[event.consensus].add(p)
+        alive = set(range(len(self.logs))) - closed
+        over = {k for k, of in decided.items() if alive <= of and alive <= proposed[k] and k < LARGE}
+        if not over:
+            return
+        for k in over:
+            note(self.decided, k)
+        for log in self.logs:
+            log.kept = [
+                event
+                for event in log.kept
+                if not isinstance(event, Propose | Decide) or event.consensus not in over
+            ]
+
+
+_SAFETY: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+
+def _safety(promise: tuple[str, ...]) -> tuple[str, ...]:
+    """What the end of a run cannot mend of a promise."""
+    if promise not in _SAFETY:
+        _SAFETY[promise] = tuple(name for name in properties_of(promise) if name not in LIVENESS)
+    return _SAFETY[promise]

@@ -1,0 +1,189 @@
+"""A run is a directory that holds one log a process, and its logs must agree on what it was.
+
+DIRECTORY/process-0.ndjson, process-1.ndjson, ... are the logs, each of which may be compressed
+(process-0.ndjson.gz, .bz2, .xz or .zst); anything else in the directory is left alone. This module knows file
+names and headers, not properties. A log that is missing or belongs to another run is a located problem; the
+other logs are still read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from antiphon.conformance.judge.trace.lines import shortened
+from antiphon.conformance.judge.trace.reader import Log, Problem, read_log
+from antiphon.conformance.judge.trace.schema import RESULTS, Broadcast, Crash, Event, Header, Recover
+
+NO_LOG: Final = "no log: a run holds process-0.ndjson, process-1.ndjson, ..."
+MISSING: Final = "the log of this process is missing"
+NO_DELIVERIES: Final = "nothing was delivered, decided or suspected in this run: there is nothing to judge"
+OTHER_COUNT: Final = "the header counts other broadcasts than the logs hold"
+
+_NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson(\.gz|\.bz2|\.xz|\.zst)?")
+
+
+def log_name(process: int) -> str:
+    """Name the file that holds the log of a process."""
+    return f"process-{process}.ndjson"
+
+
+def logs_in(directory: str | Path) -> list[tuple[int, Path]]:
+    """The files of a directory that are named as logs, each with the number of its process; in its order.
+
+    Raises:
+        OSError: the directory cannot be listed.
+    """
+    home = Path(directory)
+    return [(process, home / name) for process, name in logs_among(os.listdir(home))]  # noqa: PTH208 - names are enough
+
+
+def logs_among(names: Iterable[str]) -> list[tuple[int, str]]:
+    """The names that are those of logs, each with the number of its process; in its order. Of a log and its
+    compressed copy the log is read.
+    """
+    matches = ((_NAME.fullmatch(name), name) for name in names)
+    found = sorted(((int(match.group(1)), name) for match, name in matches if match), reverse=True)
+    return sorted(dict(found).items())
+
+
+@dataclass(frozen=True)
+class Run:
+    """The logs of one run, `logs[p]` being that of process p; `header` is that of the first readable log."""
+
+    directory: Path
+    header: Header | None
+    logs: tuple[Log, ...]
+    faults: tuple[Problem, ...]
+    """What is wrong between the logs; what is wrong within one stands in that log."""
+
+    @property
+    def events(self) -> tuple[tuple[Event, ...], ...]:
+        """The events of each process, in its own order."""
+        return tuple(log.events for log in self.logs)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that forbids a verdict: faults between the logs and within each."""
+        return self.faults + tuple(problem for log in self.logs for problem in log.problems)
+
+
+def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Run:
+    """Read all logs of a run; with `ends` those of these processes alone, each to this byte. Never raises for
+    what the directory holds: see `Run.problems`.
+    """
+    directory = Path(directory)
+    try:
+        found = {
+            number: read_log(path, None if ends is None else ends[number])
+            for number, path in logs_in(directory)
+            if ends is None or number in ends
+        }
+    except OSError:
+        found = {}
+    headers = {process: log.header for process, log in found.items()}
+    contents = Contents()
+    for process, log in found.items():
+        contents.note(process, log.events)
+        contents.may_be_less |= not log.complete
+    faults = faults_between(directory, headers, contents)
+    logs = tuple(
+        found.get(process, Log(directory / log_name(process), None, (), (), ()))
+        for process in range(_processes(headers))
+    )
+    return Run(directory, _first(headers), logs, faults)
+
+
+@dataclass
+class Contents:
+    """How much the logs of a run hold of what headers and judges ask for.
+
+    `results` counts the events of `RESULTS`, `broadcasts` the messages that their sources broadcast.
+    `may_be_less`: a process has crashed, or a log has a fault, so that they may hold fewer than there were to
+    be.
+    """
+
+    results: int = 0
+    broadcasts: int = 0
+    may_be_less: bool = False
+
+    def note(self, process: int, events: Iterable[Event]) -> None:
+        """Count events of a process."""
+        for event in events:
+            if isinstance(event, RESULTS):
+                self.results += 1
+            elif isinstance(event, Broadcast):
+                self.broadcasts += event.m.partition(":")[0] == str(process)
+            elif isinstance(event, Crash | Recover):
+                self.may_be_less = True
+
+
+def faults_between(
+    directory: str | Path, headers: Mapping[int, Header | None], contents: Contents
+) -> tuple[Problem, ...]:
+    """Tell what is wrong between the logs of a run: one is missing, they disagree, nothing came of the run,
+    they hold other than their headers say.
+
+    Args:
+        directory: where the logs stand.
+        headers: the header of each log that is there, by the number of its process; None for none.
+        contents: what all logs hold.
+    """
+    directory = Path(directory)
+    if not headers:
+        return (Problem(directory, 0, NO_LOG),)
+    first = _first(headers)
+    faults: list[Problem] = []
+    for process in range(_processes(headers)):
+        path = directory / log_name(process)
+        header = headers.get(process)
+        if process not in headers:
+            faults.append(Problem(path, 0, MISSING))
+        elif header is not None and first is not None:
+            disagreements = "; ".join(_disagreements(header, first, process))
+            faults.extend([Problem(path, 1, shortened(disagreements))] if disagreements else [])
+    if not contents.results:
+        faults.append(Problem(directory, 0, NO_DELIVERIES))
+    elif first is not None and (told := _other_count(first, contents, certain=not faults)):
+        faults.append(Problem(directory, 0, told))
+    return tuple(faults)
+
+
+def _other_count(header: Header, contents: Contents, *, certain: bool) -> str:
+    """In what the number of broadcasts is not that of the header; nothing where none is said there."""
+    said, found = header.messages, contents.broadcasts
+    if not said or said == found or (found < said and (contents.may_be_less or not certain)):
+        return ""
+    more = "; leave out messages, or say 0, where broadcasts are not logged" if not found else ""
+    return f"{OTHER_COUNT}: {said:,} and {found:,}{more}"
+
+
+def _first(headers: Mapping[int, Header | None]) -> Header | None:
+    return next((header for _, header in sorted(headers.items()) if header is not None), None)
+
+
+def _processes(headers: Mapping[int, Header | None]) -> int:
+    """How many logs a run should have: as many as its first header says, and all that are there."""
+    first = _first(headers)
+    return max([first.processes if first else 0, *(process + 1 for process in headers)])
+
+
+def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]:
+    """What a header says that its file's name or the run's first header contradicts."""
+    if header.process != process:
+        yield f"the header names process {header.process}, the file process {process}"
+    if process >= first.processes:
+        yield f"process {process} in a run of {first.processes} processes"
+    for field in Header.__struct_fields__:
+        mine, theirs = getattr(header, field), getattr(first, field)
+        if field != "process" and mine != theirs:
+            yield f"{field} is {_shown(mine)} here and {_shown(theirs)} in the run's first log"
+
+
+def _shown(value: object) -> str:
+    return shortened(repr(value), 40)

@@ -1,7 +1,0 @@
-"""Specification and implementation, walked together through every transition and compared after each step."""
-
-from antiphon.conformance.lockstep.comparison import LOCKSTEP, UNSTEADY, Comparison, Difference, Differs
-from antiphon.conformance.lockstep.report import LockstepReport
-from antiphon.conformance.lockstep.walk import lockstep
-
-__all__ = ["LOCKSTEP", "UNSTEADY", "Comparison", "Difference", "Differs", "LockstepReport", "lockstep"]

@@ -1,0 +1,167 @@
+"""A node as its parent sees it: started, spoken to, and always ended and awaited by its own process id.
+
+A node has its own session, so an interrupt at the terminal reaches only the parent, which then
+ends the nodes in order. If the parent itself is killed, its end of each node's stdin closes, and
+that ends the node. This module must not know faults, logs or verdicts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from antiphon.conformance.run.cluster import control
+
+_GRACE_S = 10.0
+"""How long a node that was told to go may take before it is killed; a busy machine may take seconds."""
+
+_SILENT_S = 1.0
+"""A node that has not finished speaks several times a second."""
+
+
+class NodeFailed(Exception):
+    """A node ended, or spoke nonsense, before it was told to go."""
+
+
+class Node:
+    """One running node. Use `start` to make one, and `end` whatever happens."""
+
+    def __init__(self, number: int, process: Process, stderr: Path, on_news: Callable[[], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self.number = number
+        self.delivered = 0
+        self.done = False
+        self.pauses = 0
+        self._progress: control.Progress | None = None
+        self._heard_at = time.monotonic()
+        self.bound: asyncio.Future[int] = loop.create_future()
+        self.finished: asyncio.Future[None] = loop.create_future()
+        self._process = process
+        self._stderr = stderr
+        self._on_news = on_news
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(cls, orders: control.Orders, directory: Path, on_news: Callable[[], None]) -> Node:
+        """Start a process and give it its orders; its stderr goes to a file beside its log."""
+        number = orders.header.process
+        path = directory / f"process-{number}.stderr"
+        with path.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", "antiphon.conformance.run.cluster.node",
+                stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True,
+            )  # fmt: skip
+        node = cls(number, process, path, on_news)
+        node.tell(control.line(orders))
+        return node
+
+    @property
+    def pid(self) -> int:
+        """The number of the operating-system process."""
+        return self._process.pid
+
+    def how_far(self) -> str:
+        """Say how far the node is and what it waits for, by its last word, and how old that is if it is."""
+        said = self._progress
+        silent_s = time.monotonic() - self._heard_at
+        old = f", silent for {silent_s:.0f} s" if silent_s > _SILENT_S and not self.done else ""
+        if said is None:
+            return f"process {self.number} has said nothing{old}"
+        waits = f", waits for {'; '.join(said.waits)} for {said.waiting_s:.1f} s" if said.waits else ""
+        done = " all" if self.done else ""
+        return (
+            f"process {self.number} broadcast {said.broadcast}, delivered{done} {self.delivered}{waits}{old}"
+        )
+
+    def tell(self, line: bytes) -> None:
+        """Say one line to the node; a node that is gone is noticed elsewhere."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self._process.stdin.write(line)
+
+    async def pause(self, seconds: float) -> None:
+        """Stop the process by SIGSTOP, and let it go on by SIGCONT."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGSTOP)
+            self.pauses += 1
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                self._process.send_signal(signal.SIGCONT)
+
+    async def stop(self) -> None:
+        """Let the node end its log and go. Raises NodeFailed when it does not exit with 0 in time."""
+        self.tell(control.STOP)
+        try:
+            async with asyncio.timeout(_GRACE_S):
+                code = await self._process.wait()
+        except TimeoutError:
+            raise NodeFailed(f"process {self.number} did not stop within {_GRACE_S:g} s") from None
+        if code != 0:
+            raise NodeFailed(self._how_it_ended(code))
+
+    async def end(self) -> None:
+        """Make sure that the process is gone and waited for; one that has stopped is left alone."""
+        if self._process.returncode is None:
+            self.tell(control.ABANDON)
+            try:
+                async with asyncio.timeout(_GRACE_S):
+                    await self._process.wait()
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
+                await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                await self._process.stdin.wait_closed()
+        await self._listening
+        for future in (self.bound, self.finished):
+            if not future.cancel() and not future.cancelled():
+                future.exception()  # it has been told, or the run is over and nobody asks any more
+        with contextlib.suppress(FileNotFoundError):
+            if self._stderr.stat().st_size == 0:
+                self._stderr.unlink()
+
+    async def _listen(self) -> None:
+        """Take what the node says until its stdout ends; then nothing it has not said will come."""
+        assert self._process.stdout is not None
+        failure: NodeFailed | None = None
+        try:
+            async for line in self._process.stdout:
+                self._take(control.said(line))
+        except (msgspec.DecodeError, asyncio.InvalidStateError, ValueError) as error:
+            failure = NodeFailed(f"process {self.number} said what no node says: {error}")
+            self._process.kill()
+        code = await self._process.wait()
+        failure = failure or NodeFailed(self._how_it_ended(code))
+        for future in (self.bound, self.finished):
+            if not future.done():
+                future.set_exception(failure)
+
+    def _take(self, said: control.Said) -> None:
+        match said:
+            case control.Bound(port):
+                self.bound.set_result(port)
+            case control.Progress(delivered):
+                self.delivered = delivered
+                self._progress, self._heard_at = said, time.monotonic()
+            case control.Finished(delivered):
+                self.delivered, self.done = delivered, True
+                self.finished.set_result(None)
+        self._on_news()
+
+    def _how_it_ended(self, code: int) -> str:
+        """Say how the process ended, with the last line of its stderr."""
+        ended = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+        lines = self._stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        told = f": {lines[-1]} (see {self._stderr})" if lines else ""
+        return f"process {self.number} {ended}{told}"

@@ -1,0 +1,132 @@
+"""Every datagram between two processes passes a socket of this relay, and nothing else does.
+
+There is one socket for each ordered pair: process p sends what is for q to the socket (p, q), and
+the relay forwards it to q, or does not. All sockets are on the loopback interface, on ports that
+the operating system chooses. This module decides nothing (`faults.Link` does) and never looks into
+a datagram.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+
+from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
+
+LOOPBACK = "127.0.0.1"
+
+_BATCH = 64
+"""How many datagrams one socket may pass before the others have their turn."""
+
+_DATAGRAM_BYTES_MAX = 65_535
+
+Pair = tuple[int, int]
+
+
+class Relay:
+    """The sockets between `processes` processes. It forwards from `start` to `close`."""
+
+    def __init__(self, processes: int, seed: int, faults: Faults) -> None:
+        """Bind the sockets; what arrives before `start` waits in them. Raises OSError."""
+        self.links: dict[Pair, Link] = {}
+        self._sockets: dict[Pair, socket.socket] = {}
+        self._addresses: dict[int, tuple[str, int]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        try:
+            for sender in range(processes):
+                for receiver in range(processes):
+                    if sender != receiver:
+                        self._sockets[sender, receiver] = _bound_socket()
+                        self.links[sender, receiver] = Link(seed, sender, receiver, faults)
+        except OSError:
+            self.close()
+            raise
+
+    def routes(self, sender: int) -> dict[int, tuple[str, int]]:
+        """Where process `sender` sends what is for each other process."""
+        return {to: pipe.getsockname() for (by, to), pipe in self._sockets.items() if by == sender}
+
+    def start(self, ports: Mapping[int, int]) -> None:
+        """Forward from now on, process p being at `ports[p]`. Needs the running event loop.
+
+        What is for a process that has no port yet is refused; another call tells of it.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._addresses |= {process: (LOOPBACK, port) for process, port in ports.items()}
+        for pair, pipe in self._sockets.items():
+            self._loop.add_reader(pipe, self._readable, pair, pipe)
+
+    def close(self) -> None:
+        """Stop forwarding and free the ports; what is held back is gone. Closing twice is harmless."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for pipe in self._sockets.values():
+            if self._loop is not None:
+                self._loop.remove_reader(pipe)
+            pipe.close()
+        self._sockets.clear()
+
+    @property
+    def counts(self) -> Counts:
+        """What all links together did."""
+        return sum((link.counts for link in self.links.values()), Counts())
+
+    def _readable(self, pair: Pair, pipe: socket.socket) -> None:
+        link, now = self.links[pair], self._now()
+        for _ in range(_BATCH):
+            try:
+                data, address = pipe.recvfrom(_DATAGRAM_BYTES_MAX)
+            except OSError:
+                break
+            if address != self._addresses.get(pair[0]):
+                link.counts.strange += 1
+                continue
+            self._forward(pair, link.offer(data, now))
+        self._arm(link.next_due())
+
+    def _forward(self, pair: Pair, leaving: list[bytes]) -> None:
+        """Send to the receiver, from the socket that it knows the sender by."""
+        sender, receiver = pair
+        back, address = self._sockets[receiver, sender], self._addresses.get(receiver)
+        for data in leaving:
+            try:
+                if address is None:
+                    raise OSError(f"process {receiver} has not started")
+                back.sendto(data, address)
+            except OSError:
+                self.links[pair].counts.refused += 1
+
+    def _arm(self, due: float | None) -> None:
+        """Keep an alarm that rings no later than `due`, in milliseconds."""
+        assert self._loop is not None
+        if due is None:
+            return
+        if self._alarm is not None:
+            if self._alarm.when() * 1000.0 <= due:
+                return
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(due / 1000.0, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        now = self._now()
+        for pair, link in self.links.items():
+            self._forward(pair, link.due(now))
+            self._arm(link.next_due())
+
+    def _now(self) -> float:
+        assert self._loop is not None
+        return self._loop.time() * 1000.0
+
+
+def _bound_socket() -> socket.socket:
+    pipe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        pipe.setblocking(False)
+        pipe.bind((LOOPBACK, 0))
+    except OSError:
+        pipe.close()
+        raise
+    return pipe

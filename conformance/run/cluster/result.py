@@ -1,0 +1,120 @@
+"""A cluster run ends in one outcome, with every reason for it, and with what the relay did in numbers.
+
+The order of precedence: what was violated stays violated, however the run ended; otherwise
+whatever makes the run incomplete, or shows that it was not the run that was asked for, makes the
+outcome unknown; only then it holds. This module judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from antiphon.conformance.judge.history import CAUSAL_ORDER, TOTAL_ORDER, RunFindings
+from antiphon.conformance.run.cluster.faults import Counts
+from antiphon.conformance.run.cluster.settings import ClusterSettings
+from antiphon.model.verdict import Outcome
+
+PROMISE = (TOTAL_ORDER, CAUSAL_ORDER)
+"""What every group promises, whatever its protocol: one order, in which a message stands behind those that
+its member had broadcast or delivered before."""
+
+
+@dataclass(frozen=True)
+class ClusterResult:
+    """What one run showed. `delivered[p]` counts the messages that process p delivered.
+
+    `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
+    was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
+    run that went as asked.
+    """
+
+    settings: ClusterSettings
+    directory: Path
+    run: str
+    seconds: float
+    delivered: tuple[int, ...]
+    links: dict[str, Counts]
+    stops: tuple[int, ...]
+    faults: tuple[str, ...]
+    judged: RunFindings
+
+    def __repr__(self) -> str:
+        settings = self.settings
+        return f"<ClusterResult of {settings.protocol}: {self.outcome.value}, seed {settings.seed}>"
+
+    def __str__(self) -> str:
+        """The outcome, every reason for it, and where the logs are."""
+        return "\n".join([repr(self)[1:-1], *self.reasons, f"logs: {self.directory}"])
+
+    @property
+    def counts(self) -> Counts:
+        """What the relay did on all links together."""
+        return sum(self.links.values(), Counts())
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the whole run."""
+        outcomes = self.judged.outcomes.values()
+        return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.faults else outcomes)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the outcome is what it is, the most telling first; empty when everything holds."""
+        violated = (
+            f"{finding.property}: {finding}"
+            for finding in self.judged.findings
+            if self.judged.outcome(finding) is Outcome.VIOLATED
+        )
+        unjudged = (
+            f"{finding.property}: {self.judged.told(finding)}"
+            for finding in self.judged.findings
+            if self.judged.outcome(finding) is Outcome.UNKNOWN and not self.judged.problems
+        )
+        return (*violated, *self.faults, *unjudged)
+
+    def record(self) -> bytes:
+        """What is kept beside the logs, as one JSON object."""
+        return msgspec.json.format(
+            msgspec.json.encode(
+                {
+                    "schema": "antiphon.cluster",
+                    "version": 1,
+                    "run": self.run,
+                    "settings": self.settings,
+                    "outcome": self.outcome,
+                    "reasons": self.reasons,
+                    "judgements": [
+                        {"outcome": self.judged.outcome(finding)} | finding.to_json()
+                        for finding in self.judged.findings
+                    ],
+                    "delivered": self.delivered,
+                    "relay": self.counts,
+                    "links": self.links,
+                    "stops": self.stops,
+                    "seconds": round(self.seconds, 3),
+                }
+            ),
+            indent=2,
+        )
+
+
+def missing_faults(
+    settings: ClusterSettings, counts: Counts, stops: tuple[int, ...] = ()
+) -> tuple[str, ...]:
+    """Name each fault that was asked for and never happened: such a run shows less than it claims."""
+    asked = (
+        ("dropped", settings.loss, counts.dropped),
+        ("duplicated", settings.duplication, counts.duplicated),
+        ("reordered", settings.reordering, counts.reordered),
+    )
+    never_stopped = [process for process, count in enumerate(stops) if not count]
+    told = f"processes {', '.join(map(str, never_stopped))} were never stopped: the run was too short"
+    return (told,) * bool(settings.stop_s and never_stopped) + tuple(
+        f"none of {counts.offered} datagrams was {name} although the probability is {probability}; none is "
+        "not a pass"
+        for name, probability, happened in asked
+        if probability > 0 and happened == 0
+    )

@@ -1,0 +1,54 @@
+"""Whole groups of the real cores run in virtual time, under faults that a seed draws, and are judged.
+
+What happens in a run is a schedule (`schedule`), which a seed draws (`chance`) and the simulated network of
+`antiphon.impl` carries out on cores, layers and encoder (`running`). Most runs are judged at a glance, the
+others by the judge of all logs (`judging`); one that fails is made short (`shrinking`). `run_seed` is a pure
+function, and many of them are spread over processes (`spreading`).
+"""
+
+from antiphon.conformance.run.swarm.deeds import Broadcasts, Deed, Receives, Rests, Sends, Steps, deeds_of
+from antiphon.conformance.run.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
+from antiphon.conformance.run.swarm.schedule import Schedule
+from antiphon.conformance.run.swarm.settings import Around, Deliver, FaultKind, Settings
+from antiphon.conformance.run.swarm.spreading import SwarmReport, run_swarm, without_run
+from antiphon.conformance.run.swarm.swarm import (
+    RunResult,
+    core_of,
+    pictured,
+    run_schedule,
+    run_seed,
+    shortened,
+)
+from antiphon.conformance.run.swarm.within import within_model
+from antiphon.conformance.run.swarm.words import command_of, told
+
+__all__ = [
+    "SCHEDULE",
+    "Around",
+    "Broadcasts",
+    "Deed",
+    "Deliver",
+    "FaultKind",
+    "Receives",
+    "Rests",
+    "RunResult",
+    "Schedule",
+    "ScheduleError",
+    "Sends",
+    "Settings",
+    "Steps",
+    "SwarmReport",
+    "command_of",
+    "core_of",
+    "deeds_of",
+    "keep",
+    "pictured",
+    "read_schedule",
+    "run_schedule",
+    "run_seed",
+    "run_swarm",
+    "shortened",
+    "told",
+    "within_model",
+    "without_run",
+]

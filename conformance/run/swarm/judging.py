@@ -1,0 +1,149 @@
+"""A run is judged by what its protocol promises: at a glance while all is well, by the one judge otherwise.
+
+Most runs end with the same deliveries everywhere, each message once, whole and under a growing number, those
+of one member in its order: then no property of a total order is broken, and nothing has to be written down to
+see that. Any other run is taken again with a log, which it does not notice, and its log is judged as every
+log is (`antiphon.conformance.judge.history`). No log tells what members keep in memory: that is looked at.
+What a run that was given up only lacks is unknown. So is a drawn run of one message, which has no order; a
+schedule that was made short shows what it was made short for.
+
+This module knows no protocol and no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from antiphon.conformance.judge.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_history
+from antiphon.conformance.judge.history.finding import FIFO
+from antiphon.conformance.judge.trace import TRUNCATED, Problem, log_name
+from antiphon.conformance.run.swarm.log import Log
+from antiphon.conformance.run.swarm.running import KEPT_MAX, Ending
+from antiphon.conformance.run.swarm.schedule import Schedule
+from antiphon.impl.errors import Rejection
+from antiphon.impl.protocols.core import Delivery
+from antiphon.model.verdict import Outcome
+
+__all__ = ["PROMISE", "judge", "shows_order", "symptoms"]
+
+_USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
+"""What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
+
+PROMISE = (TOTAL_ORDER, FIFO_ORDER)
+"""What a run is judged by, FIFO order where a member broadcasts twice. Every group promises causal order too,
+which its deliveries alone do not show.
+"""
+
+Wanted = dict[tuple[int, int], bytes]
+
+
+def symptoms(ending: Ending) -> tuple[str, ...]:
+    """What is wrong at the end of a run, in a few words each, the worst first; nothing is, if all promises of
+    a total order are kept.
+
+    The words are rough: two runs fail alike if the worst is the same. Of what is raised they say what, where.
+    """
+    logs, wanted = ending.network.deliveries, ending.schedule.payloads()
+    shown = {
+        f"raises {ending.failed.partition(': ')[0]}": bool(ending.failed),
+        "violation": any(endpoint.violations for endpoint in ending.network.endpoints),
+        "refusal": bool(_refusals(ending)),
+        "integrity": not _whole(logs[0], wanted),
+        "order": False,
+        "numbers": not _grows(logs[0]),
+        "fifo": not _keeps_sources(logs[0]),
+        "liveness": len(logs[0]) < len(wanted),
+        "holders": bool(ending.early),
+        "memory": bool(_hoards(ending)),
+        "capped": ending.capped,
+    }
+    for log in logs[1:]:
+        if log != logs[0]:
+            shown["integrity"] |= not _whole(log, wanted)
+            shown["order"] |= any(a[:2] != b[:2] for a, b in zip(log, logs[0], strict=False))
+            shown["numbers"] |= not _grows(log) or any(a != b for a, b in zip(log, logs[0], strict=False))
+            shown["fifo"] |= not _keeps_sources(log)
+            shown["liveness"] |= len(log) < len(wanted)
+    return tuple(word for word, is_shown in shown.items() if is_shown)
+
+
+def _whole(log: Sequence[Delivery], wanted: Wanted) -> bool:
+    """Whether each delivery is of a message that was broadcast, with its payload, and the only one of it."""
+    named = {delivery[:2]: delivery[3] for delivery in log}
+    return len(named) == len(log) and named.items() <= wanted.items()
+
+
+def _grows(log: Sequence[Delivery]) -> bool:
+    return all(before[2] < after[2] for before, after in pairwise(log))
+
+
+def _keeps_sources(log: Sequence[Delivery]) -> bool:
+    """Whether each member's messages come in the order in which it broadcast them."""
+    last: dict[int, int] = {}
+    for source, name, _, _ in log:
+        if name < last.get(source, 0):
+            return False
+        last[source] = name
+    return True
+
+
+def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
+    """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words.
+
+    Args:
+        ending: where the run stands.
+        log: what it wrote.
+        drawn: by a seed, which owes an order of messages.
+    """
+    complete = not (ending.capped or ending.failed)
+    early = () if complete else (Problem(Path(log_name(0)), 0, TRUNCATED),)
+    judged = RunFindings(judge_history(log.events, PROMISE), early)
+    violated = [
+        f"{finding.property}: {finding}"
+        for finding in judged.findings
+        if judged.outcome(finding) is Outcome.VIOLATED
+    ]
+    reasons = [
+        *([ending.failed] if ending.failed else []),
+        *violated,
+        *_refusals(ending),
+        *ending.early,
+        *_hoards(ending),
+    ]
+    if reasons:
+        return Outcome.VIOLATED, judged, tuple(reasons)
+    if ending.capped:
+        return Outcome.UNKNOWN, judged, (f"given up after {ending.network.steps:,} steps",)
+    unjudged = [
+        f"{finding.property}: {judged.told(finding)}"
+        for finding in judged.findings
+        if drawn and judged.outcome(finding) is Outcome.UNKNOWN and finding.property != FIFO
+    ]
+    return (Outcome.UNKNOWN if unjudged else Outcome.HOLDS), judged, tuple(unjudged)
+
+
+def shows_order(schedule: Schedule) -> bool:
+    """Whether the messages of a schedule have an order that members could see differently."""
+    return len(schedule.broadcasts) > 1
+
+
+def _hoards(ending: Ending) -> list[str]:
+    """Who keeps of what everybody has delivered more than the last messages."""
+    most = KEPT_MAX * ending.schedule.members
+    return [
+        f"process {process} keeps {kept} payloads at rest: more than {KEPT_MAX} for each member"
+        for process, kept in enumerate(ending.kept)
+        if kept > most
+    ]
+
+
+def _refusals(ending: Ending) -> list[str]:
+    """What members refuse of each other, on a network that changes no byte."""
+    return [
+        f"process {process} refuses {count} datagrams of members: {kind}"
+        for process, endpoint in enumerate(ending.network.endpoints)
+        for kind, count in sorted(endpoint.admission.dropped.items())
+        if kind not in _USUAL
+    ]

@@ -1,0 +1,203 @@
+"""A failing schedule is made short: delta debugging takes entries away, then what is left is made simple.
+
+A shorter schedule has to fail alike, which only a run can tell. In turn, until nothing helps any more: whole
+kinds of entries go, the layers and slow network go, chunks of entries go, halves first and single ones last,
+members nobody speaks of go, and times and sizes become round.
+
+This module knows what a schedule says, and neither a protocol nor what fails.
+
+Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE Transactions on
+Software Engineering 28 (2), 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from antiphon.conformance.run.swarm.schedule import (
+    Broadcast,
+    Cut,
+    Entry,
+    Fate,
+    Jump,
+    Pause,
+    Schedule,
+    Skew,
+    Start,
+)
+from antiphon.impl.protocols.core import Network
+
+__all__ = ["shrink"]
+
+TRIES_MAX = 3_000
+"""How many runs are spent on one schedule."""
+
+
+def shrink(
+    schedule: Schedule,
+    fails: Callable[[Schedule], bool],
+    network: Network = Network.LOSSY,
+    progress: Callable[[Schedule], None] = lambda _: None,
+) -> Schedule:
+    """A schedule that fails, from which no entry can be taken away; `network`: what the core needs."""
+    return _Shrinking(schedule, fails, network, progress).take()
+
+
+class _Spent(Exception):
+    """So many runs were taken that the best schedule so far has to do."""
+
+
+class _Shrinking:
+    def __init__(
+        self,
+        schedule: Schedule,
+        fails: Callable[[Schedule], bool],
+        network: Network,
+        progress: Callable[[Schedule], None],
+    ) -> None:
+        self.best = replace(schedule, entries=tuple(sorted(schedule.entries, key=_place)))
+        self._fails, self._network, self._progress = fails, network, progress
+        self._tries = 0
+
+    def take(self) -> Schedule:
+        """Until a round changes nothing."""
+        try:
+            before = None
+            while before != self.best:
+                before = self.best
+                self._settings()
+                self._kinds()
+                self._chunks()
+                self._members()
+                self._simple()
+        except _Spent:
+            pass
+        return self.best
+
+    def _try(self, candidate: Schedule) -> bool:
+        """Take a candidate for the best if it fails."""
+        if candidate == self.best:
+            return False
+        self._tries += 1
+        if self._tries > TRIES_MAX:
+            raise _Spent
+        if not self._fails(candidate):
+            return False
+        self.best = candidate
+        self._progress(candidate)
+        return True
+
+    def _with(self, entries: Iterable[Entry]) -> Schedule:
+        return replace(self.best, entries=tuple(entries))
+
+    def _settings(self) -> None:
+        if self._network is Network.LOSSY:
+            self._try(replace(self.best, layers=None))
+        self._try(replace(self.best, delay_ms=1.0))
+        self._try(replace(self.best, holders=None))
+
+    def _kinds(self) -> None:
+        for kind in (Skew, Jump, Pause, Start, Cut, Fate):
+            self._try(self._with(entry for entry in self.best.entries if not isinstance(entry, kind)))
+
+    def _chunks(self) -> None:
+        """Take away chunks of entries, halves first."""
+        size = max(1, len(self.best.entries) // 2)
+        while True:
+            position = 0
+            while position < len(self.best.entries):
+                entries = self.best.entries
+                if not self._try(self._with(entries[:position] + entries[position + size :])):
+                    position += size
+            if size == 1:
+                return
+            size //= 2
+
+    def _members(self) -> None:
+        """Leave out the last members while nobody needs them."""
+        while self.best.members > 2:
+            gone = self.best.members - 1
+            entries = [entry for entry in map(_without(gone), self.best.entries) if entry is not None]
+            holders = None if self.best.holders is None else min(self.best.holders, gone)
+            if not self._try(replace(self.best, members=gone, entries=tuple(entries), holders=holders)):
+                return
+
+    def _simple(self) -> None:
+        """Make each entry as simple as can be."""
+        for position in range(len(self.best.entries)):
+            entry = self.best.entries[position]
+            for simpler in _simpler(entry, self.best.delay_ms):
+                entries = list(self.best.entries)
+                entries[position] = simpler
+                if self._try(self._with(entries)):
+                    break
+        for calm_ms in _rounder(self.best.calm_ms):
+            if self._try(replace(self.best, calm_ms=calm_ms)):
+                break
+
+
+def _place(entry: Entry) -> tuple[str, float, str]:
+    """Entries of a kind stand together, in the order of time."""
+    return type(entry).__name__, getattr(entry, "at_ms", 0.0), repr(entry)
+
+
+def _without(process: int) -> Callable[[Entry], Entry | None]:
+    """What is left of an entry when a member is not there."""
+
+    def left(entry: Entry) -> Entry | None:
+        match entry:
+            case Fate(sender=sender, to=to):
+                return None if process in (sender, to) else entry
+            case Cut(links=links):
+                kept = tuple(link for link in links if process not in link)
+                return replace(entry, links=kept) if kept else None
+        return None if entry.process == process else entry
+
+    return left
+
+
+def _simpler(entry: Entry, usual_ms: float) -> Iterator[Entry]:
+    """The same entry with rounder times and smaller sizes, the simplest first."""
+    match entry:
+        case Broadcast(at_ms=at, size_bytes=size, holders=holders):
+            yield from (replace(entry, holders=to) for to in range(1, holders))
+            yield from (replace(entry, at_ms=to, size_bytes=0) for to in _rounder(at))
+            yield from (replace(entry, size_bytes=to) for to in (0, 100, 1_000) if to < size)
+            yield from (replace(entry, at_ms=to) for to in _rounder(at))
+        case Fate(delays_ms=delays):
+            if len(delays) > 1:
+                yield replace(entry, delays_ms=())
+                yield from (replace(entry, delays_ms=(delay,)) for delay in delays if delay != usual_ms)
+                yield from (replace(entry, delays_ms=(usual_ms, to)) for to in _rounder(delays[-1]))
+            elif delays:
+                yield from (replace(entry, delays_ms=(to,)) for to in _rounder(delays[0]) if to != usual_ms)
+        case Cut(links=links):
+            yield from (
+                replace(entry, links=links[:k] + links[k + 1 :]) for k in range(len(links)) if len(links) > 1
+            )
+            yield from _shorter(entry)
+        case Pause():
+            yield from _shorter(entry)
+        case Start(at_ms=at):
+            yield from (replace(entry, at_ms=to) for to in _rounder(at))
+        case Skew(offset_ms=offset, rate=rate):
+            yield from (replace(entry, offset_ms=0.0, rate=to) for to in (1.0, round(rate, 1)) if to > 0)
+            yield from (replace(entry, offset_ms=to) for to in _rounder(offset))
+        case Jump(at_ms=at, by_ms=by):
+            yield from (replace(entry, by_ms=to) for to in _rounder(by) if to)
+            yield from (replace(entry, at_ms=to) for to in _rounder(at))
+
+
+def _shorter(entry: Cut | Pause) -> Iterator[Entry]:
+    at, until = entry.at_ms, entry.until_ms
+    yield from (replace(entry, at_ms=to, until_ms=max(to, until)) for to in _rounder(at) if to < until)
+    yield from (replace(entry, until_ms=to) for to in _rounder(until) if to > at)
+
+
+def _rounder(number: float) -> Iterator[float]:
+    """Rounder numbers, the roundest first; never the number itself."""
+    found = [float(round(number, digits)) for digits in (-4, -3, -2, -1, 0)]
+    return (first for first, _ in groupby([0.0, *found]) if first != number)

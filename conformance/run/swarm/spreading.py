@@ -1,0 +1,157 @@
+"""The runs of many seeds, spread over processes: what they showed does not depend on how many there are.
+
+This module knows neither cores nor faults: it counts what `run_seed` gives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import partial
+from typing import get_args
+
+from antiphon.conformance.children import done_by_children
+from antiphon.conformance.run.swarm.settings import FaultKind, Settings
+from antiphon.conformance.run.swarm.swarm import RunResult, core_of, run_seed
+from antiphon.model.verdict import Outcome
+
+__all__ = ["SwarmReport", "run_swarm", "without_run"]
+
+_CHUNK = 50
+
+
+@dataclass
+class SwarmReport:
+    """What the runs of the seeds from `seed` on showed.
+
+    `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
+    `met` counts the runs that had each kind of fault, `messages` what was sent by kind, `actions` the steps
+    that cores took of their own accord. `processor_ns` is what the runs took of processors, `seconds` of the
+    clock.
+    """
+
+    core: str
+    seed: int
+    settings: Settings
+    runs: int = 0
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    met: Counter[FaultKind] = field(default_factory=Counter)
+    messages: Counter[str] = field(default_factory=Counter)
+    actions: Counter[str] = field(default_factory=Counter)
+    failed: list[RunResult] = field(default_factory=list)
+    delivered: int = 0
+    sent: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    seconds: float = 0.0
+    processor_ns: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all runs."""
+        return Outcome.worst(self.outcomes.elements())
+
+    def __repr__(self) -> str:
+        return f"<SwarmReport on {self.core}: {self.outcome.value}, {self.runs} runs from seed {self.seed}>"
+
+    def __str__(self) -> str:
+        """The outcome, the seeds that fail with their reasons, and the first of these runs."""
+        lines = [repr(self)[1:-1], *map(repr, self.failed[1:9])]
+        return "\n".join([*lines, *map(str, self.failed[:1])])
+
+    @property
+    def never_sent(self) -> list[str]:
+        """The kinds of messages of the protocol that no run sent."""
+        types = core_of(self.core, self.settings.planted).messages.types
+        kinds = (kind.__struct_config__.tag for kind in get_args(types) or (types,))
+        return sorted({str(kind) for kind in kinds} - self.messages.keys())
+
+    def add(self, result: RunResult) -> None:
+        """Count one more run."""
+        self.runs += 1
+        self.outcomes[result.outcome] += 1
+        self.met.update(result.faults)
+        self.messages.update(result.messages)
+        self.actions.update(result.actions)
+        self.delivered += result.delivered
+        self.sent += result.sent
+        self.lost += result.lost
+        self.duplicated += result.duplicated
+        self.reordered += result.reordered
+        if result.outcome is not Outcome.HOLDS:
+            self.failed.append(result if not self.failed else without_run(result))
+
+
+def without_run(result: RunResult) -> RunResult:
+    """What a run showed, without its schedule and logs, which its seed gives again."""
+    return dataclasses.replace(result, findings=(), schedule=None, logs=())
+
+
+def run_swarm(
+    core: str,
+    *,
+    runs: int,
+    seed: int,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _failed: None,
+) -> SwarmReport:
+    """Take the runs of so many seeds in a row, in `jobs` processes.
+
+    Args:
+        core: the name of a protocol that is bound.
+        runs: how many runs.
+        seed: number of the first run; each has the next.
+        settings: what the runs have, and which faults they may meet.
+        jobs: how many processes take them.
+        progress: called now and then with how many were taken, and how many of them failed.
+
+    Raises:
+        SpecError: no such core or planted fault; the known ones are listed.
+    """
+    report, begun = SwarmReport(core, seed, settings), time.monotonic()
+    for found, processor_ns in _chunks(core, range(seed, seed + runs), settings, jobs):
+        report.processor_ns += processor_ns
+        for result in found:
+            report.add(result)
+        progress(report.runs, len(report.failed))
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[tuple[list[RunResult], int]]:
+    """The results of these seeds, in their order, and what some of them together took of a processor."""
+    chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
+    take = partial(_chunk, core, settings)
+    if jobs == 1:
+        yield from map(take, chunks)
+        return
+    answered = 0
+    try:
+        for found in done_by_children(jobs, "spawn", take, chunks):
+            answered += 1
+            yield found
+    except BrokenProcessPool:
+        yield [_unanswered(core, chunks[answered])], 0
+
+
+def _unanswered(core: str, seeds: range) -> RunResult:
+    """What is known of runs whose process ended before it answered: nothing."""
+    reason = (
+        f"a process that took runs from seed {seeds[0]} on was killed and gave no answer; the runs from "
+        "there on are missing: take them with fewer --jobs"
+    )
+    return RunResult(
+        core, f"{core}-{seeds[0]}", seeds[0], Outcome.UNKNOWN, (), 0, 0.0, 0, 0, 0, 0, 0, {}, {}, (reason,)
+    )
+
+
+def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], int]:
+    core_of(core, settings.planted)  # what is loaded once is not the runs' own time
+    begun = time.process_time_ns()
+    return [run_seed(core, seed, settings) for seed in seeds], time.process_time_ns() - begun

@@ -1,0 +1,187 @@
+"""A core, a seed and settings give one result, always the same: on any machine, in any process.
+
+`run_seed` keeps nothing between its calls but what it has loaded, so that runs can be spread over processes
+and machines in any way. This module knows no protocol: it takes cores by their names in the catalogue.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.judge.history import Finding
+from antiphon.conformance.report.diagram import Diagram
+from antiphon.conformance.run.swarm.chance import Script, draw
+from antiphon.conformance.run.swarm.judging import judge, shows_order, symptoms
+from antiphon.conformance.run.swarm.log import Actions, Log
+from antiphon.conformance.run.swarm.picture import Picture
+from antiphon.conformance.run.swarm.running import Ending, run
+from antiphon.conformance.run.swarm.schedule import Schedule
+from antiphon.conformance.run.swarm.settings import FaultKind, Settings
+from antiphon.conformance.run.swarm.shrinking import shrink
+from antiphon.conformance.run.swarm.words import told
+from antiphon.impl.protocols.core import Implementation
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.foreign import foreign
+from antiphon.spec.lang.hints import known_names
+
+__all__ = ["RunResult", "core_of", "pictured", "run_schedule", "run_seed", "shortened"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What one run showed.
+
+    `name` is what the run is called, and stands in its logs. `reasons` say why it did not hold; `symptoms` is
+    that in rough words. `messages` counts what was sent by kind, one message to all as one; `actions` the
+    steps that cores took of their own accord. `schedule` and `logs` (one file a
+    process) are there unless the run held and nobody asked for logs.
+    """
+
+    core: str
+    name: str
+    seed: int | None
+    outcome: Outcome
+    faults: tuple[FaultKind, ...]
+    steps: int
+    ms: float
+    sent: int
+    lost: int
+    duplicated: int
+    reordered: int
+    delivered: int
+    messages: Mapping[str, int]
+    actions: Mapping[str, int]
+    reasons: tuple[str, ...] = ()
+    symptoms: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    schedule: Schedule | None = None
+    logs: tuple[bytes, ...] = ()
+
+    def __repr__(self) -> str:
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        reason = f", {self.reasons[0]}" if self.reasons else ""
+        return f"<RunResult of {self.core}: {self.outcome.value}{seed}{reason}>"
+
+    def __str__(self) -> str:
+        """The outcome, every reason, and what happens to the group in the run."""
+        schedule = [] if self.schedule is None else told(self.schedule)
+        return "\n".join([repr(self)[1:-1], *self.reasons, *schedule])
+
+
+@cache
+def core_of(name: str, planted: str | None = None) -> Implementation[Any]:
+    """The implementation of a protocol as groups run it, with a planted fault if one is named.
+
+    Raises:
+        SpecError: no such protocol or fault; the known ones are listed.
+        Raised: the implementation cannot be made.
+    """
+    bound = bound_protocol(name)
+    if bound.implementation is None:
+        raise SpecError(f"the binding of {name!r} names no implementation that a group could run")
+    if planted is not None and planted not in bound.faults:
+        raise SpecError(
+            f"{name} has no planted fault {planted!r}; {known_names(planted, sorted(bound.faults))}"
+        )
+    with foreign(SpecError):
+        return bound.implementation(planted)
+
+
+def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult:  # noqa: B008 - frozen
+    """Take the run that a seed draws, and judge it.
+
+    Raises:
+        SpecError: as `core_of`.
+    """
+    implementation = core_of(core, settings.planted)
+    faults, drawn, weather = draw(seed, settings, implementation)
+    counted = Actions()
+    ending = run(implementation, drawn, weather, settings, tracer=counted)
+    found = symptoms(ending)
+    if not found and not settings.logs and shows_order(drawn):
+        result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
+        return dataclasses.replace(result, seed=seed, faults=faults)
+    met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
+    result = dataclasses.replace(run_schedule(core, met, settings, seed), faults=faults)
+    if result.symptoms == found:
+        return result
+    told = f"taken again the run went otherwise: {found or 'holds'}, then {result.symptoms or 'holds'}"
+    return dataclasses.replace(result, outcome=Outcome.UNKNOWN, reasons=(told,))
+
+
+def run_schedule(
+    core: str,
+    schedule: Schedule,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    seed: int | None = None,
+    name: str = "",
+) -> RunResult:
+    """Take the run of a schedule with a log, and judge it. `seed` is what the schedule was drawn from, if it
+    was; its logs say so (else 0). The run is called `name`; without one, by its core and seed.
+
+    Raises:
+        SpecError: as `core_of`.
+    """
+    log = Log(schedule.members)
+    ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log)
+    found = symptoms(ending)
+    outcome, judged, reasons = judge(ending, log, drawn=seed is not None)
+    if found and outcome is Outcome.HOLDS:
+        outcome, reasons = Outcome.UNKNOWN, (f"the judge finds nothing of this: {', '.join(found)}",)
+    name = name or f"{core}-{'schedule' if seed is None else seed}"
+    return dataclasses.replace(
+        _result(core, name, ending, log, outcome),
+        seed=seed,
+        reasons=reasons,
+        symptoms=found,
+        findings=judged.findings,
+        schedule=schedule,
+        logs=log.lines(name, core, seed or 0, len(schedule.broadcasts)),
+    )
+
+
+def shortened(
+    result: RunResult, settings: Settings, progress: Callable[[Schedule], None] = lambda _: None
+) -> RunResult:
+    """A failing run with a shorter schedule that fails alike; the same if there is none.
+
+    Args:
+        result: the run, with its schedule.
+        settings: the settings of the run.
+        progress: called with each shorter schedule.
+    """
+    assert result.schedule is not None, f"{result.name} was not kept"
+    assert result.symptoms, f"{result.name} has not failed"
+    implementation, symptom = core_of(result.core, settings.planted), result.symptoms[0]
+
+    def fails(schedule: Schedule) -> bool:
+        found = symptoms(run(implementation, schedule, Script(schedule), settings))
+        return symptom in found
+
+    shorter = shrink(result.schedule, fails, implementation.network, progress)
+    return run_schedule(result.core, shorter, settings, result.seed, f"{result.name}-short")
+
+
+def pictured(result: RunResult, settings: Settings) -> Diagram:
+    """The space-time diagram of a run that has a schedule."""
+    assert result.schedule is not None, f"{result.name} was not kept"
+    picture = Picture(result.schedule.members)
+    run(core_of(result.core, settings.planted), result.schedule, Script(result.schedule), settings, picture)
+    return picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
+
+
+def _result(core: str, name: str, ending: Ending, counted: Actions, outcome: Outcome) -> RunResult:
+    network = ending.network
+    delivered = sum(map(len, network.deliveries))
+    return RunResult(
+        core, name, None, outcome, (), network.steps, network.now, network.sent, network.lost,
+        network.duplicated, network.reordered, delivered, network.transmissions, counted.actions,
+    )  # fmt: skip

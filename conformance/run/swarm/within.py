@@ -1,0 +1,81 @@
+"""What a bounded model allows in a run, so that runs of a swarm can be drawn within it.
+
+Who may broadcast which message is seen in the model's own steps. How many datagrams may be lost, and whether
+timers are counted, its constants say: `losses` and `timeouts`. What else it counts is not known here: a run
+that needs more leaves the model, and is a run all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.compare.bindings.core_binding import SENDING
+from antiphon.conformance.run.swarm.settings import Budget, FaultKind, Settings
+from antiphon.conformance.run.swarm.swarm import core_of
+from antiphon.model.engines import transitions_of
+from antiphon.model.explore.explorer import Visitor, walk
+from antiphon.spec.lang import SpecError
+from antiphon.spec.services import Message, Process
+
+__all__ = ["within_model"]
+
+
+def within_model(protocol: str) -> Settings:
+    """Settings whose runs stay within the model that lockstep walks for this protocol, as far as drawing can
+    see to it: its members, its messages, its losses.
+
+    Raises:
+        SpecError: no such protocol, one without an implementation, a model that does not say how many
+            processes and messages it has, or an error on the explored part.
+    """
+    core_of(protocol)
+    bound = bound_protocol(protocol)
+    program = bound.bind(**bound.small).program
+    constants = program.constants
+    for name in ("processes", "messages"):
+        if name not in constants:
+            told = f"how many {name} a run has says a constant {name!r}, and its model has none"
+            raise SpecError(f"{protocol}: {told}")
+    edges, seen = transitions_of(program), _Steps()
+    space, _ = walk(edges, seen)
+    if space.failure is not None:
+        raise space.failure
+    sources: list[set[int]] = [set() for _ in range(int(constants["messages"]))]
+    for step in map(edges.step, seen.numbers):
+        if step.action in SENDING:
+            first = {kind: next((a for a in step.arguments if isinstance(a, kind)), None) for kind in _WHO}
+            process, message = (first[kind] for kind in _WHO)
+            if process is not None and message is not None:
+                sources[message.index].add(process.index)
+    if not all(sources):
+        raise SpecError(
+            f"{protocol}: nobody broadcasts some message of its model, so that no run is within it"
+        )
+    budget = Budget(
+        losses=int(constants.get("losses", 0)),
+        sources=tuple(tuple(sorted(members)) for members in sources),
+        timers="timeouts" not in constants,
+    )
+    kinds = {FaultKind.REORDERING, FaultKind.SKEW} | ({FaultKind.LOSS} if budget.losses else set())
+    return Settings(
+        members=int(constants["processes"]),
+        messages=len(sources),
+        faults=tuple(kind for kind in FaultKind if kind in kinds),
+        within=budget,
+    )
+
+
+_WHO = (Process, Message)
+
+
+class _Steps(Visitor):
+    """The numbers of all steps that are enabled anywhere."""
+
+    def __init__(self) -> None:
+        self.numbers: set[int] = set()
+
+    def transitions(self, _state: int, moves: Sequence[tuple[int, Any]]) -> None:
+        """Keep them."""
+        self.numbers.update(number for number, _ in moves)

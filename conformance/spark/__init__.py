@@ -1,0 +1,1 @@
+"""Many logs, many states: what runs on Spark."""

@@ -1,0 +1,11 @@
+"""Which transitions of a bounded model have runs of the real cores exercised, and which never?
+
+A run is read as a path of the model (`steps`), the model is walked once as a checker walks it (`model`), and
+the two are joined on Spark, as tables of a lake (`joined`).
+"""
+
+from antiphon.conformance.spark.coverage.joined import Coverage, Exercised, coverage, rows_of
+from antiphon.conformance.spark.coverage.model import Model
+from antiphon.conformance.spark.coverage.steps import Path, Reader, Transition
+
+__all__ = ["Coverage", "Exercised", "Model", "Path", "Reader", "Transition", "coverage", "rows_of"]

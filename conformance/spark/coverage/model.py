@@ -1,0 +1,171 @@
+"""The bounded model as a table: a row a transition, and a shortest way to each of them.
+
+A model lets a process wait before each of its own steps, and a core does at once what it can. Transitions are
+*prompt* that a path has on which processes do so: no run takes another one.
+
+This module knows no run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import pyarrow as pa
+
+from antiphon.conformance.compare.bindings.core_binding import CoreBinding
+from antiphon.model.bounds import UNBOUNDED, Bounds
+from antiphon.model.engines import Transitions, transitions_of
+from antiphon.model.explore.explorer import Visitor, path, walk
+from antiphon.model.notation import compact_step
+from antiphon.model.trace import Trace, replay
+
+__all__ = ["MODEL", "Model", "key"]
+
+MODEL: Final = pa.schema(
+    [
+        ("before", pa.binary()),
+        ("step", pa.string()),
+        ("action", pa.string()),
+        ("depth", pa.int32()),
+        ("state", pa.int64()),
+        ("prompt", pa.bool_()),
+    ]
+)
+"""One row a transition: the packed state, the step in short notation, how many steps lead to the state, its
+number in the order of discovery, and whether it is prompt."""
+
+_ROWS: Final = 1 << 16
+
+
+def key(packed: int) -> bytes:
+    """A packed state as a table has it."""
+    return packed.to_bytes(-(-packed.bit_length() // 8) or 1, "little")
+
+
+class Model:
+    """All states and transitions of a binding's program within bounds; `complete`: there are no others."""
+
+    def __init__(self, binding: CoreBinding[Any], bounds: Bounds = UNBOUNDED) -> None:
+        """Raises SpecError: the specification has an error on the explored part."""
+        program = self.program = binding.program
+        self._binding = binding
+        self._edges, moves = transitions_of(program), _Moves()
+        self._space, explorer = walk(self._edges, moves, bounds)
+        if self._space.failure is not None:
+            raise self._space.failure
+        self._moves, self._levels = moves.found, explorer.position.levels
+        self.complete, self.states = explorer.complete, len(self._space)
+
+    @property
+    def id(self) -> str:
+        """Names the model by its specification, its constants and how far it was walked."""
+        asked = [self.program.name, dict(self.program.constants), self.states, len(self._moves), MODEL.names]
+        return hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """All transitions, as `MODEL` says."""
+        step, told, prompt = self._edges.step, {}, self._prompt()
+        rows: list[tuple[bytes, str, str, int, int, bool]] = []
+        depth = 0
+        for state, moves in enumerate(self._moves):
+            while depth + 1 < len(self._levels) and self._levels[depth + 1] <= state:
+                depth += 1
+            before = key(self._space.packed[state])
+            for number, _ in moves:
+                if number not in told:
+                    told[number] = (compact_step(step(number)), step(number).action)
+                rows.append((before, *told[number], depth, state, (state, number) in prompt))
+            if len(rows) >= _ROWS:
+                yield _batch(rows)
+                rows = []
+        yield _batch(rows)
+
+    def _prompt(self) -> set[tuple[int, int]]:
+        """The prompt transitions, as state and number."""
+        return _Prompt(self._edges, self._moves, self._binding).found
+
+    def trace(self, state: int, step: str) -> Trace:
+        """A shortest way to a state, and from there this step, as CPython executes them."""
+        states = path(self._space, state)
+        steps = [next(n for n, after in self._moves[a] if after == b) for a, b in pairwise(states)]
+        steps.append(next(n for n, _ in self._moves[state] if compact_step(self._edges.step(n)) == step))
+        return replay(
+            self.program, self._space.value(states[0]), [self._edges.step(number) for number in steps],
+            why=f"no run has taken {step} here",
+        )  # fmt: skip
+
+
+class _Moves(Visitor):
+    """The transitions of each state that was expanded."""
+
+    def __init__(self) -> None:
+        self.found: list[Sequence[tuple[int, int]]] = []
+
+    def transitions(self, _state: int, moves: Sequence[tuple[int, int]]) -> None:
+        """Keep them."""
+        self.found.append(moves)
+
+
+class _Prompt:
+    """The transitions `found` that are taken where processes do at once what they can."""
+
+    def __init__(
+        self, edges: Transitions, moves: Sequence[Sequence[tuple[int, int]]], binding: CoreBinding[Any]
+    ) -> None:
+        self.found: set[tuple[int, int]] = set()
+        self._moves, self._binding, self._edges = moves, binding, edges
+        self._known: dict[int, tuple[bool, int | None]] = {}
+        rest = {0}
+        for process in range(binding.members):
+            rest = self._settled(rest, process)
+        left = list(rest)
+        while left:
+            for after in self._after(left.pop()) - rest:
+                rest.add(after)
+                left.append(after)
+
+    def _out(self, state: int) -> Iterator[tuple[int, int, bool, int | None]]:
+        """The steps from here: the number, where it leads, whether a process takes it of its own accord, and
+        which one it concerns.
+        """
+        for number, after in self._moves[state] if state < len(self._moves) else ():
+            if number not in self._known:
+                step = self._edges.step(number)
+                own = step.action in self._binding.internal
+                self._known[number] = own, self._binding.stimulus(step).process
+            yield number, after, *self._known[number]
+
+    def _after(self, state: int) -> set[int]:
+        """Where one thing leads that happens to a process, which then does what it can, or to the network."""
+        ends: set[int] = set()
+        for number, after, own, process in self._out(state):
+            if not own:
+                self.found.add((state, number))
+                ends |= {after} if process is None else self._settled({after}, process)
+        return ends
+
+    def _settled(self, states: set[int], me: int) -> set[int]:
+        """Where these lead when a process has done what it can."""
+        ends: set[int] = set()
+        passed, left = set(states), list(states)
+        while left:
+            state = left.pop()
+            moves = [(n, after) for n, after, own, process in self._out(state) if own and process == me]
+            if not moves:
+                ends.add(state)
+            for number, after in moves:
+                self.found.add((state, number))
+                if after not in passed:
+                    passed.add(after)
+                    left.append(after)
+        return ends
+
+
+def _batch(rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else [()] * len(MODEL)
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MODEL, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=MODEL)

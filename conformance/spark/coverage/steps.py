@@ -1,0 +1,225 @@
+"""A run of real cores is read as a path of the bounded model, for as far as it stays within it.
+
+1. What a core was told or did is matched with the one step that the model enables for it in the state where
+   the path stands: a reception by the packet that the message stands for, a timer by its name, a message that
+   never came by the packet that is lost, when it is sent. Steps that a process takes on its own accord
+   follow each of these, as cores take them.
+2. Where no step is enabled, or several could be meant, the path ends: the rest of the run is outside of the
+   model, and counts for nothing.
+3. Wherever a core rests, what it shows is compared with the state of the path, variable by variable. A path
+   ends where they differ: no transition is exercised because its name was called.
+
+This module knows no protocol; the binding does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.bindings.binding import Refused, Stimulus
+from antiphon.conformance.compare.bindings.core_binding import SENDING, CoreBinding, payload_of
+from antiphon.conformance.run.swarm import Broadcasts, Deed, Receives, Rests, Sends, Steps
+from antiphon.model.engines import transitions_of
+from antiphon.spec.lang import Step
+from antiphon.spec.lang.types import MapOf
+from antiphon.spec.services import Message
+
+__all__ = ["Path", "Reader", "Transition"]
+
+
+class Transition(NamedTuple):
+    """One of the model, from packed state to packed state, by the step of this number."""
+
+    before: int
+    number: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Path:
+    """How far a run is a path of the model; `left`: at what it went on outside of it, with so many deeds."""
+
+    transitions: list[Transition] = field(default_factory=list)
+    left: str = ""
+    outside: int = 0
+
+
+class _Left(Exception):
+    """The run leaves the model at this."""
+
+
+class _Known(NamedTuple):
+    """A step, and whom it concerns."""
+
+    step: Step
+    stimulus: Stimulus
+    internal: bool
+
+
+class Reader:
+    """Reads runs as paths of the bounded model of one binding."""
+
+    def __init__(self, binding: CoreBinding[Any]) -> None:
+        self.binding = binding
+        self.edges = transitions_of(binding.program)
+        (start,) = self.edges.program.reference.initial()
+        self.start = self.edges.pack(start)
+        self.timed = {action.name for action in binding.program.module.actions} - binding.internal
+        self._moves: dict[int, list[tuple[int, int]]] = {}
+        self._known: list[_Known] = []
+
+    def path(self, deeds: Sequence[Deed]) -> Path:
+        """Read one run."""
+        walk, at = _Walk(self), 0
+        try:
+            walk.begin()
+            for at, deed in enumerate(deeds):
+                walk.take(deed, deeds[at + 1 :])
+        except _Left as left:
+            outside = sum(isinstance(deed, Broadcasts | Receives | Steps) for deed in deeds[at:])
+            return Path(walk.done, str(left), outside)
+        return Path(walk.done)
+
+    def moves(self, state: int) -> list[tuple[int, int]]:
+        """Every step out of a state, and where it leads."""
+        found = self._moves.get(state)
+        if found is None:
+            found = self._moves[state] = self.edges.successors(state)
+        return found
+
+    def known(self, number: int) -> _Known:
+        """The step of this number."""
+        while number >= len(self._known):
+            step = self.edges.step(len(self._known))
+            internal = step.action in self.binding.internal
+            self._known.append(_Known(step, self.binding.stimulus(step), internal))
+        return self._known[number]
+
+
+class _Walk:
+    """One run: where its path stands."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader, self._binding = reader, reader.binding
+        self.state = reader.start
+        self.done: list[Transition] = []
+        self._names: dict[bytes, bytes] = {}
+        self._flying: Counter[object] = Counter()
+
+    def begin(self) -> None:
+        """What processes do of their own accord before anything happens. Raises _Left."""
+        for process in range(self._binding.members):
+            self._settle(process, ())
+
+    def take(self, deed: Deed, later: Sequence[Deed]) -> None:
+        """The steps of a deed, which these follow. Raises _Left."""
+        match deed:
+            case Broadcasts(process=me, payload=payload):
+                self._one(self._enabled(me, lambda k: k.step.action in SENDING)[:1], "broadcast")
+                number = self.done[-1].number
+                message = next(a for a in self._reader.known(number).step.arguments if isinstance(a, Message))
+                self._names[payload] = payload_of(message)
+                self._settle(me, later)
+            case Receives(process=me, name=(sender, _, _), message=message):
+                packet = self._packet(sender, me, message)
+                self._flying[packet] -= 1
+                self._one(self._enabled(me, lambda k: _takes(k, sender, packet)), f"receive {_kind(message)}")
+                self._settle(me, later)
+            case Steps(process=me, action=action) if action in self._reader.timed:
+                self._one(self._enabled(me, lambda k: k.step.action == action), action)
+                self._settle(me, later)
+            case Sends(process=me, name=(_, _, to), message=message, arrives=arrives):
+                packet = self._packet(me, to, message)
+                self._flying[packet] += arrives
+                if packet is not None and not self._flying[packet]:
+                    lost = self._enabled(None, lambda k: k.stimulus.packet == packet)
+                    self._one(lost, f"lose {_kind(message)}")
+            case Rests(process=me, snapshot=snapshot):
+                self._settle(me, later)
+                self._compare(me, snapshot)
+
+    def _enabled(self, me: int | None, wanted: Callable[[_Known], bool]) -> list[tuple[int, int]]:
+        """The moves of a process from here that are wanted."""
+        known = self._reader.known
+        return [
+            (number, after)
+            for number, after in self._reader.moves(self.state)
+            if known(number).stimulus.process == me and wanted(known(number))
+        ]
+
+    def _one(self, moves: Sequence[tuple[int, int]], what: str) -> None:
+        """Take the only one of these."""
+        if len(moves) != 1:
+            raise _Left(f"{what}: {'not enabled' if not moves else 'several steps are meant'}")
+        ((number, after),) = moves
+        self.done.append(Transition(self.state, number, after))
+        self.state = after
+
+    def _settle(self, me: int, later: Sequence[Deed]) -> None:
+        """What the process does of its own accord now; of several steps the one that it told."""
+        told = deque(_told(me, later, self._binding))
+        while moves := self._enabled(me, lambda k: k.internal):
+            if len(moves) > 1 and told:
+                action = told[0]
+                moves = [move for move in moves if self._reader.known(move[0]).step.action == action]
+            self._one(moves, "a step of its own")
+            if told and self._reader.known(self.done[-1].number).step.action == told[0]:
+                told.popleft()
+
+    def _packet(self, sender: int, to: int, message: Any) -> object:
+        """The packet that a message stands for, whose payloads have the names of the model."""
+        if not self._binding.channel:
+            return None
+        try:
+            return self._binding.packet(sender, to, _renamed(message, self._names))
+        except Refused as refused:
+            raise _Left(f"{_kind(message)}: no packet of the model") from refused
+
+    def _compare(self, me: int, snapshot: Any) -> None:
+        """What a core shows where it rests is what the path has."""
+        program = self._binding.program
+        shown = self._binding.project(me, _renamed(snapshot, self._names))
+        state = dict(zip(program.variables, self._reader.edges.unpack(self.state), strict=True))
+        for name, value in shown.items():
+            if isinstance(program.domains[name].type, MapOf) and state[name][me] != value:
+                raise _Left(f"{name}: the core stands elsewhere")
+
+
+def _told(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
+    """The own steps of a process that follow in a row."""
+    for deed in later:
+        if not (isinstance(deed, Steps) and deed.process == me and deed.action in binding.internal):
+            return
+        yield deed.action
+
+
+def _takes(known: _Known, sender: int, packet: object) -> bool:
+    """Whether a step takes what this sender has sent."""
+    link = known.stimulus.link
+    if link is not None:
+        return link.sender == sender
+    return known.stimulus.packet is not None and known.stimulus.packet == packet
+
+
+def _kind(message: Any) -> str:
+    return type(message).__name__
+
+
+def _renamed(value: Any, names: dict[bytes, bytes]) -> Any:
+    """A message or snapshot with payloads by their names in the model."""
+    match value:
+        case bytes():
+            return names.get(value, value)
+        case msgspec.Struct():
+            fields = {name: _renamed(getattr(value, name), names) for name in value.__struct_fields__}
+            return msgspec.structs.replace(value, **fields)
+        case tuple():
+            items = [_renamed(item, names) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value

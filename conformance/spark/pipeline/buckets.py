@@ -1,0 +1,140 @@
+"""Rows come into buckets in two steps, by files alone: each task that reads writes its rows bucket by bucket,
+then one task a bucket sorts what all have written for it.
+
+1. A row is in the bucket that Spark would put it into, its hash of the key modulo the number of buckets, so
+   that Spark may be told that the files are a bucketed table.
+2. A spill is one file of Arrow a chunk: bucket after bucket, then again from the first, as often as memory is
+   full. The place of a batch in it tells its bucket.
+3. A bucket is one file of Parquet, sorted, nothing before everything.
+4. Files are written beside their place and renamed, under names and with contents that a second attempt has
+   too.
+
+Java never holds a row. Its exchange between two steps in Python would copy each five times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import ipc, parquet
+
+from antiphon.conformance.spark.pipeline.columns import ARROW
+
+KEY: Final = ("run", "source", "count")
+"""By what rows are in buckets, and sorted in each."""
+
+_SPILL_ROWS: Final = 200_000
+"""So many rows are held before they are spilled: some 30 MB."""
+
+Words = npt.NDArray[np.uint32]
+
+
+class Spill:
+    """The rows of one chunk on their way into buckets; a context, whose file is in its place when it ends
+    well.
+    """
+
+    def __init__(self, path: Path, buckets: int) -> None:
+        self.path, self.buckets = path, buckets
+        self.held: list[pa.RecordBatch] = []
+        self.rows = 0
+        self._partial = path.with_name(f".{path.name}-partial")
+
+    def __enter__(self) -> Self:
+        self._file = ipc.new_file(self._partial, ARROW, options=ipc.IpcWriteOptions(compression="lz4"))
+        return self
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self.held.append(batch)
+        self.rows += batch.num_rows
+        if self.rows >= _SPILL_ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        table = pa.Table.from_batches(self.held, ARROW).combine_chunks()
+        self.held, self.rows = [], 0
+        bucket = buckets_of(table, self.buckets)
+        order = np.argsort(bucket, kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=self.buckets)).tolist()
+        if self.buckets > 1:
+            table = table.take(order)
+        for begin, end in zip([0, *ends], ends, strict=False):
+            part = table.slice(begin, end - begin).combine_chunks()
+            self._file.write_batch((part.to_batches() or [pa.RecordBatch.from_pylist([], ARROW)])[0])
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and self.held:
+            self._write()
+        self._file.close()
+        if kind is None:
+            self._partial.rename(self.path)
+
+
+def writes_buckets(
+    spills: str, place: str, buckets: int
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What writes the buckets whose numbers it is given, and tells how many rows they have."""
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for bucket in batch.column(0).to_pylist():
+                rows = _write_bucket(Path(spills), Path(place), bucket, buckets)
+                yield pa.RecordBatch.from_pydict({"rows": [rows]})
+
+    return write
+
+
+def _write_bucket(spills: Path, place: Path, bucket: int, buckets: int) -> int:
+    parts = [pa.RecordBatch.from_pylist([], ARROW)]
+    for path in sorted(spills.glob("*.arrow")):
+        with pa.memory_map(str(path)) as source, ipc.open_file(source) as spill:
+            parts += [spill.get_batch(k) for k in range(bucket, spill.num_record_batches, buckets)]
+    table = pa.Table.from_batches(parts, ARROW).combine_chunks()
+    del parts
+    keys = [np.where(valid, values, -1) for values, valid in map(_numbers, table.select(KEY).columns)]
+    # Spark knows the bucket by the end of the file's name.
+    name = f"part-{bucket:05}_{bucket:05}.parquet"
+    partial = place / f".{name}-partial"
+    parquet.write_table(table.take(np.lexsort(keys[::-1])), partial)
+    partial.rename(place / name)
+    return int(table.num_rows)
+
+
+def buckets_of(table: pa.Table, buckets: int) -> npt.NDArray[np.int32]:
+    """Of each row the bucket, as Spark computes it: Murmur3 of the columns of the key, one after the other,
+    each with the hash so far as its seed; a value that is not there leaves that as it is.
+    """
+    hashes = np.full(table.num_rows, 42, np.uint32)
+    for values, valid in map(_numbers, table.select(KEY).columns):
+        words = values.view(np.uint64)
+        mixed = _mixed(_mixed(hashes, words.astype(np.uint32)), (words >> np.uint64(32)).astype(np.uint32))
+        hashes = np.where(valid, _finished(mixed ^ np.uint32(8)), hashes)
+    return np.mod(hashes.view(np.int32), np.int32(buckets))
+
+
+def _numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    return column.fill_null(0).to_numpy(), column.is_valid().to_numpy()
+
+
+def _rotated(words: Words, by: int) -> Words:
+    return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
+
+
+def _mixed(hashes: Words, words: Words) -> Words:
+    words = _rotated(words * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+    return _rotated(hashes ^ words, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+
+
+def _finished(hashes: Words) -> Words:
+    hashes = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    hashes = (hashes ^ (hashes >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return hashes ^ (hashes >> np.uint32(16))

@@ -1,0 +1,159 @@
+"""The logs of many runs are judged one by one in this process, by the judge that tasks of Spark call.
+
+A run is read whole, judged and forgotten, so that the memory is that of the largest run. With several jobs
+runs are judged side by side in processes. This module needs no Spark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from antiphon.conformance.children import done_by_children
+from antiphon.conformance.judge.history import Finding, judge_run, properties_of
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.spark.pipeline.errors import PipelineError
+from antiphon.conformance.spark.pipeline.report import SHOWN_MAX, Damage, RunVerdict, VerifyReport
+from antiphon.conformance.spark.pipeline.runs import FoundRun
+from antiphon.model.verdict import Outcome
+
+BYTES_MAX: Final = 200 << 20
+"""Logs of so many bytes are judged here unless Spark is asked for: two million events, which take a minute of
+a processor, about as long as Spark takes to start and to judge them (`benchmarks/judging.py`).
+"""
+
+_COMPRESSION: Final = 10
+"""About so many times as large is a log as its compressed copy."""
+_RUN_BYTES: Final = 6_000
+"""A run costs as much as so many bytes more: two milliseconds."""
+_ALONE_BYTES: Final = 20 << 20
+"""Less than this is judged before other processes have started."""
+
+
+def volume(runs: Sequence[FoundRun]) -> int:
+    """About how many bytes the logs of these runs have, decompressed, and as many as runs themselves cost."""
+    return _RUN_BYTES * len(runs) + sum(
+        run.size * (1 if all(name.endswith(".ndjson") for _, name in run.logs) else _COMPRESSION)
+        for run in runs
+    )
+
+
+class _Judged(NamedTuple):
+    """What is known of one run."""
+
+    verdicts: list[tuple[Outcome, Finding, str]]
+    damage: list[Damage]
+    faults: int
+    events: int
+    hints: tuple[str, ...]
+
+
+def judge_here(
+    runs: Sequence[FoundRun],
+    promise: Collection[str],
+    tell: Callable[[str], None] | None = None,
+    jobs: int = 1,
+) -> VerifyReport:
+    """Judge these runs.
+
+    Args:
+        runs: runs on a file system of this machine.
+        promise: what the system promises.
+        tell: is told now and then how far the work is.
+        jobs: so many processes judge, if there is enough to do. They start as `multiprocessing` spawns them.
+    """
+    names = properties_of(promise)
+    counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
+    judged: Counter[str] = Counter()
+    broken: dict[str, list[RunVerdict]] = {name: [] for name in names}
+    unknown: dict[str, str] = {}
+    damage: list[Damage] = []
+    hints: set[str] = set()
+    faults = events = 0
+    for number, (run, found) in enumerate(zip(runs, _judged(runs, promise, jobs), strict=True), 1):
+        for outcome, finding, told in found.verdicts:
+            counts[finding.property][outcome] += 1
+            judged[finding.property] += finding.judged
+            if outcome is Outcome.VIOLATED and len(broken[finding.property]) < SHOWN_MAX:
+                broken[finding.property].append(RunVerdict(run.name, outcome, finding))
+            elif outcome is Outcome.UNKNOWN:
+                unknown.setdefault(finding.property, f"{run.name}: {told}")
+        damage += found.damage[: SHOWN_MAX - len(damage)]
+        faults += found.faults
+        events += found.events
+        hints.update(found.hints)
+        if tell is not None:
+            tell(f"{number:,} of {len(runs):,} runs")
+    return VerifyReport(
+        counts=counts,
+        verdicts=tuple(_in_turn(broken))[:SHOWN_MAX],
+        damage=tuple(damage),
+        violated=sum(counter[Outcome.VIOLATED] for counter in counts.values()),
+        faults=faults,
+        runs=len(runs),
+        suspects=len(runs),
+        events=events,
+        judged={name: judged[name] for name in names},
+        unknown=unknown,
+        hints=tuple(sorted(hints)),
+    )
+
+
+def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> Iterator[_Judged]:
+    """What is known of each run, in their order."""
+    judge = partial(_judge, tuple(promise) if not isinstance(promise, str) else (promise,))
+    if jobs == 1 or len(runs) == 1 or volume(runs) < _ALONE_BYTES:
+        yield from map(judge, runs)
+        return
+    most = max(1, len(runs) // (8 * jobs))
+    shares = [runs[at : at + most] for at in range(0, len(runs), most)]
+    try:
+        for found in done_by_children(min(jobs, len(shares)), "spawn", partial(_judge_all, judge), shares):
+            yield from found
+    except BrokenProcessPool as error:
+        raise PipelineError(
+            "a process that judged logs was killed, as where memory is short: judge fewer at a time, or on "
+            "Spark (--master)"
+        ) from error
+
+
+def _judge_all(judge: Callable[[FoundRun], _Judged], runs: Sequence[FoundRun]) -> list[_Judged]:
+    return list(map(judge, runs))
+
+
+def _judge(promise: tuple[str, ...], found: FoundRun) -> _Judged:
+    run = load_run(found.path)
+    findings = judge_run(run, promise)
+    own = Path(found.path)
+    damage = [
+        Damage(
+            found.name,
+            None if problem.path == own else _process_of(problem.path.name),
+            str(problem.path),
+            problem.line,
+            problem.reason,
+        )
+        for problem in run.problems
+    ]
+    return _Judged(
+        [(findings.outcome(each), each, findings.told(each)) for each in findings.findings],
+        damage[:SHOWN_MAX],
+        len(damage),
+        sum(map(len, run.events)),
+        findings.hints,
+    )
+
+
+def _process_of(name: str) -> int | None:
+    number = name.removeprefix("process-").partition(".")[0]
+    return int(number) if number.isdigit() else None
+
+
+def _in_turn(broken: dict[str, list[RunVerdict]]) -> Iterator[RunVerdict]:
+    """The first of each property, so that none hides another, then the second of each, and so on."""
+    for place in range(SHOWN_MAX):
+        yield from (verdicts[place] for verdicts in broken.values() if place < len(verdicts))

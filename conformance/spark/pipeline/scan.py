@@ -1,0 +1,182 @@
+"""Which runs are healthy is told by one pass over the rows, without a sort, and one exchange of a row a run.
+
+Rows come sorted by run and message, all rows of a message together (`lake`). So each message is judged alone,
+and each run by sums over its messages. A run is healthy, and keeps every property of total order, if
+
+1. its logs have no fault, and its facts are as `facts.Fact.SOUND` says;
+2. each message is broadcast once, by its source and nobody else, and is delivered; its source has delivered
+   less than its position when it broadcasts it; all its deliveries have one position, one number, and the
+   digest of its broadcast;
+3. each datagram is sent once, by its sender, and received by nobody but whom it is for, and only if sent;
+4. there are as many messages as the longest log has deliveries.
+
+Why that suffices. By 2 a message has one position, so no process delivers it twice, and by 4 each position
+up to the longest log's has one message: all processes deliver prefixes of one sequence (total, prefix and
+global order; numbers, which by 1 grow in each log). By 1 every correct process has all of it (agreement),
+and by 2 everything that is broadcast is in it (validity). Counting deliveries as time, each broadcast comes
+before its deliveries, and no log goes back: nothing comes before its cause; with datagrams 1 says so.
+
+What else may be promised (`facts_for`) such a run keeps too. What a source has broadcast stands in the one
+sequence in the order of broadcasts, if `SENDERS_ORDER`; so does what it had delivered before, by 2: FIFO and
+causal order, and, since nothing is left out, the reliable ones. Of views, decisions and suspicions it has
+none, so that nothing of them is kept: they are judged run by run, and so are runs in which there is too
+little to judge (`COMPARED`, `OF_ONE_SOURCE`).
+
+The reverse does not hold: a run that is not found healthy is a suspect, and the judge of `history` has the
+word. This module reads no file, and locates nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from antiphon.conformance.judge.history import PROPERTIES
+from antiphon.conformance.judge.history.finding import (
+    AGREEMENT,
+    BROADCAST_ONCE,
+    CAUSAL,
+    CAUSALITY,
+    DATAGRAM_INTEGRITY,
+    FIFO,
+    HANDOVER,
+    NO_DUPLICATION,
+    NO_VIOLATION,
+    RELIABLE_CAUSAL,
+    RELIABLE_FIFO,
+    UNIFORM_AGREEMENT,
+    UNIFORM_GLOBAL_ORDER,
+    UNIFORM_INTEGRITY,
+    UNIFORM_NUMBERING,
+    UNIFORM_PREFIX_ORDER,
+    UNIFORM_TOTAL_ORDER,
+    VALIDITY,
+)
+from antiphon.conformance.spark.pipeline.columns import CODES
+from antiphon.conformance.spark.pipeline.facts import Fact
+from antiphon.conformance.spark.pipeline.session import confs
+
+_OF_SENDERS: Final = {FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL}
+_TOLD: Final = {*PROPERTIES, NO_DUPLICATION, *_OF_SENDERS}
+
+
+def facts_for(properties: Collection[str]) -> Fact | None:
+    """Which facts a run needs beside what the pass tells, so that it keeps these properties; none if no facts
+    suffice.
+    """
+    if not set(properties) <= _TOLD:
+        return None
+    facts = Fact.SOUND | Fact.COMPARED
+    if _OF_SENDERS & set(properties):
+        facts |= Fact.SENDERS_ORDER | Fact.OF_ONE_SOURCE
+    return facts
+
+
+JUDGED: Final[Mapping[str, str]] = {
+    BROADCAST_ONCE: "broadcasts",
+    VALIDITY: "broadcasts",
+    UNIFORM_INTEGRITY: "deliveries",
+    NO_DUPLICATION: "deliveries",
+    UNIFORM_AGREEMENT: "owed",
+    AGREEMENT: "owed",
+    UNIFORM_TOTAL_ORDER: "shared",
+    UNIFORM_PREFIX_ORDER: "compared",
+    UNIFORM_GLOBAL_ORDER: "in_rows",
+    UNIFORM_NUMBERING: "deliveries",
+    DATAGRAM_INTEGRITY: "datagrams",
+    CAUSALITY: "events",
+    HANDOVER: "core",
+    NO_VIOLATION: "events",
+    FIFO: "of_one_source",
+    RELIABLE_FIFO: "of_one_source",
+    CAUSAL: "of_one_source + answers",
+    RELIABLE_CAUSAL: "of_one_source + answers",
+}
+"""How much each property is about in a healthy run, of the columns of `chunks.RUNS`."""
+
+
+_PLAN: Final = {
+    # A bucket is one file and is sorted: Spark believes that only if it is told to.
+    "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
+    "spark.sql.sources.bucketing.enabled": "true",
+    "spark.sql.sources.bucketing.autoBucketedScan.enabled": "false",
+    "spark.sql.execution.replaceHashWithSortAgg": "true",
+}
+
+
+@contextmanager
+def in_one_pass(session: SparkSession) -> Iterator[None]:
+    """The settings under which a plan of this module has no sort and one exchange."""
+    with confs(session, _PLAN):
+        yield
+
+
+def health_of(rows: DataFrame, facts: Fact = Fact.SOUND) -> DataFrame:
+    """Tell of each run whether it is healthy, and its logs have these facts. Takes `columns.EVENTS` as `lake`
+    opens them; gives run, healthy.
+    """
+    # One text, since Spark takes milliseconds for every operator of an expression that Python puts together.
+    return rows.sparkSession.sql(_QUERY, {"facts": int(facts)}, rows=rows)
+
+
+def _spread(name: str, where: str, column: str) -> dict[str, str]:
+    return {f"{name}_{end}": f"{end}(IF({where}, {column}, NULL))" for end in ("min", "max")}
+
+
+def _count(where: str) -> str:
+    return f"count(IF({where}, 1, NULL))"
+
+
+_BROADCAST, _DELIVER, _SEND, _RECEIVE, _RUN = (
+    f"kind = {CODES[kind]}" for kind in ("broadcast", "deliver", "send", "receive", "run")
+)
+_CONTENT: Final = f"({_BROADCAST} OR {_DELIVER})"
+
+_OF_MESSAGE: Final = {
+    "sent": _count(f"{_BROADCAST} AND process = source"),
+    "foreign": _count(f"{_BROADCAST} AND process <> source"),
+    "after": f"max(IF({_BROADCAST}, position, NULL))",
+    "got": _count(_DELIVER),
+    **_spread("position", _DELIVER, "position"),
+    **_spread("number", _DELIVER, "number"),
+    **_spread("high", _CONTENT, "high"),
+    **_spread("low", _CONTENT, "low"),
+    "datagrams": _count(f"{_SEND} AND process = source"),
+    "foreign_datagrams": _count(f"{_SEND} AND process <> source"),
+    "received": _count(_RECEIVE),
+    "meant_for": f"min(IF({_SEND}, peer, NULL))",
+    **_spread("receiver", _RECEIVE, "process"),
+    "deliveries": f"max(IF({_RUN}, position, NULL))",
+    "facts": f"max(IF({_RUN}, number, NULL))",
+}
+"""What is summed up of a message, of the datagram with the same two numbers, and of a run. Minima, maxima and
+counts of integers alone: they need no room that grows.
+"""
+
+_SAME: Final = " AND ".join(f"{name}_min = {name}_max" for name in ("position", "number", "high", "low"))
+_ONCE: Final = f"sent = 1 AND got > 0 AND after < position_min AND {_SAME}"
+_SOUND_MESSAGE: Final = f"(foreign = 0 AND ((sent = 0 AND got = 0) OR ({_ONCE})))"
+_TO_ITS_RECEIVER: Final = "(receiver_min = receiver_max AND receiver_min = meant_for)"
+_SOUND_DATAGRAM: Final = f"""(foreign_datagrams = 0 AND (
+    (datagrams = 0 AND received = 0) OR (datagrams = 1 AND (received = 0 OR {_TO_ITS_RECEIVER}))
+))"""
+
+_QUERY: Final = f"""
+WITH by_message AS (
+  SELECT run, source, `count`, {", ".join(f"{value} AS {name}" for name, value in _OF_MESSAGE.items())}
+  FROM {{rows}} GROUP BY run, source, `count`
+), judged AS (
+  SELECT run, deliveries, facts,
+    IF(source IS NULL OR ({_SOUND_MESSAGE} AND {_SOUND_DATAGRAM}), 0, 1) AS bad,
+    IF(got > 0, 1, 0) AS delivered
+  FROM by_message
+), by_run AS (
+  SELECT run, sum(bad) AS bad, sum(delivered) AS delivered, max(deliveries) AS deliveries, max(facts) AS facts
+  FROM judged GROUP BY run
+)
+SELECT run,
+  coalesce((facts & :facts) <=> :facts AND bad = 0 AND delivered = deliveries, false) AS healthy
+FROM by_run"""  # noqa: S608 - of constants

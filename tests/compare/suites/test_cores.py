@@ -1,0 +1,292 @@
+"""Every protocol core passes the suite, and the suite catches cores that break its rules."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.conformance.compare.suites import CoreSuite, Times, check_core
+from antiphon.conformance.compare.suites.values import mutable_parts
+from antiphon.impl.named import known_protocols
+from antiphon.impl.protocols.core import Identifier, Implementation, Send
+from antiphon.impl.protocols.horus import horus
+from antiphon.impl.protocols.rbp import MESSAGES, Core, Message
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.protocols.totem import totem
+from antiphon.spec.lang import SpecError
+
+QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
+"""A message and its number; the queues double four times what they wait, more where clocks differ."""
+
+
+class TestRbp(CoreSuite):
+    """Data and ACK, a millisecond each; eight times the longest interval; two such times and round trips."""
+
+    core = "antiphon.impl.protocols.rbp:rbp"
+    times = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
+    kept = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
+
+
+class TestRbpResilient(CoreSuite):
+    """The token comes back to the source of a message past who rests for a fifth of a second."""
+
+    core = "antiphon.impl.protocols.rbp_resilient:rbp_resilient"
+    times = Times(delivered_ms=450.0, waiting_ms=400.0, recovered_ms=3_000.0, circulating=3)
+    members = 2
+
+    def timed(self) -> Implementation[Any]:
+        return rbp_resilient(silence_ms=200.0)
+
+
+class TestDtp(CoreSuite):
+    """MSG and ACK, and who is named may still be on the way to be told; MSG and pass back off to 400 ms."""
+
+    core = "antiphon.impl.protocols.dtp:dtp"
+    times = Times(delivered_ms=3.0, waiting_ms=400.0, recovered_ms=1_000.0, circulating=2)
+    members = 2
+
+
+class TestTotal(CoreSuite):
+    """TOTAL's request, BCAST and suffix back off to eight times 50 ms."""
+
+    core = "antiphon.impl.protocols.total:total"
+    times = TestRbp.times
+
+
+class TestSequencer(CoreSuite):
+    """Only the queues wait."""
+
+    core = "antiphon.impl.protocols.sequencer:sequencer"
+    times = QUEUED
+
+
+class TestChangMaxemchuk(CoreSuite):
+    """The last updates stay in the buffer; each is a batch, larger or smaller than those of a run before."""
+
+    core = "antiphon.impl.protocols.chang_maxemchuk:chang_maxemchuk"
+    times = QUEUED
+    kept = frozenset({"endpoint.core._buffer[]"})
+
+
+class TestPinwheel(CoreSuite):
+    """As CM."""
+
+    core = "antiphon.impl.protocols.pinwheel:pinwheel"
+    times = QUEUED
+    kept = frozenset({"endpoint.core._buffer[]"})
+
+
+class TestTotem(CoreSuite):
+    """The token rests for a fifth of a second with each member that has nothing to multicast."""
+
+    core = "antiphon.impl.protocols.totem:totem"
+    times = Times(delivered_ms=620.0, waiting_ms=900.0, recovered_ms=1_500.0, circulating=2)
+
+    def timed(self) -> Implementation[Any]:
+        return totem(rest_ms=200.0)
+
+
+class TestHorus(CoreSuite):
+    """The token rests as long, whoever has something; a NAK and a status wait for 80 ms at most.
+
+    NAK's buffer has the last casts, which are larger or smaller.
+    """
+
+    core = "antiphon.impl.protocols.horus:horus"
+    kept = frozenset({"endpoint.core._layers[]._buffer[]"})
+    times = Times(delivered_ms=450.0, waiting_ms=200.0, recovered_ms=2_000.0, circulating=2)
+    members = 2
+
+    def timed(self) -> Implementation[Any]:
+        return horus(rest_ms=200.0)
+
+
+class KeepsOutputs(Core):
+    """What was sent is kept for ever."""
+
+    def outputs(self) -> list[Send[Message]]:
+        sends = super().outputs()
+        self.__dict__.setdefault("log", []).extend(sends)
+        return sends
+
+
+def leaking() -> Implementation[Message]:
+    return Implementation(MESSAGES, lambda me, members, tracer: KeepsOutputs(me, members, tracer=tracer))
+
+
+def test_a_core_that_leaks_fails_in_its_suite() -> None:
+    suite = type("Leaking", (TestRbp,), {"core": f"{__name__}:leaking"})()
+    with pytest.raises(AssertionError, match=r"\['endpoint.core.log'\] grow with the messages"):
+        suite.test_its_memory_stays_bounded_over_a_long_run()
+
+
+def test_every_core_has_a_suite() -> None:
+    suites = {suite.core.rpartition(":")[2].replace("_", "-") for suite in CoreSuite.__subclasses__()}
+    assert suites == set(known_protocols())
+
+
+STACK = """
+from antiphon.impl.protocols.core import Implementation, Network
+from antiphon.impl.protocols.horus import MESSAGES, Core
+
+def made():
+    def core(me, members, tracer):
+        return Core({layers!r}, me, members, tracer=tracer)
+    return Implementation(MESSAGES, core, Network.{network})
+"""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("stack", "network"),
+    [
+        ("NAK:COM", "LOSSY"),
+        ("FRAG:NAK:COM", "LOSSY"),
+        ("TOTAL:MBRSHIP", "FIFO"),
+        ("TOTAL:FRAG:MBRSHIP:FRAG:NAK:COM", "LOSSY"),
+        ("FRAG:TOTAL:MBRSHIP:FRAG:NAK:COM", "LOSSY"),
+    ],
+)
+def test_every_stack_of_layers_keeps_the_rules(
+    stack: str, network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that order nothing, and one over queues instead of NAK and COM."""
+    module = stack.replace(":", "_").lower()
+    text = STACK.format(layers=tuple(stack.split(":")), network=network)
+    (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    check_core(f"{module}:made")
+
+
+HEAD = """
+import time
+from antiphon.impl.protocols.core import Implementation, Send
+from antiphon.impl.protocols.rbp import MESSAGES, Core, Snapshot
+
+def made():
+    return Implementation(MESSAGES, lambda me, members, tracer: Faulty(me, members, tracer=tracer))
+
+class Faulty(Core):
+"""
+
+FAULTS = {
+    "a clock": (
+        """
+    def tick(self, now):
+        super().tick(time.monotonic() * 1000.0)
+""",
+        "differs from that of a core put to the same snapshot at another time",
+    ),
+    "an absolute deadline": (
+        """
+    def snapshot(self):
+        return super().snapshot()._replace(timers=tuple(self._deadlines.relative(0.0)))
+""",
+        "snapshot differs from that of a core put to the same snapshot at another time",
+    ),
+    "a variable that no snapshot has": (
+        """
+    heard = 0
+    def receive(self, sender, message, now):
+        self.heard += 1
+        super().receive(sender, message, now)
+    @property
+    def busy(self):
+        return super().busy or self.heard > 5
+""",
+        "busy differs",
+    ),
+    "a variable that is not restored": (
+        """
+    def restore(self, snapshot, now):
+        super().restore(snapshot._replace(passed=None), now)
+""",
+        "a core that was put to a snapshot has another one",
+    ),
+    "a list of its own": (
+        """
+    def outputs(self):
+        return self._outputs
+""",
+        "changing a list or counter that was handed out changes the core",
+    ),
+    "a counter of its own": (
+        """
+    @property
+    def violations(self):
+        self._violations["a planted kind"] = 1
+        return self._violations
+""",
+        "changing a list or counter that was handed out changes the core",
+    ),
+    "a view of its own state": (
+        """
+    def observe(self):
+        return super().observe() | {"numbers": self._queues.numbers}
+""",
+        "observe hands out the core's own state",
+    ),
+    "the payload of its caller": (
+        """
+    def broadcast(self, payload, now):
+        identifier = super().broadcast(payload, now)
+        self._queues.received[identifier] = payload
+        return identifier
+""",
+        "can be changed: .* is a bytearray",
+    ),
+    "a mutable snapshot": (
+        """
+    def snapshot(self):
+        return super().snapshot()._replace(outputs=list(self._outputs))
+""",
+        r"a snapshot can be changed: \[outputs\] is a list",
+    ),
+    "the order of a set": (
+        """
+    def outputs(self):
+        sends = {str(send.to): send for send in super().outputs()}
+        return [send for _, send in sorted(sends.items(), key=hash)]
+""",
+        "depends on the seed of Python's hashes",
+    ),
+    "silence": (
+        """
+    def outputs(self):
+        super().outputs()
+        return []
+""",
+        "nothing was delivered",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_core_that_breaks_a_rule_is_caught(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, told = FAULTS[fault]
+    module = f"faulty_{sorted(FAULTS).index(fault)}"
+    (tmp_path / f"{module}.py").write_text(HEAD + text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(AssertionError, match=told):
+        check_core(f"{module}:made", members=(3,), runs=4)
+
+
+def test_what_can_be_changed_is_found_wherever_it_stands() -> None:
+    assert list(mutable_parts((1, "a", b"b", None, 1.5, True, Identifier(0, 1), frozenset({(1,)})))) == []
+    assert list(mutable_parts((0, [1], Identifier({}, 1)))) == ["[1] is a list", "[2][source] is a dict"]  # type: ignore[arg-type]
+    assert list(mutable_parts(bytearray())) == ["it is a bytearray"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rbp", "'rbp' names no implementation; write module:function, as 'antiphon.impl.protocols.rbp:rbp'"),
+        ("nowhere:core", "implementation 'nowhere:core': No module named 'nowhere'"),
+        ("antiphon.impl.protocols.rbp:rpb", "has no attribute 'rpb'"),
+    ],
+)
+def test_a_name_of_nothing_is_refused(name: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        check_core(name)
