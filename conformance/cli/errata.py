@@ -126,7 +126,8 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
 def _put(directory: Path, sections: list[report.Section], without: list[str] | None = None) -> None:
     """Put these sections into the text; what else it has stays, but for claims that are gone or `without`.
 
-    All pictures are drawn anew from the steps that the text prints.
+    Pictures are drawn anew from the steps that the text prints. A section that rests on another record than
+    today's keeps its picture: it is still to be made.
     """
     file, pictures = directory / FILE, directory / report.PICTURES
     have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -140,6 +141,8 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
     output.writable_directory("--write", pictures)
     output.write_text("--write", file, report.text(whole))
     for item in whole:
+        if item.digest != report.digest(item.claim):
+            continue
         drawn, shown_in = report.picture(item, called), pictures / f"{item.claim.id}.svg"
         if drawn and not (shown_in.exists() and shown_in.read_text(encoding="utf-8") == drawn):
             output.write_text("--write", shown_in, drawn)

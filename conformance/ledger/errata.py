@@ -174,8 +174,8 @@ How to read it:
 - *Rests on* names the evidence. *States*: a search found the run. *Witnesses only*: something that must be possible is not. *Measured runs*: figures
   counted on runs. *Text count* and *reading*: no run decides the sentence, and the printed text does.
 - A run is shortest for the constants and the repairs that stand above it. Repairs of what is broken elsewhere in the text are among them, so that
-  the run is not cut short by it. The property may be broken in another way as well; where nothing else breaks it, it stands under
-  *Repaired, it holds*. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
+  the run is not cut short by it. The property may be broken in another way as well; what is recorded to hold where it is mended stands
+  under *Repaired, it holds*. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
 - *Repaired, it holds*, or *what holds* where nothing is repaired, within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
 - Every section ends with the command that runs its checks again and compares them with what is recorded."""
 

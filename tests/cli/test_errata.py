@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from antiphon.conformance.cli import errata
-from antiphon.spec.claims import claim_of
+from antiphon.spec.claims import Check, claim_of
 
 Run = Callable[..., Any]
 
@@ -55,6 +55,21 @@ def test_a_claim_whose_check_differs_from_the_record_is_left_out(
     assert "### MSQ-07" in written
     assert "RBC-05" not in written
     assert antiphon("errata", "--check", tmp_path, "--json").document.stale == ["RBC-05"]
+
+
+def test_a_picture_waits_for_its_section_when_several_families_are_stale(
+    antiphon: Run, ledger: Callable[..., None], tmp_path: Path
+) -> None:
+    """The family that is made first finds a run in the text that no check of today's record gives."""
+    first, second = claim_of("MSQ-07"), claim_of("RBC-05")
+    ledger(first, second)
+    assert antiphon("errata", "--write", tmp_path).code == 0
+    shown = second.checks[0]
+    assert isinstance(shown, Check)
+    larger = replace(shown, constants={**shown.constants, "messages": 2})
+    ledger(replace(first, because="Otherwise."), replace(second, checks=(larger,)))
+    assert antiphon("errata", "--write", tmp_path, "--json").document.made == ["MSQ-07", "RBC-05"]
+    assert antiphon("errata", "--check", tmp_path).code == 0
 
 
 def test_one_claim_is_printed(antiphon: Run) -> None:
