@@ -184,7 +184,8 @@ class CheckStrength(msgspec.Struct, kw_only=True):
 
 class StrengthDocument(msgspec.Struct, kw_only=True):
     """The checks of a family and its mutants: of those `tried`, `seen` change what can be seen, and `killed`
-    of these break a check; `survivors` are the others of these.
+    of these break a check; `survivors` are the others of these. `unnoticed_guards` are changed guards of
+    literal files of which no check notices the change, where whole families are asked.
     """
 
     family: str
@@ -200,6 +201,7 @@ class StrengthDocument(msgspec.Struct, kw_only=True):
     invalid: int
     survivors: list[str]
     checks: list[CheckStrength]
+    unnoticed_guards: list[str] = []
 
 
 class Claims(Document, tag="claims", kw_only=True):

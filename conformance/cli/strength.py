@@ -65,6 +65,7 @@ def by_mutants(
                 progress=show,
                 jobs=jobs,
                 hints=strength_text.hints(own, written.get(family, ("", ""))[1]),
+                guards=family in whole,
             )
         found.append(result)
         if write is not None:
@@ -145,6 +146,11 @@ def _print(found: FamilyStrength) -> None:
         output.out().print(Text(f"  not noticed: {survivor.mutant}", style="yellow"), soft_wrap=True)
         if reason := reason_of(survivor.mutant):
             output.out().print(Text(f"    {reason}", style="bright_black"), soft_wrap=True)
+    if found.guards is not None:
+        output.out().print(strength_text.guards_in_brief(found.guards), soft_wrap=True)
+        for guard in found.guards.unnoticed:
+            told = f"  {guard.file}: {guard.mutant}" + (" (the same)" if guard.same else "")
+            output.out().print(Text(told, style="yellow"), soft_wrap=True)
 
 
 def _told(item: Strength) -> str:
@@ -176,6 +182,7 @@ def _document(found: FamilyStrength) -> documents.StrengthDocument:
         undecided=tally.undecided,
         invalid=tally.invalid,
         survivors=[item.mutant for item in tally.survivors],
+        unnoticed_guards=[item.mutant for item in found.guards.unnoticed] if found.guards else [],
         checks=[
             documents.CheckStrength(
                 claim=item.claim.id,

@@ -3,9 +3,16 @@
 from antiphon.conformance.ledger.strength.answers import Answers
 from antiphon.conformance.ledger.strength.asking import SEED, strength
 from antiphon.conformance.ledger.strength.programs import held, is_text, meaning_of
-from antiphon.conformance.ledger.strength.results import FamilyStrength, Strength, Survivor, Tally
+from antiphon.conformance.ledger.strength.results import (
+    FamilyStrength,
+    GuardTally,
+    Strength,
+    Survivor,
+    Tally,
+    UnnoticedGuard,
+)
 
 __all__ = [
-    "SEED", "Answers", "FamilyStrength", "Strength", "Survivor", "Tally",
+    "SEED", "Answers", "FamilyStrength", "GuardTally", "Strength", "Survivor", "Tally", "UnnoticedGuard",
     "held", "is_text", "meaning_of", "strength",
 ]  # fmt: skip

@@ -19,7 +19,9 @@ of its specification, and says how many of them break it.
 5. Each of these steps ends for each program after `SECONDS` of processor time, `DEEP_SECONDS` where it takes
    long. What was not asked then leaves a check undecided: it never makes one weak, and neither does a sample.
 6. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
-7. Programs are asked in rounds of one, two, four, …, and independently of one another in each, so that the
+7. Where guards are asked (guards.py), every guard of a literal file is left out and asked for the other way
+   round, whatever the sample is, and those are told of which no check notices that.
+8. Programs are asked in rounds of one, two, four, …, and independently of one another in each, so that the
    answers do not depend on how many processes share them, as long as the time is enough.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
@@ -34,9 +36,22 @@ from functools import partial
 
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.strength.answers import Answers
+from antiphon.conformance.ledger.strength.guards import (
+    cited,
+    file_of,
+    guard_of,
+    guards_of,
+    home_of,
+    is_same,
+)
 from antiphon.conformance.ledger.strength.plan import Known, Limits, Plan
 from antiphon.conformance.ledger.strength.programs import by_program, explored, held, refined
-from antiphon.conformance.ledger.strength.results import FamilyStrength, Tally
+from antiphon.conformance.ledger.strength.results import (
+    FamilyStrength,
+    GuardTally,
+    Tally,
+    UnnoticedGuard,
+)
 from antiphon.conformance.ledger.strength.tally import (
     breaking_names,
     settled_by,
@@ -48,8 +63,9 @@ from antiphon.conformance.ledger.strength.team import Team, rounds
 from antiphon.conformance.ledger.strength.walked import Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
-from antiphon.model.mutation import BOUNDS, FURTHER, Mutant
+from antiphon.model.mutation import BOUNDS, FURTHER, Fate, Mutant
 from antiphon.spec.claims import Check, Claim, all_claims
+from antiphon.spec.lang import SpecError
 
 __all__ = ["SEED", "strength"]
 
@@ -81,6 +97,7 @@ def strength(
     jobs: int = 1,
     hints: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
+    guards: bool = False,
 ) -> FamilyStrength:
     """Asks the mutants of every specification that these claims check; the claims are of one family.
 
@@ -97,6 +114,7 @@ def strength(
         jobs: how many processes ask; each has one program at a time.
         hints: by the text of a check, the name of a mutant that broke it.
         seconds: how much processor time each step spends on one program.
+        guards: also tell of which guards of the literal files no check notices the loss.
     """
     claims, answers = tuple(claims), answers or Answers(Cache(None))
     known = Known(hints or {}, claims)
@@ -129,6 +147,7 @@ def strength(
     everything = [*plans, *guests, *mapped, *beside]
     for some in rounds(everything):
         team.all_do(some, partial(Plan.pursue, unnoticed=unnoticed_by_all(everything)))
+    asked_guards = _guards(claims, told, guests, team) if guards else None
     answers.read += sum(plan.found.read for plan in everything)
     answers.asked += sum(plan.found.asked for plan in everything)
     found = tuple(item for plan in told for item in plan.strengths())
@@ -140,7 +159,66 @@ def strength(
         sample,
         seed,
         len(order) - len(found),
+        asked_guards,
     )
+
+
+def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan], team: Team) -> GuardTally:
+    """Ask every guard of the family's literal files until a check notices: briefly in each program, then
+    further in the family's own.
+    """
+    family = claims[0].protocol
+    for plan in (*own, *guests):
+        plan.guards = {
+            guard_of(item): item
+            for item in guards_of(plan.program)
+            if home_of(item.owner.__module__) in (family, "")
+        }
+    everybody = (*own, *guests)
+    for plans, briefly in ((everybody, True), (own, False)):
+        for some in rounds(plans):
+            settled = {name for plan in everybody for name in plan.noticed_guards()}
+            team.all_do(some, partial(Plan.ask_guards, settled=settled, briefly=briefly))
+    everything = _literal_guards(claims, family)
+    for plan in own:
+        everything |= plan.guards
+    answers = {
+        name: [plan.found.guards[name] for plan in everybody if name in plan.found.guards]
+        for name in everything
+    }
+    noticed = {name for plan in everybody for name in plan.noticed_guards()}
+    invalid = {
+        name
+        for name, found in answers.items()
+        if name not in noticed and found and all(item.fate is Fate.INVALID for item in found)
+    }
+    unnoticed = [
+        UnnoticedGuard(
+            str(mutant),
+            file_of(mutant),
+            cited(mutant),
+            is_same(answers[name]),
+            sum(not item.open and item.fate is not Fate.INVALID for item in answers[name]),
+            sum(name in plan.guards for plan in own),
+        )
+        for name, mutant in everything.items()
+        if name not in noticed | invalid
+    ]
+    unnoticed.sort(key=lambda item: (item.file, item.mutant))
+    return GuardTally(len(everything), len(noticed & everything.keys()), len(invalid), tuple(unnoticed))
+
+
+def _literal_guards(claims: Sequence[Claim], family: str) -> dict[str, Mutant]:
+    """The changed guards of the specifications that are checked as they are printed, by their names."""
+    found: dict[str, Mutant] = {}
+    for group in by_program(held(claims)):
+        for _, check in group[1][:1]:
+            try:
+                printed = program_of(replace(check, repairs=(), without=()))
+                found |= {guard_of(item): item for item in guards_of(printed)}
+            except SpecError:  # it means something with its repairs alone
+                continue
+    return {name: item for name, item in found.items() if home_of(item.owner.__module__) in (family, "")}
 
 
 def _owners(plans: Sequence[Plan]) -> set[type]:

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from antiphon.conformance.ledger.strength.answers import FORM, Answers, mutating_code, walking_code
+from antiphon.conformance.ledger.strength.guards import GUARD_SECONDS, guard_of
 from antiphon.conformance.ledger.strength.programs import (
     Group,
     digest_of,
@@ -91,8 +92,8 @@ class Known:
 class Found:
     """What the mutants of one program did: the answers of those that were asked about all its properties, by
     their digests; those of others, asked about some; why properties are trivial; which ones each mutant
-    touches; of which properties which mutants were left when the time was over. How many answers were read,
-    and how many asked.
+    touches; of which properties which mutants were left when the time was over. What the guards did that were
+    asked as such, by their names. How many answers were read, and how many asked.
     """
 
     sample: dict[str, Answer] = field(default_factory=dict)
@@ -100,6 +101,7 @@ class Found:
     trivial: dict[str, str] = field(default_factory=dict)
     touched: dict[str, frozenset[str]] = field(default_factory=dict)
     unasked: set[tuple[str, str]] = field(default_factory=set)
+    guards: dict[str, Answer] = field(default_factory=dict)
     read: int = 0
     asked: int = 0
 
@@ -161,7 +163,8 @@ class Plan:
     none of the sample breaks.
 
     `judges`: somebody judges its events; `judged_elsewhere` are mutants of one where nobody does, and of
-    another program where somebody does, which then says what can be seen.
+    another program where somebody does, which then says what can be seen. `guards` are the changed guards
+    that are asked as such, by their names.
     """
 
     def __init__(
@@ -181,6 +184,7 @@ class Plan:
         mutants: list[Anything] = [*text_mutants(self.program), *LeftOut.of_program(self.program)]
         self.mutants = sorted(mutants, key=lambda item: digest_of(str(seed), item.digest))
         self.names = {item.digest: item.name for item in mutants}
+        self.guards: dict[str, Mutant] = {}
         self.sampled: Sequence[Anything] = self.mutants[:sample]
         self.judges = bool(self.program.module.handlers)
         self.judged_elsewhere: frozenset[str] = frozenset()
@@ -225,6 +229,33 @@ class Plan:
         wanted = unnoticed.keys() - self.found.sample.keys()
         chosen = [item for item in self.mutants if item.digest in wanted or item.name in names]
         self._ask_all(chosen, tell)
+
+    def ask_guards(self, tell: Tell, settled: Settled, *, briefly: bool = False) -> None:
+        """Ask the changed guards about all properties, but for those that are settled: briefly; or further,
+        and where it does not take long whether they change anything at all.
+        """
+        left = {name: mutant for name, mutant in self.guards.items() if name not in settled}
+        if not left:
+            return
+        compares = not briefly and self.limits.walks is None and not self.is_guest
+        asking = Asking(self, self.properties, {}, compares=compares, briefly=briefly)
+        ends = time.process_time() + min(GUARD_SECONDS, self.limits.seconds)
+        try:
+            for name, mutant in left.items():
+                if time.process_time() < ends or asking.knows(mutant):
+                    tell(mutant)
+                    asking.ask(mutant)
+                    self.found.guards[name] = asking.seen[mutant.digest]
+        finally:
+            asking.save()
+
+    def noticed_guards(self) -> Iterator[str]:
+        """The names of the changed guards of which some check of this program noticed the change."""
+        changed = {item.digest: item for item in self.mutants if isinstance(item, Mutant)}
+        for seen in (self.found.sample, *(seen for _, seen in self.found.others)):
+            broken = (digest for digest, answer in seen.items() if answer.broken)
+            yield from (guard_of(changed[digest]) for digest in broken if digest in changed)
+        yield from (name for name, answer in self.found.guards.items() if answer.broken)
 
     def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
         """Ask about all properties; what was answered is kept, however this ends."""

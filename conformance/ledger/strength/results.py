@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from antiphon.spec.claims import Check, Claim
 
-__all__ = ["FamilyStrength", "Strength", "Survivor", "Tally"]
+__all__ = ["FamilyStrength", "GuardTally", "Strength", "Survivor", "Tally", "UnnoticedGuard"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,35 @@ class Survivor:
     programs: int
 
 
+@dataclass(frozen=True)
+class UnnoticedGuard:
+    """A changed guard of a literal file of which no check notices the change: what is changed, in which file,
+    and which place of a document the method names.
+
+    `same`: the states and the steps are the same, wherever that was compared. It was asked to the end in
+    `ended` of `programs` programs; of none, the guard stands in no program of a check that holds.
+    """
+
+    mutant: str
+    file: str
+    cited: str
+    same: bool
+    ended: int
+    programs: int
+
+
+@dataclass(frozen=True)
+class GuardTally:
+    """What became of the guards of a family's literal files: how many changes there are, each guard left out
+    and asked for the other way round; how many a check notices; how many are no specification.
+    """
+
+    changes: int = 0
+    noticed: int = 0
+    invalid: int = 0
+    unnoticed: tuple[UnnoticedGuard, ...] = ()
+
+
 @dataclass
 class Tally:
     """What became of the mutants of one family, each counted once over all its programs: `changing` ones
@@ -88,7 +117,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class FamilyStrength:
-    """The checks of a family, the mutants, and how they were chosen."""
+    """The checks of a family, the mutants, and how they were chosen; the guards, where they were asked."""
 
     family: str
     checks: tuple[Strength, ...]
@@ -96,3 +125,4 @@ class FamilyStrength:
     sample: int | None
     seed: int
     left_out: int
+    guards: GuardTally | None = None

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping
 
 from antiphon.conformance.ledger.checking import program_of
 from antiphon.conformance.ledger.strength.programs import held, meaning_of
-from antiphon.conformance.ledger.strength.results import FamilyStrength, Strength
+from antiphon.conformance.ledger.strength.results import FamilyStrength, GuardTally, Strength
 from antiphon.conformance.report.words import counted, settings
 from antiphon.spec.claims import Check, Claim
 from antiphon.spec.claims.survivors import reason_of
 
-FORM = 3
+FORM = 4
 """The form of a section; a higher one makes all sections stale."""
 
 HEAD = """# What would break the ledger's verdicts
@@ -54,7 +54,14 @@ How to read it:
   One that is seen somewhere and breaks nothing there is asked in the other programs of the family too, then in those of other families
   that have the changed class as a part, and in those of deep checks. One that adds and takes away nothing but steps that change nothing is *the
   same*. Those that break nothing in any are listed, with the reason: a check is missing there, or the text says more than can be noticed within
-  these constants."""
+  these constants.
+- *Guards* of literal files (what the documents print, without repairs, readings and faults) are all asked, whatever the sample is: each conjunct of a
+  `require`, of an `if`, of a helper that is a boolean, of a guard on the actor or a constraint is left out, and asked for the other way round. Each is asked
+  in one program after the other until a check breaks, briefly first, within 60 seconds a program and step. A file is asked about in the family
+  most of whose checks have it as a part. Those that no check that holds notices are listed with the place of the document that the method names; that a
+  recorded counterexample gets longer or goes away is not asked, nor are deep checks where the section leaves them out. *The same*: the
+  states and the steps are the same, wherever that was compared. *To the end*: in so many of the family's programs that have the guard all states were
+  seen, or all that the bounds ask for; *in no program*: it stands in the printed text alone, and no check that holds is about that."""
 
 BROKEN_BY = "Broken by:"
 """Before the list of the mutants to which the rows of a section refer."""
@@ -74,7 +81,33 @@ def section(found: FamilyStrength) -> str:
             for item in found.tally.survivors
         ]
         parts += ["Seen, and broken by no check:", "\n".join(listed)]
+    if found.guards is not None:
+        parts += _guards(found.guards)
     return "\n\n".join(parts)
+
+
+def _guards(found: GuardTally) -> list[str]:
+    """How many guards were changed, and those of which no check notices the change, file by file."""
+    parts = [guards_in_brief(found)]
+    for file in dict.fromkeys(item.file for item in found.unnoticed):
+        rows = [f"| {file} | place | what | to the end | reason |", "|---|---|---|---|---|"]
+        for item in found.unnoticed:
+            if item.file == file:
+                what = "the same" if item.same else ""
+                ended = f"{item.ended} of {item.programs}" if item.programs else "in no program"
+                change = item.mutant.replace("|", "\\|")
+                rows.append(f"| {change} | {item.cited} | {what} | {ended} | {reason_of(item.mutant)} |")
+        parts.append("\n".join(rows))
+    return parts
+
+
+def guards_in_brief(found: GuardTally) -> str:
+    """In one sentence, what became of the guards of the literal files."""
+    told = (
+        f"Guards: {counted(found.changes, 'change')} of guards of literal files: {found.noticed} noticed, "
+        f"{found.invalid} no specification, {len(found.unnoticed)} not noticed"
+    )
+    return told + (", which are:" if found.unnoticed else ".")
 
 
 def hints(claims: Iterable[Claim], body: str) -> dict[str, str]:

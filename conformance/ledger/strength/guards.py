@@ -1,0 +1,136 @@
+"""The guards of literal files: each is left out, and asked for the other way round, until some check notices.
+
+1. A *guard* is a conjunct of a `require`, of the test of an `if`, or of a helper that is a boolean; those of
+   guards on the actor and of constraints too.
+2. A file is *literal* as far as its classes stand in a specification with no variant switched on: no repair,
+   reading or planted fault, and nothing that surrounds, bounds or judges the protocol.
+3. A file is asked about in one family: the one of which most checks that hold have it as a part.
+4. Each guard is asked in one program after the other until a check breaks: briefly in all of them, then
+   further, and in programs of other families. Each of these steps ends for each program after
+   `GUARD_SECONDS` of processor time. What no check noticed is told, with the number of programs in which it
+   was asked to the end.
+
+This file knows no protocol.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from antiphon.conformance.ledger.strength.programs import held, is_text, text_mutants
+from antiphon.model.mutation import Answer, Fate, Mutant
+from antiphon.model.mutation.operators import Context, guard_dropped, guard_negated
+from antiphon.spec.claims import all_claims
+from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.source import function_of
+
+__all__ = ["GUARD_SECONDS", "cited", "file_of", "guard_of", "guards_of", "home_of", "is_same"]
+
+GUARD_SECONDS = 60.0
+"""So much processor time is spent on the guards of one program in each step."""
+
+OPERATORS = ("guard dropped", "guard negated")
+NOT_LITERAL = ("faults", "readings", "repairs")
+"""Modules of variants, and of what only these have as a part."""
+
+CITED = re.compile(
+    r"(?:Figures?|Lines?|Sections?|Step|Algorithm) [\d.]+(?:[-, ]+(?:and )?(?:\d+|phase [IV]+|line \d+))*",
+    re.IGNORECASE,
+)
+"""How a docstring names a place of a document."""
+
+
+def guards_of(program: Program) -> Iterator[Mutant]:
+    """Every guard of the program's literal text, left out and asked for the other way round."""
+    literal = {part for part in program.spec.__mro__ if _is_literal(part)}
+    for mutant in (*text_mutants(program), *_before_steps(program)):
+        if mutant.change.operator in OPERATORS and mutant.owner in literal and _is_guard(mutant):
+            yield mutant
+
+
+def guard_of(mutant: Mutant) -> str:
+    """A name of a changed guard that is the same in all programs: its class, its place and its change."""
+    span = mutant.change.edits[0].span
+    return f"{mutant.owner.__module__}.{mutant.owner.__qualname__} {span} {mutant.change}"
+
+
+@cache
+def home_of(module: str) -> str:
+    """The family that is asked about the guards of a module; empty where no check has it as a part."""
+    counts = _checks_by_module().get(module)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def cited(mutant: Mutant) -> str:
+    """The place of the document that the docstring of the method names, else that of its class, if any."""
+    for prose in (mutant.function.__doc__, mutant.owner.__doc__):
+        if found := CITED.search(" ".join((prose or "").split())):
+            return found[0].rstrip(", .-")
+    return ""
+
+
+def file_of(mutant: Mutant) -> str:
+    """The file of a guard, from the root of the project, where it is one of the project's."""
+    parts = mutant.owner.__module__.split(".")
+    return "/".join(parts[1:] if parts[0] == "antiphon" else parts) + ".py"
+
+
+def is_same(answers: Iterable[Answer]) -> bool:
+    """Whether the states and the steps are the same wherever they were compared, and somewhere they were."""
+    fates = [answer.fate for answer in answers]
+    compared = [fate for fate in fates if fate in (Fate.EQUIVALENT, Fate.INNER, Fate.SURVIVED)]
+    return bool(compared) and all(fate is Fate.EQUIVALENT for fate in compared)
+
+
+def _is_literal(part: type) -> bool:
+    module = part.__module__.rpartition(".")[2]
+    return is_text(part) and "__antiphon_variant__" not in vars(part) and module not in NOT_LITERAL
+
+
+@cache
+def _checks_by_module() -> dict[str, Counter[str]]:
+    """How many checks of each family have a literal class of a module as a part."""
+    found: dict[str, Counter[str]] = {}
+    for claim, check in held(all_claims()):
+        for module in {part.__module__ for part in check.spec.__mro__ if _is_literal(part)}:
+            found.setdefault(module, Counter())[claim.protocol] += 1
+    return found
+
+
+def _before_steps(program: Program) -> Iterator[Mutant]:
+    """The changed conjuncts of guards on the actor and of constraints, which are no part of a step."""
+    nothing = Context(False, {}, {}, {})
+    for declared in program.declaration.marked("guard", "constraint"):
+        try:
+            source, node = function_of(declared.function)
+        except SpecError:
+            continue
+        for change in (*guard_dropped(node, nothing), *guard_negated(node, nothing)):
+            yield Mutant(declared.name, declared.owner, change, source.file, declared.function)
+
+
+def _is_guard(mutant: Mutant) -> bool:
+    """Whether the condition that is changed is that of a `require` or an `if`, or what a helper gives."""
+    return mutant.change.edits[0].span in _asked_in(mutant.function)
+
+
+@cache
+def _asked_in(function: object) -> frozenset[tuple[int, int, int, int]]:
+    """The places of the conditions of a method that are guards."""
+    _, method = function_of(function)
+    conditions: list[ast.expr] = []
+    for node in ast.walk(method):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition])):
+                conditions.append(condition)
+            case ast.If(test=condition):
+                conditions.append(condition)
+            case ast.Return(value=condition) if condition is not None:
+                conditions.append(condition)
+    return frozenset(
+        (item.lineno, item.col_offset, item.end_lineno or 0, item.end_col_offset or 0) for item in conditions
+    )
