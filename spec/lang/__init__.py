@@ -6,6 +6,7 @@ CPython executes as it stands.
 
 from antiphon.spec.lang.components import instance
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
+from antiphon.spec.lang.hints import WORDS
 from antiphon.spec.lang.machine import Machine, Refusal, State, Step, Transition
 from antiphon.spec.lang.program import Program, program
 from antiphon.spec.lang.spec import Spec
@@ -53,3 +54,5 @@ __all__ = [
     "initial", "instance", "invariant", "leads_to", "mutation", "obligation", "on",
     "present", "program", "record", "repair", "require", "restriction", "step_invariant", "witness",
 ]  # fmt: skip
+
+WORDS[:] = __all__

@@ -8,6 +8,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+WORDS: list[str] = []
+"""The words of the language; the package `antiphon.spec.lang` enters what it exports."""
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint "; did you mean 'rbp'?", or nothing when no known name is like `name`."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antiphon.spec.lang import assignment, types, values
 from antiphon.spec.lang.annotations import Scope
@@ -25,10 +25,12 @@ from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, c
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
 from antiphon.spec.lang.foreign import Raised, is_interrupt
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
-from antiphon.spec.lang.program import Program
 from antiphon.spec.lang.spec import Spec
 from antiphon.spec.lang.walk import variables_read
 from antiphon.spec.lang.watch import working
+
+if TYPE_CHECKING:
+    from antiphon.spec.lang.program import Program
 
 HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""

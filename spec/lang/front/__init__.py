@@ -12,11 +12,14 @@ from functools import cache, lru_cache
 
 from antiphon.spec.lang import ir
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.front import table
 from antiphon.spec.lang.front.reader import Reader
 from antiphon.spec.lang.source import is_settled, place_of
 from antiphon.spec.lang.variants import has_stand_in
 
 __all__ = ["read"]
+
+table.install()
 
 
 def read(cls: type) -> ir.Module:

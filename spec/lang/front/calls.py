@@ -14,8 +14,9 @@ from typing import Any
 from antiphon.spec.lang import ir, types, values
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.errors import SpecError
-from antiphon.spec.lang.front import displays, expressions, operators, world
+from antiphon.spec.lang.front import displays, operators, world
 from antiphon.spec.lang.front.body import Body, Value, python_object
+from antiphon.spec.lang.front.reading import REFUSED, condition, integer, meant, read, truth, was
 from antiphon.spec.lang.front.sorts import is_ordered, join, surface, words
 
 STATEMENTS = {values.require: "require", values.emit: "emit", values.expect: "expect"}
@@ -70,13 +71,13 @@ def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: boo
         found = _method_call(body, node, node.func)
         if found is not None:
             return found
-    if type(node.func) in expressions.REFUSED:
-        raise body.error(node.func, *expressions.REFUSED[type(node.func)])
+    if type(node.func) in REFUSED:
+        raise body.error(node.func, *REFUSED[type(node.func)])
     python = python_object(body, node.func)
     if python is world.MISSING:
         raise body.error(
             node.func,
-            f"{ast.unparse(node.func)} means nothing here{expressions.meant(ast.unparse(node.func))}",
+            f"{ast.unparse(node.func)} means nothing here{meant(ast.unparse(node.func))}",
             f"self.{ast.unparse(node.func)}(...), if it is a helper",
         )
     if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
@@ -128,7 +129,7 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
             value = helper(body, node, method)
             if owner_name == body.self_name or not isinstance(value.node, ir.Call):
                 return value
-            return dataclasses.replace(value, node=expressions.was(value.node))
+            return dataclasses.replace(value, node=was(value.node))
         python = body.world.attribute(function.attr)
         if python is world.MISSING:
             known = body.world.suggest(function.attr)
@@ -140,7 +141,7 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
         return None
     if python_object(body, function) is not world.MISSING:
         return None
-    value = expressions.read(body, owner)
+    value = read(body, owner)
     if isinstance(value.type, types.MapOf):
         whole = ast.unparse(owner)
         instead = " | {key: value}" if function.attr == "update" else "[key] for key in self.each(Key)"
@@ -217,10 +218,10 @@ def arguments(body: Body, node: ast.Call, method: MethodDeclaration) -> tuple[ir
     """The arguments of a call in the order of the parameters."""
     names = [parameter.name for parameter in method.parameters]
     texts = _match(body, node, names, f"self.{method.name}")
-    read = []
+    found = []
     for parameter in method.parameters:
-        read.append(expressions.read(body, texts[parameter.name], parameter.type, stored=True).node)
-    return tuple(read)
+        found.append(read(body, texts[parameter.name], parameter.type, stored=True).node)
+    return tuple(found)
 
 
 def _match(body: Body, node: ast.Call, names: list[str], what: str) -> dict[str, ast.expr]:
@@ -267,7 +268,7 @@ def _record(body: Body, node: ast.Call, python: type) -> Value:
             node, f"{python.__name__} is made with all its fields", f"{python.__name__}({', '.join(names)})"
         )
     texts = _match(body, node, names, python.__name__)
-    given = tuple(expressions.read(body, texts[name], part, stored=True).node for name, part in kind.fields)
+    given = tuple(read(body, texts[name], part, stored=True).node for name, part in kind.fields)
     return Value(ir.MakeRecord(type=kind, arguments=given, at=at), kind)
 
 
@@ -282,7 +283,7 @@ def _index(body: Body, node: ast.Call, python: type) -> Value:
             f"{kind.name} is symmetric: no member is special",
             f"a parameter of type {kind.name}, or no symmetric=True",
         )
-    number = expressions.integer(body, node.args[0])
+    number = integer(body, node.args[0])
     if isinstance(number.type, types.Int) and isinstance(number.type.high, int) and number.type.high < 0:
         raise body.error(node, "members are numbered from 0", f"{python.__name__}(0)")
     return Value(ir.MakeIndex(type=kind, number=number.node, at=body.at(node)), kind)
@@ -312,7 +313,7 @@ def _set(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) ->
                 types.SetOf(of),
             )
         case _:
-            value = expressions.read(body, one, wanted, stored=stored)
+            value = read(body, one, wanted, stored=stored)
     if not isinstance(value.type, types.SetOf):
         raise body.error(
             one, f"{ast.unparse(one)} is {words(value.type)}, not a set", "Set({a, b}) or Set(x for ...)"
@@ -341,7 +342,7 @@ def _sequence(body: Body, node: ast.Call, wanted: types.Type | None, stored: boo
             return displays.every(body, one, body.at(node))
         case ast.Call(func=function) if python_object(body, function) is reversed:
             return displays.reverse(body, one)
-    value = expressions.read(body, one)
+    value = read(body, one)
     if not isinstance(value.type, types.SequenceOf):
         text = ast.unparse(one)
         raise body.error(
@@ -361,7 +362,7 @@ def _single(body: Body, node: ast.Call, what: str, instead: str) -> ast.expr:
 def _length(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del wanted, stored
     one = _single(body, node, "len", "len(self.received[p])")
-    value = expressions.read(body, one)
+    value = read(body, one)
     if not isinstance(value.type, types.SetOf | types.SequenceOf):
         raise body.error(
             one,
@@ -373,13 +374,13 @@ def _length(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool)
 
 def _budget(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del wanted, stored
-    return Value(operators.condition(body, node)[0], ir.BOOL)
+    return Value(condition(body, node)[0], ir.BOOL)
 
 
 def _present(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del stored
     one = _single(body, node, "present", "present(self.holder[p])")
-    value = expressions.read(
+    value = read(
         body, one, None if wanted is None else types.Optional(wanted) if displays.is_open(one) else None
     )
     if isinstance(value.type, ir.NoneType):
@@ -399,7 +400,7 @@ def _everywhere(body: Body, node: ast.Call, wanted: types.Type | None, stored: b
             "everywhere(...) is the value of a map where one is stored, passed or made a field",
             f"self.map = everywhere(value), or {displays.TOTAL}",
         )
-    value = expressions.read(body, one, kind.value, stored=True)
+    value = read(body, one, kind.value, stored=True)
     return Value(ir.Everywhere(type=kind, value=value.node, at=body.at(node)), kind)
 
 
@@ -424,7 +425,7 @@ def _quantify(quantifier: ir.Quantifier) -> Callable[[Body, ast.Call, types.Type
         _single(body, node, name, f"{name}(... for ...)")
         with body.inner():
             binders = displays.comprehension(body, one.generators)
-            test = expressions.truth(body, one.elt)
+            test = truth(body, one.elt)
         return Value(
             ir.Quantify(type=ir.BOOL, quantifier=quantifier, binders=binders, body=test, at=body.at(node)),
             ir.BOOL,
@@ -449,7 +450,7 @@ def _reduce(reduction: ir.Reduction) -> Callable[[Body, ast.Call, types.Type | N
         del wanted, stored
         is_sum = reduction is ir.Reduction.SUM
         if not is_sum and len(node.args) == 2 and not node.keywords:
-            first, second = expressions.integer(body, node.args[0]), expressions.integer(body, node.args[1])
+            first, second = integer(body, node.args[0]), integer(body, node.args[1])
             return operators.choose_integer(
                 body, node, first, second, largest=reduction is ir.Reduction.MAXIMUM
             )
@@ -459,8 +460,8 @@ def _reduce(reduction: ir.Reduction) -> Callable[[Body, ast.Call, types.Type | N
             raise body.error(node, f"{name} takes one generator", f"{name}(... for ...)")
         with body.inner():
             binders = displays.comprehension(body, one.generators)
-            item = expressions.integer(body, one.elt)
-        other = expressions.integer(body, default) if default is not None else None
+            item = integer(body, one.elt)
+        other = integer(body, default) if default is not None else None
         exact, low = (item.type, item.least) if other is None else operators.least_of(item, other)
         if is_sum:
             exact, low = ir.INTEGER, 0 if item.least is not None and item.least >= 0 else None
@@ -486,9 +487,9 @@ def _first(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) 
         binders = displays.comprehension(body, one.generators)
         for binder, generator in zip(binders, one.generators, strict=True):
             _ordered(body, generator.iter, binder)
-        item = expressions.read(body, one.elt)
+        item = read(body, one.elt)
     other = (
-        expressions.read(body, node.args[1], wanted if displays.is_open(node.args[1]) else None)
+        read(body, node.args[1], wanted if displays.is_open(node.args[1]) else None)
         if len(node.args) == 2
         else None
     )
@@ -529,7 +530,7 @@ def _ordered(body: Body, node: ast.expr, binder: ir.Binder) -> None:
 
 def _isinstance(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
     del wanted, stored
-    return Value(operators.condition(body, node)[0], ir.BOOL)
+    return Value(condition(body, node)[0], ir.BOOL)
 
 
 Reader = Callable[[Body, ast.Call, "types.Type | None", bool], Value]

@@ -14,8 +14,9 @@ from typing import Any
 
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location
-from antiphon.spec.lang.front import expressions, operators, world
+from antiphon.spec.lang.front import world
 from antiphon.spec.lang.front.body import Body, Local, Value, python_object
+from antiphon.spec.lang.front.reading import condition, integer, read
 from antiphon.spec.lang.front.sorts import (
     accepts,
     cardinality,
@@ -65,7 +66,7 @@ def set_display(
 
 
 def _element(body: Body, node: ast.expr, of: types.Type | None, stored: bool) -> Value:
-    value = expressions.read(body, node, of, stored=stored)
+    value = read(body, node, of, stored=stored)
     if not value.frozen:
         raise body.error(
             node, "an element of a set or sequence must be hashable", f"Set({ast.unparse(node)})"
@@ -171,7 +172,7 @@ def total_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored:
         [binder] = comprehension(body, node.generators)
         if not isinstance(binder.source, types.Type):
             raise body.error(first.iter, "a map is total: its keys are all values of a type", TOTAL)
-        value = expressions.read(body, node.value, of, stored=stored)
+        value = read(body, node.value, of, stored=stored)
     if of is None or not (stored or fits(of, value.type)):
         of = value.type
     if isinstance(of, ir.NoneType):
@@ -190,11 +191,11 @@ def update(body: Body, node: ast.AST, whole: Value, changes: ast.Dict, text: ast
     for key, value in zip(changes.keys, changes.values, strict=True):
         if key is None:
             raise body.error(value, "** is not in the language", "each key by itself: map | {key: value}")
-        where = expressions.read(body, key, whole.type.key, stored=True)
+        where = read(body, key, whole.type.key, stored=True)
         if not where.frozen:
             raise body.error(key, "a key must be hashable", f"Set({ast.unparse(key)})")
         keys.append(where.node)
-        new = expressions.read(body, value, whole.type.value)
+        new = read(body, value, whole.type.value)
         values.append(new.node)
         if not fits(whole.type.value, new.type):
             exact = join(exact, types.MapOf(whole.type.key, new.type)) or exact
@@ -272,7 +273,7 @@ def reverse(body: Body, node: ast.Call) -> Value:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if name == body.self_name:
             text = ast.unparse(node.args[0])
             raise body.error(node, "reversed takes a sequence", f"reversed(tuple({text}))")
-    value = expressions.read(body, node.args[0])
+    value = read(body, node.args[0])
     if not isinstance(value.type, types.SequenceOf):
         text = ast.unparse(node.args[0])
         raise body.error(node, f"reversed takes a sequence, and {text} is {words(value.type)}", "a sequence")
@@ -286,14 +287,14 @@ def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
     )
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise body.error(node, "range takes the first position and the length of a sequence", instead)
-    last = expressions.integer(body, node.args[-1])
+    last = integer(body, node.args[-1])
     most = _greatest(last)
     if most is None:
         text = ast.unparse(node.args[-1])
         reason = f"range has no declared domain: the greatest value of {text} is not known"
         raise body.error(node, reason, instead)
     zero = Value(ir.Literal(type=ir.INTEGER, value=0, at=body.at(node)), types.Int(0, 0))
-    first = expressions.integer(body, node.args[0]) if len(node.args) == 2 else zero
+    first = integer(body, node.args[0]) if len(node.args) == 2 else zero
     if first.least is None or first.least < 0:
         text = ast.unparse(node.args[0])
         raise body.error(node, f"the position {text} may be negative", f"max(0, {text})")
@@ -392,7 +393,7 @@ def _generator(body: Body, node: ast.comprehension) -> ir.Binder:
     name, of, source = bind_target(body, node.target, node.iter)
     tests = []
     for test in node.ifs:
-        read, yes, _ = operators.condition(body, test)
+        read, yes, _ = condition(body, test)
         body.learn(yes)
         tests.append(read)
     guard = (
@@ -445,7 +446,7 @@ def ranges_over(body: Body, node: ast.expr) -> tuple[types.Type, types.Type | ir
             raise body.error(
                 node, f"{name} is not in the language", "self.each(Type), a set or a sequence, with `if`"
             )
-    value = expressions.read(body, node)
+    value = read(body, node)
     if isinstance(value.type, types.MapOf):
         raise body.error(node, f"{ast.unparse(node)} is a map", "self.each(Key), and self.map[key] inside")
     if not isinstance(value.type, types.SetOf | types.SequenceOf):

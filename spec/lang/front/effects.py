@@ -12,8 +12,9 @@ import ast
 from antiphon.spec.lang import ir, values
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.errors import Location, SpecError
-from antiphon.spec.lang.front import calls, expressions, operators
+from antiphon.spec.lang.front import calls
 from antiphon.spec.lang.front.body import Body, Role, python_object
+from antiphon.spec.lang.front.reading import condition, read, truth
 from antiphon.spec.lang.front.sorts import records_of, words
 
 
@@ -75,7 +76,7 @@ def _require(body: Body, node: ast.Call) -> ir.Statement:
         raise body.error(node, "require takes one condition", "require(a and b)")
     if body.written:
         raise late(body.at(node))
-    test, yes, _ = operators.condition(body, node.args[0])
+    test, yes, _ = condition(body, node.args[0])
     body.learn(yes)
     body.requires = True
     body.first_require = body.first_require or body.at(node)
@@ -86,7 +87,7 @@ def _emit(body: Body, node: ast.Call) -> ir.Statement:
     _only(body, node, "emit")
     if len(node.args) != 1 or node.keywords:
         raise body.error(node, "emit takes one event", "emit(Deliver(p, m))")
-    event = expressions.read(body, node.args[0], stored=True)
+    event = read(body, node.args[0], stored=True)
     if not records_of(event.type):
         raise body.error(
             node.args[0], f"an event is a record, not {words(event.type)}", "emit(Deliver(p, m))"
@@ -110,14 +111,14 @@ def _expect(body: Body, node: ast.Call) -> ir.Statement:
             "expect takes a condition, the name of a property, and the event it clashes with",
             'expect(condition, "Agreement")',
         )
-    test = expressions.truth(body, texts["condition"])
+    test = truth(body, texts["condition"])
     name = texts["property"]
     said = name.value if isinstance(name, ast.Constant) else python_object(body, name)
     if not isinstance(said, str) or not said:
         raise body.error(name, "the name of the property is a string", 'expect(condition, "Agreement")')
     clash = None
     if "clash" in texts and not (isinstance(texts["clash"], ast.Constant) and texts["clash"].value is None):
-        event = expressions.read(body, texts["clash"], stored=True)
+        event = read(body, texts["clash"], stored=True)
         if not records_of(event.type):
             raise body.error(
                 texts["clash"],

@@ -1,182 +1,22 @@
-"""Each expression of Python that the language has becomes a node of the intermediate form; the rest is
-refused.
-
-`read(body, node, wanted, stored)` gives the value. `wanted` is the type that the place expects, which
-displays, empty sets and None need; `stored` says that the value goes straight to a place that checks its
-domain (a variable, an argument, a field), so that a set may be written with elements that only that check can
-judge.
-"""
+"""Constants, names, attributes, subscripts and choices become nodes of the intermediate form."""
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 from enum import EnumType
 from types import ModuleType
 from typing import Any
 
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.front import displays, operators, world
-from antiphon.spec.lang.front.body import Body, Value, at_least, path_of, python_object
-from antiphon.spec.lang.front.sorts import accepts, is_integer, join, records_of, surface, words
+from antiphon.spec.lang.front import displays, world
+from antiphon.spec.lang.front.body import Body, Value, python_object
+from antiphon.spec.lang.front.reading import condition, demand, integer, meant, read, was
+from antiphon.spec.lang.front.sorts import join, records_of, surface, words
 from antiphon.spec.lang.hints import did_you_mean
 
-REFUSED: dict[type[ast.expr], tuple[str, str]] = {
-    ast.Lambda: ("a lambda is no value of the language", "a helper method"),
-    ast.NamedExpr: (":= binds inside an expression", "a statement `name = value` before"),
-    ast.JoinedStr: ("there are no strings in a specification", "an Enum"),
-    ast.Dict: (
-        "a map is total: it has a value for every key",
-        "Map({key: value for key in self.each(Key)}), everywhere(value), or map | {key: value}",
-    ),
-    ast.List: ("a list is mutable", "a tuple `(a, b)` for a sequence, a set `{a, b}`"),
-    ast.ListComp: (
-        "a list is mutable",
-        "a set comprehension `{... for ...}`, or a generator in any, all, sum, min, max, next",
-    ),
-    ast.GeneratorExp: (
-        "a generator is used once, inside any, all, sum, min, max or next",
-        "a set comprehension `{... for ...}`",
-    ),
-    ast.Await: ("a specification does not wait", "an action with `require`"),
-    ast.Yield: ("a specification does not yield", "an action for each step"),
-    ast.YieldFrom: ("a specification does not yield", "an action for each step"),
-    ast.Starred: ("* is not in the language", "each argument by itself"),
-}
 
-
-def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored: bool = False) -> Value:
-    """The value of an expression.
-
-    Raises:
-        SpecError: the expression is not in the language or ill-typed.
-    """
-    if type(node) in REFUSED:
-        raise body.error(node, *REFUSED[type(node)])
-    value = _dispatch(body, node, wanted, stored)
-    fact_path = path_of(body, node)
-    if fact_path is not None and fact_path[0] in body.facts:
-        fact = body.facts[fact_path[0]]
-        narrow = ir.Present(type=surface(fact.type), value=value.node, at=body.at(node))
-        value = Value(narrow, fact.type, value.frozen)
-    value = _bounded(body, node, value)
-    if wanted is not None:
-        demand(body, node, value, wanted)
-    return value
-
-
-def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
-    """The value, of an integer with the lower bound that tests have shown."""
-    path = path_of(body, node, integer=True) if is_integer(value.type) else None
-    fact = body.facts.get(at_least(path[0])) if path is not None else None
-    if fact is None or fact.low is None or (value.least is not None and value.least >= fact.low):
-        return value
-    return dataclasses.replace(value, low=fact.low)
-
-
-def read_plain(body: Body, node: ast.expr) -> Value:
-    """The value of a path as declared, without what tests have shown of it; others as `read`."""
-    if path_of(body, node) is None:
-        return read(body, node)
-    return _bounded(body, node, _dispatch(body, node, None, stored=False))
-
-
-def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None:
-    """Refuse a value that cannot stand where `wanted` is declared."""
-    if not accepts(wanted, value.type):
-        if isinstance(value.type, types.Optional) and accepts(wanted, value.type.of):
-            raise body.error(
-                node,
-                f"{ast.unparse(node)} may be None, and {words(wanted)} is needed",
-                "present(...), after a test `is not None`",
-            )
-        raise body.error(
-            node,
-            f"{ast.unparse(node)} is {words(value.type)}, and {words(wanted)} is needed",
-            _instead(node, value.type, wanted),
-        )
-    inner = wanted.of if isinstance(wanted, types.Optional) else wanted
-    if isinstance(inner, types.Int) and isinstance(value.type, types.Int):
-        low, high = value.type.low, value.type.high
-        below = isinstance(high, int) and isinstance(inner.low, int) and high < inner.low
-        above = isinstance(low, int) and isinstance(inner.high, int) and low > inner.high
-        if below or above:
-            raise body.error(
-                node,
-                f"{ast.unparse(node)} is never in {words(inner)}",
-                "a value in it, or wider bounds where it is declared",
-            )
-
-
-def integer(body: Body, node: ast.expr) -> Value:
-    """An integer expression."""
-    value = read(body, node)
-    if is_integer(value.type):
-        return value
-    if isinstance(value.type, types.Optional) and is_integer(value.type.of):
-        raise body.error(
-            node,
-            f"{ast.unparse(node)} may be None, and an integer is needed",
-            "present(...), after a test `is not None`",
-        )
-    if isinstance(value.type, types.Bool):
-        raise body.error(
-            node,
-            f"{ast.unparse(node)} is a bool, and an integer is needed",
-            "1 if condition else 0, or sum(1 for ... if condition)",
-        )
-    if isinstance(value.type, types.IndexType):
-        raise body.error(
-            node,
-            f"{ast.unparse(node)} is a {words(value.type)}, and an integer is needed",
-            f"{ast.unparse(node)}.index",
-        )
-    raise body.error(
-        node, f"{ast.unparse(node)} is {words(value.type)}, and an integer is needed", "an integer"
-    )
-
-
-def truth(body: Body, node: ast.expr) -> ir.Expression:
-    """A boolean expression; nothing else has a truth value."""
-    return operators.condition(body, node)[0]
-
-
-def _dispatch(body: Body, node: ast.expr, wanted: types.Type | None, stored: bool) -> Value:
-    from antiphon.spec.lang.front import calls
-
-    match node:
-        case ast.Constant():
-            return _literal(body, node, wanted)
-        case ast.Name():
-            return _name(body, node)
-        case ast.Attribute():
-            return _attribute(body, node)
-        case ast.Subscript():
-            return _subscript(body, node)
-        case ast.BoolOp() | ast.Compare():
-            return Value(operators.condition(body, node)[0], ir.BOOL)
-        case ast.UnaryOp():
-            return operators.unary(body, node)
-        case ast.BinOp():
-            return operators.binary(body, node, node.left, node.op, node.right, wanted, stored)
-        case ast.IfExp():
-            return _choose(body, node, wanted, stored)
-        case ast.Set():
-            return displays.set_display(body, node, node.elts, wanted, stored)
-        case ast.SetComp() | ast.DictComp():
-            return displays.comprehended(body, node, wanted, stored)
-        case ast.Tuple():
-            return displays.sequence(body, node, node.elts, wanted, stored)
-        case ast.Call():
-            return calls.read_call(body, node, wanted, stored)
-        case ast.Slice():
-            raise body.error(node, "a slice stands alone", "sequence[1:]")
-    raise body.error(
-        node, f"{type(node).__name__} is not in the language", "the expressions of docs/language.md"
-    )
-
-
-def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
+def literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
+    """A number, a truth value, None; a string only as a hint at the Enum member that it names."""
     if isinstance(node.value, str):
         members = list(wanted.python) if isinstance(wanted, types.Enumeration) and wanted.python else []
         meant = [str(member) for member in members if node.value in (member.name, member.value)]
@@ -191,20 +31,8 @@ def _literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value
     return Value(*found)
 
 
-def _instead(node: ast.expr, given: types.Type, wanted: types.Type) -> str:
-    """How a value of the wanted type is written."""
-    inner = wanted.of if isinstance(wanted, types.Optional) else wanted
-    if isinstance(given, types.IndexType) and is_integer(wanted):
-        return f"{ast.unparse(node)}.index"
-    if isinstance(inner, types.MapOf):
-        return f"Map({{key: value for key in self.each({words(inner.key)})}}), or everywhere(value)"
-    if isinstance(inner, types.IndexType) and is_integer(given):
-        name = inner.name
-        return f"a value of {name}: for p in self.each({name}), a parameter p: {name}, or {name}(0)"
-    return f"a value of {words(wanted)}"
-
-
-def _name(body: Body, node: ast.Name) -> Value:
+def name(body: Body, node: ast.Name) -> Value:
+    """A local name, or a name of the module or class."""
     local = body.locals.get(node.id)
     if local is not None:
         return Value(
@@ -248,16 +76,8 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
     )
 
 
-def meant(text: str) -> str:
-    """The word of the language that a name may have meant, and how to have it."""
-    from antiphon.spec import lang  # here: the language is made of this package
-
-    if text in lang.__all__:
-        return f": it is a word of the language, not imported: from antiphon.spec.lang import {text}"
-    return did_you_mean(text, lang.__all__)
-
-
-def _attribute(body: Body, node: ast.Attribute) -> Value:
+def attribute(body: Body, node: ast.Attribute) -> Value:
+    """A variable, a constant or a value of the class; a field of a record."""
     at, here = body.at(node), body.world
     owner_name = body.specification(node.value)
     if owner_name:
@@ -290,11 +110,6 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
         near = did_you_mean(node.attr, [name for name in dir(owner) if not name.startswith("_")])
         raise body.error(node, f"{ast.unparse(node.value)} has no {node.attr!r}{near}", known)
     return field(body, node, read(body, node.value))
-
-
-def was(value: ir.Read | ir.Call) -> ir.Before:
-    """What a variable, or a helper, was before the step."""
-    return ir.Before(type=value.type, value=value, at=value.at)
 
 
 def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
@@ -347,7 +162,8 @@ def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
     return Value(ir.Field(type=surface(exact), record=owner.node, name=node.attr, at=at), exact)
 
 
-def _subscript(body: Body, node: ast.Subscript) -> Value:
+def subscript(body: Body, node: ast.Subscript) -> Value:
+    """An item of a map or a sequence, or a part of a sequence."""
     owner = read(body, node.value)
     at, text = body.at(node), ast.unparse(node.value)
     if isinstance(owner.type, types.MapOf):
@@ -417,8 +233,9 @@ def _position(body: Body, node: ast.Subscript, owner: Value, part: ast.expr) -> 
     return position.node
 
 
-def _choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool) -> Value:
-    test, yes, no = operators.condition(body, node.test)
+def choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool) -> Value:
+    """`a if test else b`."""
+    test, yes, no = condition(body, node.test)
     first_open = displays.is_open(node.body) and wanted is None
     with body.inner(no if first_open else yes):
         one = read(body, node.orelse if first_open else node.body, wanted, stored=stored)

@@ -10,12 +10,10 @@ from __future__ import annotations
 import ast
 
 from antiphon.spec.lang import ir, types, values
-from antiphon.spec.lang.front import displays, expressions
+from antiphon.spec.lang.front import displays
 from antiphon.spec.lang.front.body import Body, Fact, Facts, Value, at_least, path_of, python_object
+from antiphon.spec.lang.front.reading import Condition, condition, integer, read, read_plain
 from antiphon.spec.lang.front.sorts import NONE, accepts, is_integer, join, plus, records_of, surface, words
-
-Condition = tuple[ir.Expression, Facts, Facts]
-"""A boolean expression, the facts where it is true, the facts where it is false."""
 
 COMPARISONS: dict[type[ast.cmpop], ir.Comparison] = {
     ast.Eq: ir.Comparison.EQUAL, ast.NotEq: ir.Comparison.UNEQUAL, ast.Is: ir.Comparison.EQUAL,
@@ -40,32 +38,25 @@ SETS: dict[type[ast.operator], ir.SetOperation] = {
 # Conditions ------------------------------------------------------------------------------------------
 
 
-def condition(body: Body, node: ast.expr) -> Condition:
-    """A boolean expression and what it shows.
+def either(body: Body, node: ast.BoolOp) -> Condition:
+    """`a and b`, `a or b`."""
+    return _conjunction(body, node) if isinstance(node.op, ast.And) else _disjunction(body, node)
 
-    Raises:
-        SpecError: it is not boolean, or not in the language.
-    """
-    match node:
-        case ast.BoolOp(op=ast.And()):
-            return _conjunction(body, node)
-        case ast.BoolOp(op=ast.Or()):
-            return _disjunction(body, node)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            test, yes, no = condition(body, operand)
-            return ir.Not(type=ir.BOOL, operand=test, at=body.at(node)), no, yes
-        case ast.Compare():
-            return _chain(body, node)
-        case ast.Call(func=function) if python_object(body, function) is isinstance:
-            return _instance(body, node)
-        case ast.Call(func=function) if python_object(body, function) is values.budget:
-            return _budget(body, node)
-    value = expressions.read(body, node)
-    if not isinstance(value.type, types.Bool):
-        raise body.error(
-            node, f"{ast.unparse(node)} is {words(value.type)}, not a bool", _as_test(node, value.type)
-        )
-    return value.node, {}, {}
+
+def negation(body: Body, node: ast.UnaryOp) -> Condition | None:
+    """`not a`; None of another operator."""
+    if not isinstance(node.op, ast.Not):
+        return None
+    test, yes, no = condition(body, node.operand)
+    return ir.Not(type=ir.BOOL, operand=test, at=body.at(node)), no, yes
+
+
+def test_of_call(body: Body, node: ast.Call) -> Condition | None:
+    """`isinstance(value, Record)`, `budget(condition)`; None of another call."""
+    function = python_object(body, node.func)
+    if function is isinstance:
+        return _instance(body, node)
+    return _budget(body, node) if function is values.budget else None
 
 
 def _budget(body: Body, node: ast.Call) -> Condition:
@@ -73,17 +64,6 @@ def _budget(body: Body, node: ast.Call) -> Condition:
         raise body.error(node, "budget takes one condition", "budget(self.expired < self.timeouts)")
     inner, yes, no = condition(body, node.args[0])
     return ir.Budget(type=ir.BOOL, condition=inner, at=body.at(node)), yes, no
-
-
-def _as_test(node: ast.expr, kind: types.Type) -> str:
-    text = ast.unparse(node)
-    if is_integer(kind):
-        return f"{text} != 0"
-    if isinstance(kind, types.Optional | ir.NoneType):
-        return f"{text} is not None"
-    if isinstance(kind, types.SetOf | types.SequenceOf):
-        return f"len({text}) > 0"
-    return "a comparison"
 
 
 def _conjunction(body: Body, node: ast.BoolOp) -> Condition:
@@ -118,7 +98,7 @@ def _fact(body: Body, node: ast.expr, kind: types.Type) -> Facts:
 def _instance(body: Body, node: ast.Call) -> Condition:
     if len(node.args) != 2 or node.keywords:
         raise body.error(node, "isinstance takes a value and a record", "isinstance(message, Ack)")
-    value = expressions.read_plain(body, node.args[0])
+    value = read_plain(body, node.args[0])
     whole = value.type.of if isinstance(value.type, types.Optional) else value.type
     asked = _classes(body, node.args[1])
     known = {item.name: item for item in records_of(whole)}
@@ -166,7 +146,8 @@ def _classes(body: Body, node: ast.expr) -> list[types.Record]:
 # Comparison ------------------------------------------------------------------------------------------
 
 
-def _chain(body: Body, node: ast.Compare) -> Condition:
+def chain(body: Body, node: ast.Compare) -> Condition:
+    """`a < b <= c`."""
     sides = [node.left, *node.comparators]
     if len(node.ops) == 1:
         return _compare(body, node, sides[0], node.ops[0], sides[1])
@@ -254,7 +235,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _none_test(body: Body, node: ast.Compare, left: ast.expr, meaning: ir.Comparison) -> Condition:
-    value = expressions.read_plain(body, left)
+    value = read_plain(body, left)
     if not isinstance(value.type, types.Optional):
         raise body.error(
             node, f"{ast.unparse(left)} is {words(value.type)}, never None", "leave the test out"
@@ -277,10 +258,10 @@ def pair(
         and not displays.is_open(right)
         and not isinstance(right, ast.Constant)
     ):
-        two = expressions.read(body, right, stored=stored)
-        return expressions.read(body, left, _context(left, two.type, wanted), stored=stored), two
-    one = expressions.read(body, left, wanted if displays.is_open(left) else None, stored=stored)
-    return one, expressions.read(body, right, _context(right, one.type, wanted), stored=stored)
+        two = read(body, right, stored=stored)
+        return read(body, left, _context(left, two.type, wanted), stored=stored), two
+    one = read(body, left, wanted if displays.is_open(left) else None, stored=stored)
+    return one, read(body, right, _context(right, one.type, wanted), stored=stored)
 
 
 def _context(node: ast.expr, other: types.Type, wanted: types.Type | None) -> types.Type | None:
@@ -350,8 +331,8 @@ def _related(left: types.Type, right: types.Type) -> bool:
 def _member(body: Body, node: ast.Compare, left: ast.expr, right: ast.expr) -> ir.Expression:
     if isinstance(right, ast.Call) and isinstance(right.func, ast.Attribute) and right.func.attr == "each":
         raise body.error(right, "every value of a type is in its domain", "leave the test out, or compare")
-    item = expressions.read(body, left)
-    collection = expressions.read(body, right, _collection(right, item))
+    item = read(body, left)
+    collection = read(body, right, _collection(right, item))
     if isinstance(collection.type, types.MapOf):
         raise body.error(
             node,
@@ -397,7 +378,7 @@ def unary(body: Body, node: ast.UnaryOp) -> Value:
         match node.operand:
             case ast.Constant(value=int(number)) if not isinstance(number, bool):
                 return Value(ir.Literal(type=ir.INTEGER, value=-number, at=at), types.Int(-number, -number))
-        operand = expressions.integer(body, node.operand)
+        operand = integer(body, node.operand)
         zero = ir.Literal(type=ir.INTEGER, value=0, at=at)
         return Value(
             ir.Arithmetic(
@@ -429,14 +410,14 @@ def binary(
             "+, -, *, //, % on integers; |, &, -, ^ on sets; + on sequences",
         )
     if isinstance(operator, ast.BitOr) and isinstance(right, ast.Dict):
-        return displays.update(body, node, expressions.read(body, left), right, left)
+        return displays.update(body, node, read(body, left), right, left)
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     context = inner if isinstance(inner, types.SetOf | types.SequenceOf) else None
     if isinstance(operator, ast.Add) and isinstance(right, ast.Tuple):
         return displays.append(
             body,
             node,
-            expressions.read(body, left, context if displays.is_open(left) else None, stored=stored),
+            read(body, left, context if displays.is_open(left) else None, stored=stored),
             right,
             stored,
         )

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Sequence
 
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.front import displays, effects, expressions, operators, order
+from antiphon.spec.lang.front import displays, effects, operators, order
 from antiphon.spec.lang.front.body import Body, Fact, Facts, Local, Value, path_of, python_object
+from antiphon.spec.lang.front.reading import condition, demand, integer, read, read_plain
 from antiphon.spec.lang.front.sorts import fits, join, surface, words
 from antiphon.spec.lang.hints import known_names
 
@@ -111,7 +112,7 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
     if isinstance(target, ast.Name):
         path = path_of(body, node.value)
         fact = body.facts.get(path[0]) if path is not None else None
-        made = _let(body, node, target, expressions.read_plain(body, node.value))
+        made = _let(body, node, target, read_plain(body, node.value))
         if fact is not None:
             body.learn({target.id: Fact(fact.type, frozenset(), frozenset({target.id}))})
         return made
@@ -121,7 +122,7 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
             "one target at a time",
             "an assignment for each name; all on the right see the old state only if bound before",
         )
-    value = expressions.read(body, node.value, _target(body, target), stored=True)
+    value = read(body, node.value, _target(body, target), stored=True)
     return _write(body, node, target, value)
 
 
@@ -174,7 +175,7 @@ def _keys(body: Body, node: ast.expr) -> tuple[str, tuple[ir.Expression, ...]]:
         variable, keys = _keys(body, node.value)
         goal = _target(body, node.value)
         assert isinstance(goal, types.MapOf)
-        key = expressions.read(body, node.slice, goal.key, stored=True)
+        key = read(body, node.slice, goal.key, stored=True)
         return variable, (*keys, key.node)
     assert isinstance(node, ast.Attribute)
     return node.attr, ()
@@ -202,7 +203,7 @@ def _augment(body: Body, node: ast.AugAssign) -> ir.Statement:
             "sum(...), max(...), a set comprehension, or a new name",
         )
     goal = _target(body, target)
-    before = expressions.read(body, target)
+    before = read(body, target)
     if (
         isinstance(node.op, ast.Add)
         and isinstance(before.type, types.SequenceOf)
@@ -221,10 +222,10 @@ def _augment(body: Body, node: ast.AugAssign) -> ir.Statement:
             node,
             before,
             node.op,
-            expressions.read(body, node.value, context, stored=keep),
+            read(body, node.value, context, stored=keep),
             (target, node.value),
         )
-    expressions.demand(body, node.value, value, goal)
+    demand(body, node.value, value, goal)
     return _write(body, node, target, value)
 
 
@@ -253,11 +254,11 @@ def _annotated(body: Body, node: ast.AnnAssign) -> ir.Statement:
             "name: Type = value",
         )
     if isinstance(node.annotation, ast.Name) and python_object(body, node.annotation) is int:
-        return _let(body, node, node.target, expressions.integer(body, node.value))
+        return _let(body, node, node.target, integer(body, node.value))
     wanted = body.world.type_of(
         displays.type_object(body, node.annotation), body.at(node.annotation), node.target.id
     )
-    value = expressions.read(body, node.value, wanted)
+    value = read(body, node.value, wanted)
     if not fits(wanted, value.type):
         raise body.error(
             node.value,
@@ -271,7 +272,7 @@ def _annotated(body: Body, node: ast.AnnAssign) -> ir.Statement:
 
 
 def _branch(body: Body, node: ast.If) -> tuple[list[ir.Statement], bool]:
-    test, yes, no = operators.condition(body, node.test)
+    test, yes, no = condition(body, node.test)
     before, facts, written, reuse = body.locals, body.facts, body.written, body.reuse
     body.locals, body.facts = dict(before), facts | yes
     then, then_ends = block(body, node.body)
@@ -372,7 +373,7 @@ def _return(body: Body, node: ast.Return) -> ir.Statement:
         return ir.Return(at=at)
     if node.value is None:
         raise body.error(node, f"{body.method.name} gives {words(body.result)}", "return value")
-    value = expressions.read(body, node.value, body.result)
+    value = read(body, node.value, body.result)
     if not fits(body.result, value.type):
         text = f"{ast.unparse(node.value)} may lie outside {words(body.result)}, and a result is not checked"
         instead = f"def {body.method.name}(...) -> int"
