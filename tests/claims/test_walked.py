@@ -21,6 +21,7 @@ from antiphon.spec.lang import (
     Spec,
     action,
     everywhere,
+    initial,
     invariant,
     leads_to,
     obligation,
@@ -228,3 +229,42 @@ def test_a_property_whose_own_text_is_changed_is_not_asked_on_walks() -> None:
     ]
     assert asked_apart
     assert {(answer.broken, answer.open, answer.apart) for answer in asked_apart} == {((), (), ("Low",))}
+
+
+class Placed(Spec):
+    """Somebody begins at a height that a test chooses."""
+
+    height: Annotated[int, Between(0, 3)] = 0
+
+    @initial
+    def place(self) -> None:
+        """On the third rung."""
+        self.height = 3 if self.is_long() else self.height - 1
+
+    def is_long(self) -> bool:
+        """The ladder has three rungs."""
+        return self.height + 3 <= 3
+
+    @action
+    def climb_down(self) -> None:
+        """One step."""
+        require(self.height > 0)
+        self.height -= 1
+
+    @invariant
+    def Near(self) -> bool:
+        """Nobody is far from the ground."""
+        return self.height * self.height < 10
+
+
+def test_a_mutant_that_has_no_beginning_breaks_nothing() -> None:
+    """Walks then tell of the specification alone."""
+    bound = program(Placed)
+    wrong = next(
+        item
+        for item in mutants_of(bound, lambda _: True)
+        if item.change.operator == "guard negated" and item.method == "is_long"
+    )
+    trial = WalkedTrial(bound, ["Near"], FEW, FEW, WALKS)
+    assert trial.ask(wrong, ["Near"], briefly=True).broken == ()
+    assert trial.ask(wrong).fate is Fate.INVALID

@@ -104,8 +104,9 @@ class WalkedTrial(Trial):
             except SpecError:  # the mutant is none
                 self._walked[mutant.digest] = frozenset()
             else:
-                broken = (name for name in self.kinds if report[name].outcome is Outcome.VIOLATED)
-                self._walked[mutant.digest] = frozenset(broken)
+                # A mutant that has no beginning is told of by itself, and nothing of the properties.
+                broken = {item.property for item in report.verdicts if item.outcome is Outcome.VIOLATED}
+                self._walked[mutant.digest] = frozenset(broken & self.kinds.keys())
         return self._walked[mutant.digest]
 
     def _on_fair_runs_of(self, changed: Program, lively: set[str]) -> set[str]:
