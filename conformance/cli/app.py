@@ -25,13 +25,22 @@ from antiphon.spec.lang.foreign import alive
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
-COMMANDS: tuple[str, ...] = (
-    "gate", "check", "claims", "errata", "refine", "find", "simulate", "lockstep", "stateful", "swarm",
-    "cluster", "node", "ingest", "verify", "watch", "coverage", "replay", "show", "explain", "stack",
-    "export", "check-exports",
-)  # fmt: skip
-"""A further command is one more name: the module of that name has a function of that name, which prints and
-returns its exit code."""
+PANELS: dict[str, tuple[str, ...]] = {
+    "A specification": ("check", "find", "simulate", "explain", "refine", "export"),
+    "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
+    "Logs": ("verify", "ingest", "watch", "coverage"),
+    "Traces": ("show", "replay"),
+    "The ledger of published documents": ("claims", "errata", "stack"),
+    "The library": ("node",),
+}
+"""The commands as `--help` groups them, what a stranger needs first. A further command is one more name: the
+module of that name has a function of that name, which prints and returns its exit code.
+"""
+
+HIDDEN = ("gate", "check-exports")
+"""Commands that check this project itself; `--help` does not list them."""
+
+COMMANDS = (*itertools.chain.from_iterable(PANELS.values()), *HIDDEN)
 
 ELSEWHERE = {"check-exports": "export"}
 """A command that shares its module with another."""
@@ -51,8 +60,10 @@ def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.T
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback()(_options)
+    panels = {name: panel for panel, listed in PANELS.items() for name in listed}
     for name in names:
-        app.command(name)(_loaded(name) if loaded else _outlined(name))
+        entry = app.command(name, hidden=name in HIDDEN, rich_help_panel=panels.get(name))
+        entry(_loaded(name) if loaded else _outlined(name))
     return app
 
 
@@ -73,11 +84,12 @@ def _outlined(name: str) -> Callable[..., Any]:
 
     def outline() -> None: ...
 
-    outline.__doc__ = next(
+    told = next(
         ast.get_docstring(node)
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name == name.replace("-", "_")
     )
+    outline.__doc__ = " ".join((told or "").partition("\n\n")[0].split())  # as one line, however it is broken
     return outline
 
 
