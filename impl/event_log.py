@@ -1,6 +1,6 @@
 """A member's event log in the trace schema, written by a thread of its own: tracing costs a queue, no disk.
 
-    with EventLog("runs/monday", group="orders", me=0, members=3, protocol="rbp") as log:
+    with EventLog("runs/monday", group="orders", me=0, members=3, protocol="rbp-resilient") as log:
         async with Group("orders", me=0, members=3, ..., tracer=log) as group:
             ...
 

@@ -104,10 +104,10 @@ class Group:
         for member q go, and the only address from which q's are taken. `key` is the secret of all members, 32
         random bytes, or several of which one is used; with None, whoever reaches the members reads all, and
         takes part as any of them (docs/security.md). `protocol` is the same at all members: a name, or for
-        example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`; by default "rbp", or "rbp-resilient" where
-        `deliver` needs it. `stall_s` is the time in seconds after which the group ends at this
-        member: when another member is silent for so long, or when this one waits for others and gets no
-        further, be it that they have not started yet. `math.inf` waits for ever, and notices no silence.
+        example `antiphon.impl.protocols.rbp.rbp(resend_ms=20)`; by default "rbp-resilient", which forgets
+        what all members have. `stall_s` is the time in seconds after which the group ends at this member:
+        when another member is silent for so long, or when this one waits for others and gets no further, be
+        it that they have not started yet. `math.inf` waits for ever, and notices no silence.
         `tracer` sees every event of the protocol (`antiphon.impl.event_log` writes them down), `metrics`
         counts and measures (`antiphon.impl.metrics`).
 
@@ -118,8 +118,8 @@ class Group:
         `layers` holds the sizes of buffers and datagrams. `deliver`, the same at all members, says when a
         message is delivered that does not say it itself: with "ordered", once its place among all messages is
         known; with a number k, when k members have it with its place, so that k - 1 of them may end without
-        its being lost; with "all", when all have it. By default it is as the protocol does: "rbp-resilient"
-        as with "all", every other as with "ordered".
+        its being lost; with "all", when all have it. By default it is as with "ordered"; but a `protocol`
+        that is named does as it was made, and "rbp-resilient" is made as with "all".
 
         Raises:
             UnknownDelivery: there is no such delivery.

@@ -3,7 +3,7 @@
 The package of `antiphon.impl.protocols` with that name makes it: `chang_maxemchuk` has one function
 `chang_maxemchuk`, which takes its settings and is known as `chang-maxemchuk`. A stack of layers is named by
 their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is `horus` with that stack. Only the package that is asked for is
-loaded. This module must not know any but the two that a group has by default.
+loaded. This module must not know any but the one that a group has by default.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from antiphon.impl import protocols
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.protocols.core import Implementation
 
-__all__ = ["ALL", "ORDERED", "delivering", "holders_of", "implementation", "known_protocols"]
+__all__ = ["ALL", "DEFAULT", "ORDERED", "delivering", "holders_of", "implementation", "known_protocols"]
 
 ORDERED = "ordered"
 """Delivery of a message as soon as its place among all messages is known."""
 
 ALL = "all"
 """Delivery of a message when all members have it."""
+
+DEFAULT = "rbp-resilient"
+"""The protocol of a group that names none: it forgets what all members have, and knows who has what."""
 
 
 def known_protocols() -> tuple[str, ...]:
@@ -68,15 +71,15 @@ def delivering(
 ) -> Implementation[Any]:
     """The protocol. One that knows who has what delivers every message when `deliver` or all members have it.
 
-    Around any other the layers wait. Without `deliver` a protocol does as it was made; without `protocol` it
-    is "rbp", or "rbp-resilient" where messages wait.
+    Around any other the layers wait. Without `deliver` a protocol does as it was made. Without `protocol` it
+    is `DEFAULT`, and delivers without `deliver` too as soon as a message is ordered.
 
     Raises:
         UnknownDelivery: `deliver` says nothing.
         UnknownProtocol: no protocol has this name.
     """
     if protocol is None:
-        protocol = "rbp" if deliver in (None, ORDERED, 1) else "rbp-resilient"
+        protocol, deliver = DEFAULT, ORDERED if deliver is None else deliver
     made = implementation(protocol) if isinstance(protocol, str) else protocol
     if deliver is None:
         return made

@@ -26,7 +26,7 @@ from antiphon.impl.group import Event, Group
 from antiphon.impl.keys import read_keys
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
-from antiphon.impl.named import delivering, known_protocols
+from antiphon.impl.named import DEFAULT, delivering, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport.addresses import Address, parsed, shown
 
@@ -51,7 +51,7 @@ def node(
     ] = None,
     protocol: Annotated[
         str | None,
-        typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}. Without: one that can."),
+        typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}. Without: {DEFAULT}."),
     ] = None,
     deliver: Annotated[
         str | None,

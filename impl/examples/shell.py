@@ -21,7 +21,7 @@ from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Group
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
-from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.named import DEFAULT
 from antiphon.impl.transport.addresses import parsed
 
 __all__ = ["Refused", "main"]
@@ -69,12 +69,11 @@ async def _serve(replica: Callable[[Group], Answering], given: argparse.Namespac
     with contextlib.ExitStack() as stack:
         settings: dict[str, Any] = {}
         if given.log:
-            settings["tracer"] = stack.enter_context(
-                EventLog(given.log, group=given.name, me=given.me, members=len(given.members), protocol="rbp")
-            )
+            place = {"group": given.name, "me": given.me, "members": len(given.members)}
+            settings["tracer"] = stack.enter_context(EventLog(given.log, protocol=DEFAULT, **place))
         group = Group(
             given.name, me=given.me, members=len(given.members), bind=given.members[given.me], routes=routes,
-            key=None, protocol=rbp(resend_ms=20, token_ms=5, request_ms=5), **settings,
+            key=None, **settings,
         )  # fmt: skip
         async with group, replica(group) as here:
             answering = asyncio.create_task(_answer(here))

@@ -17,7 +17,7 @@ from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.relay import Relay
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.group import Group
-from antiphon.impl.named import delivering, known_protocols
+from antiphon.impl.named import DEFAULT, delivering, known_protocols
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
@@ -128,10 +128,11 @@ def resilience(made: Implementation[Any], members: int = 4) -> Any:
     return getattr(made.core(0, members, NULL_TRACER), "resilience", None)
 
 
-def test_the_simplest_protocol_that_can_is_chosen() -> None:
+def test_a_group_that_names_no_protocol_has_one_that_forgets_and_delivers_what_is_ordered() -> None:
     chosen = {deliver: delivering(None, deliver, 4) for deliver in (None, "ordered", 1, 2, 4, "all")}
-    assert [made.messages.protocol for made in chosen.values()] == ["rbp"] * 3 + ["rbp-resilient"] * 3
-    assert [resilience(chosen[deliver]) for deliver in (2, 4, "all")] == [2, 4, 4]
+    assert {made.messages.protocol for made in chosen.values()} == {DEFAULT}
+    assert all(made.forgets for made in chosen.values())
+    assert [resilience(made) for made in chosen.values()] == [1, 1, 1, 2, 4, 4]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ def test_two_members_deliver_the_same_and_iteration_ends_with_the_group() -> Non
             assert [second.next(timeout_s=60) for _ in range(6)] == taken
             assert "SyncGroup 'pair': open" in repr(first)
             assert first.statistics.transmissions["data"] >= 1
-            assert (first.waits, first.waiting_s) == ((), 0.0)
+            assert {wait.of for wait in first.waits} <= {1}, "the token goes round in a quiet group too"
+            assert first.waiting_s < 60.0
         assert list(first) == []
         with pytest.raises(GroupClosed, match="is closed"):
             first.broadcast(b"too late")

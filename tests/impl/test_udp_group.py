@@ -405,7 +405,9 @@ def test_a_member_that_is_started_again_ends_the_group_at_the_others() -> None:
                 address = second.address
                 await first.broadcast(b"m")
                 await asyncio.wait_for(asyncio.gather(take(first, 1), take(second, 1)), 60)
-            again = Group("test", me=1, members=2, bind=address, routes={0: first.address}, key=KEY)
+            again = Group(
+                "test", me=1, members=2, bind=address, routes={0: first.address}, key=KEY, protocol=rbp()
+            )
             async with again:
                 with pytest.raises(GroupFailed, match="process 1 was started again"):
                     await asyncio.wait_for(take(first, 1), 60)
