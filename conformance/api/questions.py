@@ -219,7 +219,6 @@ def simulate(
     swarm: bool = False,
     engine: str = "auto",
     threads: int | None = None,
-    max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
@@ -237,7 +236,6 @@ def simulate(
         engine: what takes the walks, "generated", "native" or "reference"; "auto" takes machine code for
             100,000 steps and more. The walks are the same.
         threads: how many, of "native"; None for as many as there are processors.
-        max_depth: the same; the smaller of the two counts.
         max_states: take no further walk after visits of so many states.
         max_seconds: take no further walk after this time.
         max_memory_mb: take no further walk at this size of the process, in MiB.
@@ -250,7 +248,7 @@ def simulate(
     """
     from antiphon.model.simulate import simulate as walk
 
-    bound, bounds = program_of(subject), Bounds(max_states, max_seconds, max_depth, max_memory_mb)
+    bound, bounds = program_of(subject), Bounds(max_states, max_seconds, None, max_memory_mb)
     with within(bounds) as limits:
         try:
             found = walk(

@@ -21,6 +21,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import streams
+from antiphon.conformance.cli.renamed import now_called
 from antiphon.spec.lang.foreign import alive
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
@@ -138,6 +139,7 @@ def _run(given: list[str]) -> int:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except _WrongUsage as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
+        message = now_called(_command(given), getattr(error, "option_name", "")) or message
         return _complain(given, "usage", _plain(message, given) or "a command is missing", USAGE, hint=True)
     except (streams.NobodyReads, BrokenPipeError):
         return FAILURE
@@ -197,6 +199,11 @@ def _is_refusal(error: BaseException) -> bool:
     return isinstance(error, refusals)
 
 
+def _command(given: list[str]) -> str:
+    """The command that is asked for; nothing where there is none."""
+    return next((word for word in given if word in COMMANDS), "")
+
+
 def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: bool = False) -> int:
     streams.restore()
     if "--json" in given:
@@ -206,7 +213,7 @@ def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: boo
         print_json(Error(antiphon=antiphon.__version__, kind=kind, message=message, exit_code=code))
     sys.stderr.write(f"antiphon: {message}\n")
     if hint:
-        command = next((word for word in given if word in COMMANDS), "")
+        command = _command(given)
         sys.stderr.write(f"Try: antiphon {command + ' ' if command else ''}--help\n")
     return code
 

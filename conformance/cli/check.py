@@ -105,7 +105,7 @@ def check(
         bool,
         typer.Option(
             "--prove",
-            help="Prove safety for runs of every length, by k-induction; --depth is the greatest k, else 1.",
+            help="Prove safety for runs of every length, by k-induction; --max-depth is the greatest k (1).",
         ),
     ] = False,
     stop_at_first: Annotated[
@@ -141,8 +141,8 @@ def check(
         default_job()
     )
     programs = [job.program for job in jobs]
-    if len(jobs) > 1 and (storage.directory is not None or on_spark.spark):
-        option = "--lake" if on_spark.spark else "--directory"
+    if len(jobs) > 1 and (storage.directory is not None or on_spark.wanted):
+        option = "--lake" if on_spark.wanted else "--directory"
         raise output.UsageProblem(f"{option} holds the states of one specification; name one")
     shown: list[documents.ReportDocument] = []
     saving = output.Saving(showing.save, "counterexample")
@@ -173,11 +173,11 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
     if prove:
         if bounds.engine not in ("auto", "z3"):
             raise output.UsageProblem(f"--prove is done by z3, not by {bounds.engine}: leave --engine out")
-        if bounds.depth == 0:
+        if bounds.max_depth == 0:
             raise output.UsageProblem(
-                "--prove --depth 0: induction begins with a state; --depth is the greatest k, at least 1"
+                "--prove --max-depth 0: induction begins with a state; say the greatest k, at least 1"
             )
-        bounds = dataclasses.replace(bounds, engine="z3", depth=bounds.depth or 1)
+        bounds = dataclasses.replace(bounds, engine="z3", max_depth=bounds.max_depth or 1)
     if bounds.engine == "z3" and counts:
         raise output.UsageProblem("--counts counts states; z3 has none")
     if bounds.engine == "z3" and storage != Storage():
@@ -198,7 +198,7 @@ def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> 
         state_directory.kept_in(search.storage.directory),
     ):
         told = None if quiet else found_in(job.name, console)
-        if search.on_spark.spark:
+        if search.on_spark.wanted:
             return spark.explore(bound, search, job.properties or None, progress=progress, violated=told)
         try:
             return antiphon.check(

@@ -32,18 +32,14 @@ def claims(
     protocols: Annotated[
         list[str] | None,
         typer.Option(
-            "--protocol",
+            "--family",
             metavar="FAMILY",
             help=f"Only this family; may be repeated: {', '.join(families())}.",
         ),
     ] = None,
     engine: Annotated[
         Literal["auto", "native", "generated", "reference", "z3"],
-        typer.Option(
-            "--engine",
-            help="What explores: machine code, generated Python, CPython itself, or Z3 (bounded; no "
-            "measurements).",
-        ),
+        options.ENGINE,
     ] = "auto",
     minimal: Annotated[
         bool,
@@ -62,13 +58,7 @@ def claims(
         bool,
         typer.Option("--deep", help="Also the checks that take long (more than about five seconds each)."),
     ] = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Explore everything, also what this code has explored before for the same question.",
-        ),
-    ] = False,
+    fresh: Annotated[bool, options.FRESH] = False,
     mutants: Annotated[
         bool,
         typer.Option(
@@ -86,20 +76,8 @@ def claims(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="With --mutants: chooses the sample.", show_default="7"),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            min=1,
-            metavar="N",
-            help="With --mutants: so many processes ask.",
-            show_default="all processors",
-        ),
-    ] = None,
+    seed: Annotated[int | None, options.SEED] = None,
+    jobs: Annotated[int | None, options.JOBS] = None,
     write: Annotated[
         Path | None,
         typer.Option("--write", metavar="FILE", help="With --mutants: write the table.", show_default=False),
@@ -115,9 +93,13 @@ def claims(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Run every check of the ledger again and compare it with what is recorded."""
+    """Run every check of the ledger again and compare it with what is recorded.
+
+    --sample, --seed, --jobs, --write and --check are for --mutants. Z3 judges no measurements, and looks for
+    runs up to a bound.
+    """
     if identifiers and protocols:
-        raise output.UsageProblem("name claims, or a family with --protocol, not both")
+        raise output.UsageProblem("name claims, or a family with --family, not both")
     if not mutants and any(given is not None for given in (sample, seed, jobs, write, check)):
         raise output.UsageProblem("--sample, --seed, --jobs, --write and --check go with --mutants")
     if mutants and (minimal or brief or engine != "auto"):

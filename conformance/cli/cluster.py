@@ -22,21 +22,17 @@ def cluster(
             "what makes a member.",
         ),
     ],
-    processes: Annotated[int, typer.Option("--processes", help="How many processes.")] = 3,
-    messages: Annotated[
-        int, typer.Option("--messages", help="How many messages are broadcast, in all.")
-    ] = 2000,
-    loss: Annotated[float, typer.Option("--loss", help="Probability that a datagram is lost.")] = 0.1,
+    processes: Annotated[int, options.PROCESSES] = 3,
+    messages: Annotated[int, options.MESSAGES] = 2000,
+    loss: Annotated[float, typer.Option("--loss-rate", help="Probability that a datagram is lost.")] = 0.1,
     duplication: Annotated[
-        float, typer.Option("--duplication", help="Probability that a datagram is duplicated.")
+        float, typer.Option("--duplication-rate", help="Probability that a datagram is duplicated.")
     ] = 0.05,
     reordering: Annotated[
-        float, typer.Option("--reordering", help="Probability that a datagram is held back.")
+        float, typer.Option("--reordering-rate", help="Probability that a datagram is held back.")
     ] = 0.05,
-    seed: Annotated[int, typer.Option("--seed", help="Number of the run: which faults the links meet.")] = 7,
-    encrypted: Annotated[
-        bool, typer.Option("--encrypted", help="Encrypt every datagram, with a key of the run.")
-    ] = False,
+    seed: Annotated[int, options.SEED] = 7,
+    encrypted: Annotated[bool, options.ENCRYPTED] = False,
     late: Annotated[
         float, typer.Option("--late", help="The last process starts so many seconds after the others.")
     ] = 0.0,
@@ -46,18 +42,19 @@ def cluster(
             "--stop", help="One process after another is stopped by SIGSTOP for so many seconds, and goes on."
         ),
     ] = 0.0,
-    directory: Annotated[
-        Path, typer.Option("--directory", help="Where the logs go, in a new directory.")
-    ] = Path("runs"),
-    deadline: Annotated[float, typer.Option("--deadline", help="Give up after so many seconds.")] = 120.0,
+    directory: Annotated[Path, options.LOG] = Path("runs"),
+    max_seconds: Annotated[float, options.MAX_SECONDS] = 120.0,
     json: options.Json = False,
 ) -> int:
-    """Run a protocol on real processes that lose, duplicate and reorder datagrams."""
+    """Run a protocol on real processes that lose, duplicate and reorder datagrams.
+
+    The logs of a run go into a new directory. Encrypted datagrams have a key of the run.
+    """
     try:
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
             reordering=reordering,
-            seed=seed, encrypted=encrypted, late_s=late, stop_s=stop, deadline_s=deadline,
+            seed=seed, encrypted=encrypted, late_s=late, stop_s=stop, deadline_s=max_seconds,
         )  # fmt: skip
     except ValueError as error:
         raise output.UsageProblem(str(error)) from error
@@ -66,7 +63,7 @@ def cluster(
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise output.UsageProblem(f"--directory {directory}: {error.strerror}") from error
+        raise output.UsageProblem(f"--log {directory}: {error.strerror}") from error
     result = run_cluster(
         protocol,
         processes,
@@ -79,7 +76,7 @@ def cluster(
         encrypted=encrypted,
         late_s=late,
         stop_s=stop,
-        deadline_s=deadline,
+        deadline_s=max_seconds,
         console=output.err(),
     )
     if json:

@@ -26,26 +26,15 @@ _LEFT_TOLD = 8
 def coverage(
     protocol: options.Bound,
     *,
-    lake: Annotated[
-        Path, typer.Option("--lake", help="The lake with the runs of its swarms.", show_default=False)
-    ],
+    lake: Annotated[Path, options.LAKE],
     constants: Constants,
     limits: Limits,
     action: Annotated[
         str | None,
         typer.Option("--action", help="Show the way to what was never taken of this.", show_default=False),
     ] = None,
-    master: options.Master = "local[*]",
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            metavar="FILE",
-            help="Save that way.",
-            show_default=False,
-            callback=options.writable,
-        ),
-    ] = None,
+    master: Annotated[str, options.MASTER] = "local[*]",
+    save: options.Save = None,
     json: options.Json = False,
 ) -> int:
     """Count the transitions of a bounded model that swarms in a lake have exercised, on Spark."""

@@ -37,14 +37,7 @@ def errata(
             show_default=False,
         ),
     ] = None,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Explore what this code has explored before, too; with --write: run everything, stale or "
-            "not.",
-        ),
-    ] = False,
+    fresh: Annotated[bool, options.FRESH] = False,
     check: Annotated[
         Path | None,
         typer.Option(

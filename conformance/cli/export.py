@@ -76,9 +76,7 @@ def export(
             callback=options.writable,
         ),
     ] = None,
-    most: Annotated[
-        int, typer.Option("--max-states", min=1, help="Refuse a state graph with more states.")
-    ] = write.MOST_STATES,
+    most: Annotated[int, options.MAX_STATES] = write.MOST_STATES,
     *,
     variant: Variant,
     json: options.Json = False,
@@ -121,9 +119,7 @@ def check_exports(
         list[str] | None,
         typer.Argument(metavar="[SPEC]...", help="Names as for `check`. Without: all that have one."),
     ] = None,
-    most: Annotated[
-        int, typer.Option("--max-states", min=1, help="Compare no model with more states.")
-    ] = 60_000,
+    most: Annotated[int, options.MAX_STATES] = 60_000,
     json: options.Json = False,
 ) -> int:
     """Compare our native engine with SPIN, on exported models of all specifications at small constants."""

@@ -140,7 +140,7 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], ...]:
     `make check-deep`.
     """
     runs = directory / "runs"
-    cluster = ("--processes", "3", "--messages", "2000", "--loss", "0.1", "--directory", str(runs))
+    cluster = ("--processes", "3", "--messages", "2000", "--loss-rate", "0.1", "--log", str(runs))
     big = ("--processes", "3", "--messages", "2", "--losses", "1", "--timeouts", "1")
     small = ("--processes", "2", "--messages", "2", "--losses", "1", "--timeouts", "1")
     urgent = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
@@ -186,7 +186,7 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], ...]:
 
 def _named(chosen: Iterable[str]) -> tuple[str, ...]:
     """The options that name these families."""
-    return tuple(word for name in chosen for word in ("--protocol", name))
+    return tuple(word for name in chosen for word in ("--family", name))
 
 
 def deep_rows() -> tuple[Row, ...]:
@@ -207,7 +207,7 @@ def deep_rows() -> tuple[Row, ...]:
         *(
             Row(
                 f"{name}: is every claim as recorded?",
-                ("claims", "--deep", "--fresh", "--protocol", name),
+                ("claims", "--deep", "--fresh", "--family", name),
                 _claimed,
             )
             for name in larger
@@ -215,7 +215,7 @@ def deep_rows() -> tuple[Row, ...]:
         *(
             Row(
                 f"{name}: is every repair needed?",
-                ("claims", "--minimal", "--deep", "--protocol", name),
+                ("claims", "--minimal", "--deep", "--family", name),
                 _needed,
             )
             for name in repaired
@@ -223,7 +223,7 @@ def deep_rows() -> tuple[Row, ...]:
         *(
             Row(
                 f"{name}: is there a mutant for every check that breaks it?",
-                ("claims", "--mutants", "--deep", "--sample", SAMPLE, "--jobs", "1", "--protocol", name),
+                ("claims", "--mutants", "--deep", "--sample", SAMPLE, "--jobs", "1", "--family", name),
                 _strong,
             )
             for name in larger
@@ -261,9 +261,7 @@ def deep_rows() -> tuple[Row, ...]:
 
 
 def gate(
-    directory: Annotated[
-        Path, typer.Option("--directory", help="Where the logs go; those of an earlier gate are replaced.")
-    ] = Path("build/gate"),
+    directory: Annotated[Path, options.LOG] = Path("build/gate"),
     deep: Annotated[
         bool,
         typer.Option(
@@ -274,9 +272,9 @@ def gate(
     json: options.Json = False,
 ) -> int:
     """Check everything once, on real input: specifications, claims, lockstep, real processes, Spark; one
-    table of verdicts.
+    table of verdicts. The logs of an earlier gate are replaced.
     """
-    output.writable_directory("--directory", directory)
+    output.writable_directory("--log", directory)
     if deep:
         groups: tuple[tuple[Row, ...], ...] = tuple((row,) for row in deep_rows())
         workers = min(os.cpu_count() or 1, len(groups))
@@ -320,7 +318,7 @@ def _clear(runs: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise output.UsageProblem(f"--directory: {runs} cannot be removed: {error.strerror}") from error
+        raise output.UsageProblem(f"--log: {runs} cannot be removed: {error.strerror}") from error
 
 
 def _work(

@@ -24,8 +24,8 @@ def ingest(
             show_default=False,
         ),
     ],
-    lake: Annotated[Path, typer.Option("--lake", help="The lake, which may exist.", show_default=False)],
-    master: options.Master = "local[*]",
+    lake: Annotated[Path, options.LAKE],
+    master: Annotated[str, options.MASTER] = "local[*]",
     json: options.Json = False,
 ) -> int:
     """Read the logs of many runs into a lake, which `antiphon verify` judges; what is there is passed

@@ -41,17 +41,15 @@ def lockstep(
     constants: Constants,
     limits: Limits,
     max_transitions: Annotated[
-        int | None, typer.Option("--max-transitions", min=1, help="Stop after so many.", show_default=False)
+        int | None,
+        typer.Option("--max-transitions", min=1, help="Greatest number of transitions.", show_default=False),
     ] = None,
     sample: Annotated[
         int, typer.Option("--sample", min=0, help="How many paths are run again from the start.")
     ] = 50,
-    seed: Annotated[int, typer.Option("--seed", help="Number of the random sample.")] = 0,
+    seed: Annotated[int, options.SEED] = 0,
     fault: options.Fault = None,
-    engine: Annotated[
-        Literal["generated", "reference"],
-        typer.Option("--engine", help="What executes the specification: generated or reference."),
-    ] = "generated",
+    engine: Annotated[Literal["generated", "reference"], options.ENGINE] = "generated",
     save: options.Save = None,
     json: options.Json = False,
 ) -> int:

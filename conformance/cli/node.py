@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from antiphon.conformance.cli import output, streams
+from antiphon.conformance.cli import options, output, streams
 from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
@@ -72,10 +72,7 @@ def node(
         float,
         typer.Option("--stall", help="Fail after so many seconds of silence of a member, or of waiting."),
     ] = 30.0,
-    log: Annotated[
-        Path | None,
-        typer.Option("--log", metavar="DIRECTORY", help="Write the event log there, for `antiphon verify`."),
-    ] = None,
+    log: Annotated[Path | None, options.LOG] = None,
     metrics: Annotated[
         int | None,
         typer.Option("--metrics", metavar="PORT", help="Answer Prometheus at this port of the loopback."),

@@ -1,8 +1,9 @@
 """The options that commands share, each declared once with its help text, and the groups in which they come.
 
-A group is a frozen dataclass whose fields are options. A command takes a group as one parameter; `ungrouped`
-shows typer a command with the fields in its place. A group knows how its options become values, and how a
-command line says them again.
+A name in capitals is an option of any type and default: a command says those. A name like `Seed` has a type,
+too. A group is a frozen dataclass whose fields are options. A command takes a group as one parameter;
+`ungrouped` shows typer a command with the fields in its place, under the heading of the group. A group knows
+how its options become values, and how a command line says them again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
@@ -62,9 +64,29 @@ def _option(*names: str, about: str, **more: Any) -> Any:
     return typer.Option(*names, help=about, show_default=False, **more)
 
 
-Master = Annotated[
-    str, typer.Option("--master", help="Spark's master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn.")
-]
+PROCESSES = typer.Option("--processes", help="Number of processes.")
+MESSAGES = typer.Option("--messages", help="Number of messages that are broadcast, in all.")
+ENCRYPTED = typer.Option("--encrypted", help="Encrypt every datagram.")
+RUNS = typer.Option("--runs", help="Number of runs.", min=1)
+STEPS = typer.Option("--steps", help="Greatest number of steps of a run.", min=1)
+MAX_STATES = typer.Option("--max-states", help="Greatest number of states.", min=1)
+MAX_SECONDS = typer.Option("--max-seconds", help="Stop after so many seconds.", min=0.0)
+SEED = typer.Option(
+    "--seed", help="The same number makes the same run; without it, the one that is taken is told."
+)
+ENGINE = typer.Option(
+    "--engine",
+    help="What explores: generated Python, machine code (native), CPython itself (reference), Z3.",
+)
+THREADS = typer.Option("--threads", help="Threads of the native engine; all processors.", min=1)
+JOBS = typer.Option("--jobs", help="Processes that share the work; all processors.", min=1, metavar="N")
+FRESH = typer.Option("--fresh", help="Explore everything, also what this code has explored before.")
+LOG = typer.Option("--log", help="Where logs are written, for `antiphon verify`.", metavar="DIR")
+LAKE = typer.Option("--lake", help="The lake: where Spark keeps what it has read and found.", metavar="DIR")
+MASTER = typer.Option(
+    "--master", help="Spark's master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn; it implies Spark."
+)
+SPARK = typer.Option("--spark", help="Spread the work over Spark.")
 
 Json = Annotated[
     bool,
@@ -74,7 +96,7 @@ Save = Annotated[
     Path | None,
     _option(
         "--save",
-        about="Save the counterexample as FILE, conventionally NAME.itf.json.",
+        about="Save the trace that is shown as FILE, conventionally NAME.itf.json.",
         metavar="FILE",
         callback=writable,
     ),
@@ -101,9 +123,7 @@ Bound = Annotated[
         "module:Name of a binding.",
     ),
 ]
-Seed = Annotated[
-    int | None, _option("--seed", about="Number of the random run; chosen and printed if not given.")
-]
+Seed = Annotated[int | None, SEED]
 Fault = Annotated[
     str | None,
     _option("--fault", about="Plant this mistake in the implementation, to see it caught.", metavar="NAME"),
@@ -114,10 +134,10 @@ Fault = Annotated[
 class Constants:
     """The constants of a specification."""
 
-    processes: Annotated[int | None, _option("--processes", about="Number of processes.")] = None
-    messages: Annotated[
-        int | None, _option("--messages", about="Number of messages that are broadcast, in all.")
-    ] = None
+    panel: ClassVar = "The constants"
+
+    processes: Annotated[int | None, PROCESSES] = None
+    messages: Annotated[int | None, MESSAGES] = None
     losses: Annotated[int | None, _option("--losses", about="How many packets may be lost.")] = None
     timeouts: Annotated[int | None, _option("--timeouts", about="How many timer rounds may pass.")] = None
     settings: Annotated[
@@ -145,6 +165,8 @@ class Constants:
 @dataclass(frozen=True)
 class Variant(Constants):
     """The constants of a specification, its repairs and its readings."""
+
+    panel: ClassVar = "The constants, repairs and readings"
 
     repairs: Annotated[
         list[str] | None,
@@ -191,43 +213,32 @@ class Variant(Constants):
         return said({"--set": self.told, "--repair": self.repairs, "--without": self.without})
 
 
-MaxSeconds = Annotated[
-    float | None,
-    _option("--max-seconds", "--time", about="Stop within a tenth of this time.", min=0.0),
-]
+MaxSeconds = Annotated[float | None, MAX_SECONDS]
 MaxMemory = Annotated[
     int | None,
-    _option("--max-memory", "--memory", about="Stop at this size of the process.", min=1, metavar="MIB"),
+    _option("--max-memory", about="Stop at this size of the process.", min=1, metavar="MIB"),
 ]
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Where an exploration stops; every command that explores has these."""
+class Effort:
+    """How much is done at most; every command that explores or walks has these."""
 
-    depth: Annotated[int | None, _option("--depth", about="Greatest number of steps.", min=0)] = None
-    max_states: Annotated[int | None, _option("--max-states", about="Stop after so many states.", min=1)] = (
-        None
-    )
+    panel: ClassVar = "Where it stops"
+
+    max_states: Annotated[int | None, MAX_STATES] = None
     max_seconds: MaxSeconds = None
     max_memory: MaxMemory = None
 
     def asked(self) -> dict[str, Any]:
         """The bounds as the questions of `antiphon` take them."""
         return {
-            "max_depth": self.depth, "max_states": self.max_states, "max_seconds": self.max_seconds,
-            "max_memory_mb": self.max_memory,
+            "max_states": self.max_states, "max_seconds": self.max_seconds, "max_memory_mb": self.max_memory,
         }  # fmt: skip
-
-    @property
-    def explicit(self) -> bounds.Bounds:
-        """The bounds as what explores takes them."""
-        return bounds.Bounds(self.max_states, self.max_seconds, self.depth, self.max_memory)
 
     def words(self) -> list[str]:
         """The options that say this again."""
         limits = {
-            "--depth": self.depth,
             "--max-states": self.max_states,
             "--max-seconds": self.max_seconds,
             "--max-memory": self.max_memory,
@@ -236,33 +247,49 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Limits(Effort):
+    """Where an exploration stops."""
+
+    max_depth: Annotated[
+        int | None, _option("--max-depth", about="Look no further than so many steps.", min=0)
+    ] = None
+
+    @property
+    def explicit(self) -> bounds.Bounds:
+        """The bounds as what explores takes them."""
+        return bounds.Bounds(self.max_states, self.max_seconds, self.max_depth, self.max_memory)
+
+    def asked(self) -> dict[str, Any]:
+        """The bounds as the questions of `antiphon` take them."""
+        return {"max_depth": self.max_depth, **super().asked()}
+
+    def words(self) -> list[str]:
+        """The options that say this again."""
+        deepest = None if self.max_depth is None else [str(self.max_depth)]
+        return [*said({"--max-depth": deepest}), *super().words()]
+
+
+@dataclass(frozen=True)
 class Bounds(Limits):
     """Where an exploration stops, and what explores."""
 
-    depth: Annotated[
-        int | None, _option("--depth", about="Greatest number of steps; z3 needs it.", min=0)
-    ] = None
-    max_memory: Annotated[
-        int | None,
-        _option(
-            "--max-memory", "--memory", about="Stop, or use --directory, at this size.", min=1, metavar="MIB"
-        ),
-    ] = None
-    engine: Annotated[Engine, typer.Option("--engine", help="What explores.")] = "auto"
+    panel: ClassVar = "What explores, and where it stops"
+
+    engine: Annotated[Engine, ENGINE] = "auto"
 
     def refuse_what_z3_lacks(self) -> None:
         """Raises UsageProblem when Z3 is asked without its bound, or with one that it does not have."""
         if self.engine != "z3":
             return
-        if self.depth is None:
-            raise UsageProblem("--engine z3 looks up to a depth; say which, for example --depth 10")
+        if self.max_depth is None:
+            raise UsageProblem("--engine z3 looks up to a depth; say which, for example --max-depth 10")
         if self.max_states is not None:
             raise UsageProblem(
-                "--max-states bounds an explicit search; z3 is bounded by --depth and --max-seconds"
+                "--max-states bounds an explicit search; z3 is bounded by --max-depth and --max-seconds"
             )
         if self.max_memory is not None:
             raise UsageProblem(
-                "--max-memory bounds an explicit search; z3 is bounded by --depth and --max-seconds"
+                "--max-memory bounds an explicit search; z3 is bounded by --max-depth and --max-seconds"
             )
 
     def asked(self) -> dict[str, Any]:
@@ -278,9 +305,9 @@ class Bounds(Limits):
 class Storage:
     """How an explicit engine keeps states."""
 
-    threads: Annotated[
-        int | None, _option("--threads", about="Threads of the native engine; all processors.", min=1)
-    ] = None
+    panel: ClassVar = "How states are kept"
+
+    threads: Annotated[int | None, THREADS] = None
     fingerprints: Annotated[
         bool, _option("--fingerprints", about="Keep 64 bits of a state; what may be missed is said.")
     ] = False
@@ -298,7 +325,11 @@ class Storage:
     ] = False
     directory: Annotated[
         Path | None,
-        _option("--directory", about="Keep states in files here, and go on where an earlier run ended."),
+        _option(
+            "--directory",
+            about="Keep states in files here, beyond --max-memory too, and go on where an earlier run ended.",
+            metavar="DIR",
+        ),
     ] = None
 
     def asked(self) -> dict[str, Any]:
@@ -318,20 +349,19 @@ class Storage:
 class OnSpark:
     """Whether Spark explores, and where it keeps states."""
 
-    spark: Annotated[
-        bool,
-        _option("--spark", about="Explore level by level on Spark, for what no machine holds; with --lake."),
-    ] = False
-    master: Annotated[
-        str | None, _option("--master", about="With --spark: Spark's master; all cores of this machine.")
-    ] = None
-    lake: Annotated[
-        Path | None,
-        _option("--lake", about="With --spark: where states are kept; a run goes on there.", metavar="DIR"),
-    ] = None
+    panel: ClassVar = "On Spark, level by level, for what no machine holds"
+
+    spark: Annotated[bool, SPARK] = False
+    master: Annotated[str | None, MASTER] = None
+    lake: Annotated[Path | None, LAKE] = None
     partitions: Annotated[
-        int | None, _option("--partitions", about="With --spark: parts of a new lake; 8.", min=1)
+        int | None, _option("--partitions", about="Parts of a new lake; 8.", min=1)
     ] = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any of this was said."""
+        return self != OnSpark()
 
     def words(self) -> list[str]:
         """The options that say this again."""
@@ -345,6 +375,8 @@ class OnSpark:
 @dataclass(frozen=True)
 class Showing:
     """What becomes of the answer."""
+
+    panel: ClassVar = "What becomes of the answer"
 
     save: Save = None
     json: Json = False
@@ -389,13 +421,22 @@ def ungrouped(command: Callable[..., int], began: float | None = None) -> Callab
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
+    """The fields of a group as parameters, under its heading."""
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
-            item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=hints[item.name]
+            item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default,
+            annotation=_under(group.panel, hints[item.name]),
         )
         for item in dataclasses.fields(group)
-    ]
+    ]  # fmt: skip
+
+
+def _under(panel: str, hint: Any) -> Any:
+    """The type of an option, whose help stands under this heading."""
+    option = copy(hint.__metadata__[0])
+    option.rich_help_panel = panel
+    return Annotated[hint.__origin__, option]
 
 
 def _parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, Value]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from antiphon.conformance.cli import documents, output
+from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Limits, Showing, Variant
 from antiphon.conformance.cli.progress import progress_bar
@@ -29,19 +29,15 @@ def refine(
     *,
     variant: Variant,
     engine: Annotated[
-        Literal["generated", "reference", "native"],
-        typer.Option(
-            "--engine",
-            help="What executes the protocol: generated Python, CPython itself, or machine code, for a "
-            "protocol that states a monitor.",
-        ),
+        Literal["generated", "reference", "native"], options.ENGINE
     ] = "generated",
     limits: Limits,
     showing: Showing,
 ) -> int:
     """Check that a protocol refines its abstract machine: every transition, through a stated mapping.
 
-    Without any constant the protocol is explored within the bounds that its mapping states.
+    Without any constant the protocol is explored within the bounds that its mapping states. Machine code
+    explores a protocol that states a monitor.
     """
     if not protocols and variant.words():
         raise output.UsageProblem(

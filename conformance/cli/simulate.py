@@ -10,7 +10,7 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
-from antiphon.conformance.cli.options import Limits, Showing, Variant
+from antiphon.conformance.cli.options import Effort, Showing, Variant
 from antiphon.conformance.cli.progress import found_in, runs_bar
 
 
@@ -18,7 +18,7 @@ def simulate(
     specification: options.Specification,
     seed: options.Seed = None,
     walks: Annotated[int, typer.Option("--walks", min=1, help="How many walks.")] = 100,
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a walk.")] = 100,
+    steps: Annotated[int, options.STEPS] = 100,
     swarm: Annotated[
         bool,
         typer.Option(
@@ -26,19 +26,18 @@ def simulate(
         ),
     ] = False,
     engine: Annotated[
-        Literal["auto", "native", "generated", "reference"],
-        typer.Option("--engine", help="What takes the walks, which are the same whatever it is."),
+        Literal["auto", "native", "generated", "reference"], options.ENGINE
     ] = "auto",
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", min=1, help="How many threads, of the engine native. Without: all."),
-    ] = None,
+    threads: Annotated[int | None, options.THREADS] = None,
     *,
     variant: Variant,
-    limits: Limits,
+    effort: Effort,
     showing: Showing,
 ) -> int:
-    """Walk a specification at random and judge every step."""
+    """Walk a specification at random and judge every step.
+
+    The walks are the same whatever takes them.
+    """
     job = Job(specification, variant)
     bound = job.program
     chosen = secrets.randbelow(10**6) if seed is None else seed
@@ -56,12 +55,12 @@ def simulate(
             threads=threads,
             progress=show,
             violated=None if showing.json else found_in(specification, console),
-            **limits.asked(),
+            **effort.asked(),
         )
     again = job.command(
         *("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps)),
         *(["--swarm"] if swarm else []),
-        *limits.words(),
+        *effort.words(),
         verb="simulate",
     )
     outcome, worst = report.outcome, report.counterexample

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from antiphon.conformance.cli.options import OnSpark
 from antiphon.conformance.cli.output import UsageProblem
 from antiphon.conformance.extras import needs_spark
 from antiphon.model.bounds import Violated
@@ -17,15 +16,13 @@ if TYPE_CHECKING:
 
 
 def refuse_what_it_lacks(search: Search) -> None:
-    """Refuse options that Spark's search lacks, and Spark's options without it.
+    """Refuse options that Spark's search lacks.
 
     Raises:
         UsageProblem: the message says which.
     """
     asked = search.on_spark
-    if not asked.spark:
-        if asked != OnSpark():
-            raise UsageProblem("--master, --lake and --partitions are for --spark")
+    if not asked.wanted:
         return
     if asked.lake is None:
         raise UsageProblem("--spark keeps states in a directory that all executors see: --lake DIR")

@@ -93,8 +93,8 @@ def stack(
             "--engine", help="What searches: the graph of property sets (exhaustive), or Z3 (up to a depth)."
         ),
     ] = "graph",
-    depth: Annotated[
-        int, typer.Option("--depth", min=0, help="With z3: the most layers that are tried.")
+    most: Annotated[
+        int, typer.Option("--max-layers", min=0, help="With z3: the most layers that are tried.")
     ] = 12,
     json: options.Json = False,
 ) -> int:
@@ -115,7 +115,7 @@ def stack(
     )  # here, because loading Z3 takes longer than most commands
 
     found = (
-        smallest_on_graph(wanted, start) if engine == "graph" else smallest_by_z3(wanted, start, depth=depth)
+        smallest_on_graph(wanted, start) if engine == "graph" else smallest_by_z3(wanted, start, depth=most)
     )
     return _tell(found, wanted, start, engine, json=json)
 

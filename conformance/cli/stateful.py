@@ -6,8 +6,6 @@ import secrets
 from contextlib import nullcontext
 from typing import Annotated
 
-import typer
-
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
@@ -19,8 +17,8 @@ from antiphon.conformance.report.words import counted
 def stateful(
     protocol: options.Bound,
     seed: options.Seed = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs.")] = 100,
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Greatest number of steps of a run.")] = 40,
+    runs: Annotated[int, options.RUNS] = 100,
+    steps: Annotated[int, options.STEPS] = 40,
     *,
     constants: Constants,
     max_seconds: options.MaxSeconds = None,

@@ -40,7 +40,7 @@ def by_mutants(
     """
     if write is not None:
         if not whole:
-            raise output.UsageProblem("--write writes whole families: name none, or families with --protocol")
+            raise output.UsageProblem("--write writes whole families: name none, or families with --family")
         output.writable_directory("--write", write.parent)
         options.see_writable("--write", write)
     seed = SEED if seed is None else seed
@@ -100,7 +100,7 @@ def check_written(path: Path, asked: Sequence[str], *, json: bool) -> int:
     outcome = Outcome.UNKNOWN if old else Outcome.HOLDS
     if json:
         return output.finish(documents.Claims(outcome=outcome, engine="", claims=[], stale=old))
-    names = " ".join(f"--protocol {family}" for family in old)
+    names = " ".join(f"--family {family}" for family in old)
     told = f"{path} is up to date" if not old else f"stale: antiphon claims --mutants {names} --write {path}"
     output.last_line(outcome, told)
     return outcome.exit_code

@@ -52,14 +52,10 @@ _DRAWN = (_USUAL.members, _USUAL.messages, (), _USUAL.layers, _USUAL.deliver)
 def swarm(
     protocol: options.Bound,
     seed: options.Seed = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How many runs, of seeds in a row.")] = 1_000,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="In how many processes. Without: one a processor.")
-    ] = None,
-    members: Annotated[int, typer.Option("--members", help="How many members.")] = _USUAL.members,
-    messages: Annotated[
-        int, typer.Option("--messages", help="How many messages are broadcast, in all.")
-    ] = _USUAL.messages,
+    runs: Annotated[int, options.RUNS] = 1_000,
+    jobs: Annotated[int | None, options.JOBS] = None,
+    processes: Annotated[int, options.PROCESSES] = _USUAL.members,
+    messages: Annotated[int, options.MESSAGES] = _USUAL.messages,
     only: Annotated[
         list[FaultKind] | None,
         typer.Option("--only", help="Draw only faults of this kind; may be repeated.", show_default=False),
@@ -78,55 +74,45 @@ def swarm(
         bool,
         typer.Option(
             "--within-model",
-            help="Draw runs that the model of lockstep could have: its members, messages and losses.",
+            help="Draw runs that the model of lockstep could have: its processes, messages and losses.",
         ),
     ] = False,
-    sealed: Annotated[bool, typer.Option("--encrypted", help="Encrypt every datagram.")] = False,
+    sealed: Annotated[bool, options.ENCRYPTED] = False,
     multicast: Annotated[
         bool, typer.Option("--multicast", help="What goes to all others is one datagram.")
     ] = False,
     bound: Annotated[
         float, typer.Option("--bound-ms", help="When faults are over, something is delivered in each.")
     ] = 20_000.0,
-    steps: Annotated[int, typer.Option("--max-steps", help="Give a run up after so many steps.")] = 20_000,
+    steps: Annotated[int, options.STEPS] = 20_000,
     schedule: Annotated[
         Path | None,
         typer.Option("--schedule", metavar="FILE", help="Take the run of this schedule.", show_default=False),
     ] = None,
-    directory: Annotated[
-        Path, typer.Option("--directory", help="Where the first run that fails is kept.")
-    ] = Path("runs"),
+    directory: Annotated[Path, options.LOG] = Path("runs"),
     *,
-    spark: Annotated[bool, typer.Option("--spark", help="Spread the runs over the tasks of Spark.")] = False,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            "--master", help="Spark's master, local[*] unless said; implies --spark.", show_default=False
-        ),
-    ] = None,
-    lake: Annotated[
-        Path | None,
-        typer.Option(
-            "--lake",
-            help="Put results, the logs of failing runs and of a sample into this lake; implies --spark.",
-            show_default=False,
-        ),
-    ] = None,
+    spark: Annotated[bool, options.SPARK] = False,
+    master: Annotated[str | None, options.MASTER] = None,
+    lake: Annotated[Path | None, options.LAKE] = None,
     sample: Annotated[
         int, typer.Option("--sample", min=0, help="Logs of so many runs go into the lake, failing or not.")
     ] = 100,
     fault: options.Fault = None,
     json: options.Json = False,
 ) -> int:
-    """Run whole groups in virtual time under faults that a seed draws, and shrink what fails."""
-    if within and (members, messages, only or (), layers, deliver) != _DRAWN:
+    """Run whole groups in virtual time under faults that a seed draws, and shrink what fails.
+
+    Runs have seeds in a row. The first that fails is kept with its logs. With --lake, on Spark, results, the
+    logs of failing runs and of a sample go into a lake.
+    """
+    if within and (processes, messages, only or (), layers, deliver) != _DRAWN:
         raise output.UsageProblem(
-            "--within-model has the members, messages and faults of the model: leave out --members, "
+            "--within-model has the processes, messages and faults of the model: leave out --processes, "
             "--messages, --only, --layers and --deliver"
         )
     try:
         settings = Settings(
-            members=members, messages=messages, faults=tuple(only or FaultKind), layers=layers,
+            members=processes, messages=messages, faults=tuple(only or FaultKind), layers=layers,
             deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip
@@ -140,7 +126,7 @@ def swarm(
         raise output.UsageProblem(str(error)) from error
     if schedule is not None:
         return _replayed(protocol, schedule, settings, json=json)
-    output.see_reachable("--directory", directory)
+    output.see_reachable("--log", directory)
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
@@ -240,7 +226,7 @@ def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> 
         homes = [keep(first, directory)]
         return homes if short is first else [*homes, keep(short, directory)]
     except OSError as error:
-        streams.unwritten("--directory", directory, error)
+        streams.unwritten("--log", directory, error)
         return []
 
 

@@ -34,19 +34,15 @@ def verify(
             show_default=False,
         ),
     ],
-    master: Annotated[
-        str | None,
-        typer.Option(
-            "--master",
-            help="Judge on Spark, on this master: local[4], spark://HOST:PORT, sc://HOST:PORT, yarn. "
-            "Without: in this process, and on Spark's local[*] what has more than two million events.",
-            show_default=False,
-        ),
-    ] = None,
+    master: Annotated[str | None, options.MASTER] = None,
     promise: Promise = None,
     json: options.Json = False,
 ) -> int:
-    """Judge the logs of many runs."""
+    """Judge the logs of many runs.
+
+    Without --master they are judged in this process, and on Spark where there are more than two million
+    events.
+    """
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
     from antiphon.conformance.spark.pipeline.verification import verify as judge
 

@@ -27,16 +27,14 @@ def watch(
             show_default=False,
         ),
     ],
-    lake: Annotated[
-        Path, typer.Option("--lake", help="Keeps verdicts, and how far logs were read.", show_default=False)
-    ],
+    lake: Annotated[Path, options.LAKE],
     every: Annotated[float, typer.Option("--every", min=0.0, help="Look again after so many seconds.")] = 1.0,
     silence: Annotated[
         float, typer.Option("--silence", min=0.0, help="Give up a run that is silent for so many seconds.")
     ] = 600.0,
     promise: Promise = None,
     once: Annotated[bool, typer.Option("--once", help="End when what is there now was read.")] = False,
-    master: options.Master = "local[*]",
+    master: Annotated[str, options.MASTER] = "local[*]",
     json: options.Json = False,
 ) -> int:
     """Judge the logs of runs that go on, on Spark: what breaks is told as soon as it stands in a log."""

@@ -138,7 +138,7 @@ sys.exit(main(sys.argv[1:]))
     [
         (("check", "further"), "holds  further"),
         (("find", "further", "self.count == 3"), "after 3 steps"),
-        (("claims", "--protocol", "fur"), "1 claim, 1 check: all as recorded"),
+        (("claims", "--family", "fur"), "1 claim, 1 check: all as recorded"),
         (("export", "further", "--to", "dot"), "digraph"),
         (("claims", "FUR-01"), "antiphon check further --property Small"),
     ],

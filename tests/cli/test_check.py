@@ -34,12 +34,12 @@ def test_the_repaired_text_exits_with_0(antiphon: Run) -> None:
 
 
 def test_a_bound_that_is_hit_exits_with_2(antiphon: Run) -> None:
-    answer = antiphon("check", COURIER, "--repair", "stop", "--depth", 1)
+    answer = antiphon("check", COURIER, "--repair", "stop", "--max-depth", 1)
     assert answer.code == 2
     assert "? unknown" in answer.out
 
 
-@pytest.mark.parametrize("engine", [(), ("--engine", "reference"), ("--engine", "z3", "--depth", 7)])
+@pytest.mark.parametrize("engine", [(), ("--engine", "reference"), ("--engine", "z3", "--max-depth", 7)])
 def test_every_engine_finds_the_same_shortest_counterexample(
     antiphon: Run, engine: tuple[object, ...]
 ) -> None:
@@ -124,4 +124,4 @@ def test_a_search_may_end_with_the_first_violation(antiphon: Run) -> None:
     assert [verdict.outcome for verdict in whole.reports[0].verdicts] == ["violated", "holds"]
     assert [verdict.outcome for verdict in first.reports[0].verdicts] == ["violated", "unknown"]
     assert first.reports[0].reproduce.endswith("--property deadlock --stop-at-first")
-    assert antiphon("check", "rbp", "--engine", "z3", "--depth", 2, "--stop-at-first").code == 64
+    assert antiphon("check", "rbp", "--engine", "z3", "--max-depth", 2, "--stop-at-first").code == 64

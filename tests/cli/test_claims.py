@@ -56,7 +56,7 @@ def test_the_command_of_a_check_finds_the_same(antiphon: Run) -> None:
 
 
 def test_a_family_is_named_by_its_letters(antiphon: Run) -> None:
-    answer = antiphon("claims", "--protocol", "rbc", "--json")
+    answer = antiphon("claims", "--family", "rbc", "--json")
     assert answer.code == 0
     assert [claim.id for claim in document(answer).claims] == [
         claim.id for claim in all_claims() if claim.protocol == "rbc"
@@ -132,8 +132,8 @@ def test_a_wrong_record_exits_with_1_and_is_named(
     ("arguments", "says"),
     [
         (("RBC-99",), "the ledger has no claim 'RBC-99'; did you mean "),
-        (("--protocol", "rpb"), "did you mean 'rbp'?"),
-        (("RBC-01", "--protocol", "rbc"), "not both"),
+        (("--family", "rpb"), "did you mean 'rbp'?"),
+        (("RBC-01", "--family", "rbc"), "not both"),
         (("--engine", "spin"), "spin"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -146,7 +146,7 @@ def test_wrong_usage_exits_with_64(antiphon: Run, arguments: tuple[str, ...], sa
 
 
 def test_families_may_be_named_together(antiphon: Run) -> None:
-    answer = antiphon("claims", "--protocol", "RBC", "--protocol", "ct", "--json")
+    answer = antiphon("claims", "--family", "RBC", "--family", "ct", "--json")
     assert {claim.id.split("-")[0] for claim in document(answer).claims} == {"RBC", "CT"}
 
 

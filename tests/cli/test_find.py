@@ -37,14 +37,14 @@ def test_what_no_state_is_exits_with_1_and_what_a_bound_hides_with_2(antiphon: R
     nowhere = antiphon("find", COURIER, "self.count == 3 and self.count == 2")
     assert nowhere.code == 1
     assert nowhere.out.splitlines()[-1].startswith("✗ violated  no reachable state is such: all ")
-    hidden = antiphon("find", COURIER, "self.count == 3", "--depth", 2)
+    hidden = antiphon("find", COURIER, "self.count == 3", "--max-depth", 2)
     assert hidden.code == 2
     assert hidden.out.splitlines()[-1] == "? unknown  not found: the bound of 2 steps"
 
 
 def test_z3_finds_the_same_within_its_depth(antiphon: Run) -> None:
-    assert antiphon("find", COURIER, "self.count == 1", "--engine", "z3", "--depth", 2).code == 0
-    assert antiphon("find", COURIER, "self.count == 2", "--engine", "z3", "--depth", 2).code == 2
+    assert antiphon("find", COURIER, "self.count == 1", "--engine", "z3", "--max-depth", 2).code == 0
+    assert antiphon("find", COURIER, "self.count == 2", "--engine", "z3", "--max-depth", 2).code == 2
     assert antiphon("find", COURIER, "self.count == 2", "--engine", "z3").code == 64
 
 
@@ -84,7 +84,7 @@ def test_counts_say_what_makes_the_state_space_grow(antiphon: Run) -> None:
     assert {item.action: item.states for item in counts.actions} == {"send": 16, "receive": 9, "lose": 12}
     assert {item.variable: item.values for item in counts.variables} == {"network": 4, "count": 4}
     assert antiphon("check", COURIER, "--json").document.reports[0].counts is None
-    assert antiphon("check", COURIER, "--counts", "--engine", "z3", "--depth", 1).code == 64
+    assert antiphon("check", COURIER, "--counts", "--engine", "z3", "--max-depth", 1).code == 64
 
 
 def test_a_false_invariant_tells_its_part_in_text_and_document(antiphon: Run, trace: Path) -> None:

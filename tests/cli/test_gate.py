@@ -53,7 +53,7 @@ def test_when_every_row_holds_the_gate_is_open(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:
     rows(HOLDS)
-    answer = antiphon("gate", "--directory", tmp_path / "gate")
+    answer = antiphon("gate", "--log", tmp_path / "gate")
     assert answer.code == 0
     assert "288 states" in answer.out
     assert answer.out.splitlines()[-1].startswith("✓ holds  1 of 1 rows hold")
@@ -61,7 +61,7 @@ def test_when_every_row_holds_the_gate_is_open(
 
 def test_a_command_that_fails_is_unknown(antiphon: Run, rows: Callable[..., None], tmp_path: Path) -> None:
     rows(HOLDS, FAILS)
-    answer = antiphon("gate", "--directory", tmp_path / "gate")
+    answer = antiphon("gate", "--log", tmp_path / "gate")
     assert answer.code == 2
     assert "? unknown" in answer.out
     assert "does nothing hold?  antiphon check no-such-figure" in answer.out
@@ -72,7 +72,7 @@ def test_the_document_holds_every_row_in_the_order_of_the_table(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:
     rows(HOLDS, FAILS)
-    told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
+    told = document(antiphon("gate", "--log", tmp_path / "gate", "--json"))
     assert [(row.question, row.outcome) for row in told.rows] == [
         (HOLDS.question, "holds"),
         (FAILS.question, "unknown"),
@@ -87,7 +87,7 @@ def test_an_answer_that_cannot_be_told_is_unknown(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:
     rows(MUTE)
-    (row,) = document(antiphon("gate", "--directory", tmp_path / "gate", "--json")).rows
+    (row,) = document(antiphon("gate", "--log", tmp_path / "gate", "--json")).rows
     assert row.outcome == "unknown"
     assert "KeyError('nothing')" in row.found
 
@@ -96,7 +96,7 @@ def test_a_violation_weighs_more_than_a_failure(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:
     rows(BROKEN, FAILS)
-    told = document(antiphon("gate", "--directory", tmp_path / "gate", "--json"))
+    told = document(antiphon("gate", "--log", tmp_path / "gate", "--json"))
     assert [row.outcome for row in told.rows] == ["violated", "unknown"]
     assert told.exit_code == 1
 
@@ -107,7 +107,7 @@ def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(
     rows(HOLDS)
     (tmp_path / "gate" / "runs" / "old").mkdir(parents=True)
     (tmp_path / "gate" / "kept.txt").write_text("kept")
-    assert antiphon("gate", "--directory", tmp_path / "gate").code == 0
+    assert antiphon("gate", "--log", tmp_path / "gate").code == 0
     assert sorted(path.name for path in (tmp_path / "gate").iterdir()) == ["kept.txt"]
 
 
@@ -116,11 +116,11 @@ def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
 ) -> None:
     """The worst row decides, wherever it stands."""
     monkeypatch.setattr(gate, "deep_rows", lambda: (HOLDS, BROKEN, FAILS))
-    answer = antiphon("gate", "--deep", "--directory", tmp_path / "gate")
+    answer = antiphon("gate", "--deep", "--log", tmp_path / "gate")
     assert answer.code == 1
     assert sorted(line.split()[0] for line in answer.err.splitlines()) == ["holds", "unknown", "violated"]
     assert answer.out.splitlines()[-1] == "✗ violated  1 of 3 rows hold"
-    told = document(antiphon("gate", "--deep", "--directory", tmp_path / "gate", "--json"))
+    told = document(antiphon("gate", "--deep", "--log", tmp_path / "gate", "--json"))
     assert [row.question for row in told.rows] == [HOLDS.question, BROKEN.question, FAILS.question]
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     Even if a signal wakes no waiting thread, as C code in the process may have left it.
     """
-    command = ("check", "rbp", "--repair", "all", "--set", "messages=3", "--time", "30")
+    command = ("check", "rbp", "--repair", "all", "--set", "messages=3", "--max-seconds", "30")
     slow = [gate.Row(f"state {number}", command, lambda _: "") for number in range(3)]
     ended = threading.Event()
     others = set(psutil.Process().children(recursive=True))  # of another test, as Spark's Java
@@ -207,7 +207,7 @@ def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:
         for words in asked
         if words[:3] == ("claims", "--brief", "--fresh")
         for option, family in itertools.pairwise(words)
-        if option == "--protocol"
+        if option == "--family"
     ]
     assert sorted(named) == sorted(families())
 

@@ -60,9 +60,9 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         (("check", "rbp", "--repair", "trak_numbers"), "did you mean 'track_numbers'?"),
         (("check", "rbp", "--reading", "nesting=both"), "its readings are printed, comment"),
         (("check", "rbp", "--property", "Total"), "has no property 'Total'"),
-        (("check", "rbp", "--engine", "z3"), "say which, for example --depth 10"),
+        (("check", "rbp", "--engine", "z3"), "say which, for example --max-depth 10"),
         (
-            ("check", "rbp", "--engine", "z3", "--depth", "3", "--max-states", "5"),
+            ("check", "rbp", "--engine", "z3", "--max-depth", "3", "--max-states", "5"),
             "bounds an explicit search",
         ),
         (("check", "rbp", "--engine", "spin"), "--engine"),
@@ -74,11 +74,12 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
             "--directory /proc/states: cannot be written",
         ),
         (
-            ("find", "rbp", "True", "--engine", "z3", "--depth", "3", "--max-states", "5"),
+            ("find", "rbp", "True", "--engine", "z3", "--max-depth", "3", "--max-states", "5"),
             "bounds an explicit search",
         ),
+        (("check", "rbp", "--partitions", "3"), "that all executors see: --lake DIR"),
         (("errata", "--check", "nowhere"), "--check nowhere: no such directory"),
-        (("gate", "--directory", "/proc/logs"), "--directory /proc/logs: cannot be written"),
+        (("gate", "--log", "/proc/logs"), "--log /proc/logs: cannot be written"),
         (("simulate",), "SPEC"),
     ],
 )

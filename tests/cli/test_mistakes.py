@@ -52,7 +52,7 @@ def test_a_slip_of_the_finger_is_known(name: str, known: tuple[str, ...], meant:
         (("stateful", "rpb"), "did you mean 'rbp'?"),
         (("swarm", "rpb"), "did you mean 'rbp'?"),
         (("cluster", "rpb"), "did you mean 'rbp'?"),
-        (("claims", "--protocol", "rpb"), "did you mean 'rbp'?"),
+        (("claims", "--family", "rpb"), "did you mean 'rbp'?"),
         (("claims", "RPB-01"), "did you mean 'RBP-01'?"),
         (("refine", "rpb"), "did you mean 'rbp'?"),
         (("chekc", "rbp"), "Did you mean 'check'?"),

@@ -30,7 +30,7 @@ ANTIPHON = [sys.executable, "-c", "import sys; from antiphon.conformance.cli imp
         ("export", "cli_courier:Courier", "--to", "tla", "--output"),
         ("replay", "none.itf.json", "--pytest"),
         ("show", "none.itf.json", "--svg"),
-        ("swarm", "rbp", "--directory"),
+        ("swarm", "rbp", "--log"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(

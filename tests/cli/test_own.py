@@ -222,7 +222,8 @@ def patient(membership: Membership, bound: socket.socket, tracer: Tracer) -> Gro
 
 def test_a_cluster_runs_members_of_ones_own(antiphon: Run, here: Path) -> None:
     (here / "own_member.py").write_text(MEMBER, encoding="utf-8")
-    few = ("--processes", "2", "--messages", "10", "--loss", "0", "--duplication", "0", "--reordering", "0")
+    undisturbed = ("--loss-rate", "0", "--duplication-rate", "0", "--reordering-rate", "0")
+    few = ("--processes", "2", "--messages", "10", *undisturbed)
     answer = antiphon("cluster", "own_member.py", *few, "--json")
     assert answer.code == 0, answer.err
     assert Path(answer.document.directory).name == "own_member-py-2x10-7"

@@ -96,7 +96,7 @@ def test_what_is_inductive_is_proved(walk: Run) -> None:
 
 def test_depth_is_the_greatest_k(walk: Run) -> None:
     assert walk("Twice").code == 2
-    assert verdict(walk("Twice", "--depth", 4, "--json")) == (
+    assert verdict(walk("Twice", "--max-depth", 4, "--json")) == (
         "holds",
         "proved",
         "runs of every length, by 2-induction",
@@ -104,23 +104,23 @@ def test_depth_is_the_greatest_k(walk: Run) -> None:
 
 
 def test_what_is_false_is_violated_by_a_run(walk: Run) -> None:
-    answer = walk("Wrong", "--depth", 5, "--json")
+    answer = walk("Wrong", "--max-depth", 5, "--json")
     assert answer.code == 1
     (found,) = answer.document.reports[0].verdicts
     assert [step.step for step in found.trace.steps] == ["turn()", "leave()", "climb()", "fall()"]
     assert found.trace.start == {}
-    assert walk("Wrong", "--depth", 3).code == 2
+    assert walk("Wrong", "--max-depth", 3).code == 2
 
 
 def test_what_is_true_but_not_inductive_is_unknown_with_its_states(walk: Run) -> None:
-    answer = walk("Chain", "--depth", 2)
+    answer = walk("Chain", "--max-depth", 2)
     assert answer.code == 2
     assert "not proved: counterexample to 2-induction" in " ".join(answer.out.split())
     assert "   0  a state of the domains, which need not be reachable\n        place = 7\n" in answer.out
     assert "        place: 7 -> 8\n" in answer.out
     assert "        place: 8 -> 9\n" in answer.out
-    assert "again:  antiphon check cli_walk:Chain --engine z3 --depth 2 --prove" in answer.out
-    (found,) = walk("Chain", "--depth", 2, "--json").document.reports[0].verdicts
+    assert "again:  antiphon check cli_walk:Chain --engine z3 --max-depth 2 --prove" in answer.out
+    (found,) = walk("Chain", "--max-depth", 2, "--json").document.reports[0].verdicts
     assert (found.outcome, found.evidence, found.bound) == (
         "unknown",
         "bounded",
@@ -154,7 +154,7 @@ def test_dijkstra_s_invariant_proves_that_termination_is_detected(antiphon: Run)
 
 
 def test_time_that_is_over_is_unknown(antiphon: Run) -> None:
-    answer = antiphon("check", "rbp", "--repair", "all", "--prove", "--depth", 9, "--max-seconds", 0.5)
+    answer = antiphon("check", "rbp", "--repair", "all", "--prove", "--max-depth", 9, "--max-seconds", 0.5)
     assert answer.code == 2
     assert "the search is not complete: the bound of 0.5 seconds" in answer.out
 
@@ -163,7 +163,7 @@ def test_time_that_is_over_is_unknown(antiphon: Run) -> None:
     ("options", "says"),
     [
         (("--engine", "native"), "--prove is done by z3, not by native"),
-        (("--depth", 0), "--depth is the greatest k, at least 1"),
+        (("--max-depth", 0), "say the greatest k, at least 1"),
         (("--property", "deadlock"), "known: Good"),
         (("--symmetry",), "are for explicit engines"),
     ],
@@ -187,7 +187,7 @@ def test_ctrl_c_ends_a_proof_with_130(tmp_path: Path) -> None:
         "--repair",
         "all",
         "--prove",
-        "--depth",
+        "--max-depth",
         "9",
     ]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

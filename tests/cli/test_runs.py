@@ -56,8 +56,8 @@ def test_stateful_prints_its_seed_first_and_agrees(antiphon: Run) -> None:
 
 def test_a_cluster_runs_and_says_its_seed_and_what_it_dropped(antiphon: Run, tmp_path: Path) -> None:
     """That the command judges the logs stands with the pipeline, which has Java running."""
-    few = ("--messages", 30, "--duplication", 0.2, "--reordering", 0.4)  # each fault happens even so
-    answer = antiphon("cluster", "rbp", *few, "--seed", 7, "--directory", tmp_path / "runs")
+    few = ("--messages", 30, "--duplication-rate", 0.2, "--reordering-rate", 0.4)  # yet each fault happens
+    answer = antiphon("cluster", "rbp", *few, "--seed", 7, "--log", tmp_path / "runs")
     assert answer.code == 0
     assert answer.out.splitlines()[0] == "seed 7"
     assert "dropped" in answer.out
@@ -67,13 +67,13 @@ def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, 
     arguments = (
         "--messages",
         3,
-        "--loss",
+        "--loss-rate",
         0,
-        "--duplication",
+        "--duplication-rate",
         0,
-        "--reordering",
+        "--reordering-rate",
         0.0001,
-        "--directory",
+        "--log",
         tmp_path / "runs",
     )
     document = antiphon("cluster", "rbp", *arguments, "--json").document
@@ -85,7 +85,10 @@ def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, 
     ("arguments", "says"),
     [
         (("cluster", "rpb"), "did you mean 'rbp'?"),
-        (("cluster", "rbp", "--loss", 1.5), "loss is 1.5; a probability here is at least 0 and less than 1"),
+        (
+            ("cluster", "rbp", "--loss-rate", 1.5),
+            "loss is 1.5; a probability here is at least 0 and less than 1",
+        ),
         (("cluster", "rbp", "--processes", 1), "processes is 1; a cluster has 2 to 64"),
         (("lockstep", "rpb"), "no implementation is bound to 'rpb'; known: chang-maxemchuk, dtp, horus, "),
         (("lockstep", "rbp", "--set", "lossses=1"), "did you mean 'losses'?"),
@@ -188,7 +191,7 @@ def test_a_lake_that_cannot_be_written_is_wrong_usage(
 
 def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: Run, tmp_path: Path) -> None:
     """The commands that it prints give the same runs again."""
-    faulty = ("swarm", "total", "--fault", "passes-one", "--directory", tmp_path)
+    faulty = ("swarm", "total", "--fault", "passes-one", "--log", tmp_path)
     answer = antiphon(*faulty, "--seed", 1, "--runs", 8, "--jobs", 1)
     assert answer.code == 1
     lines = answer.out.splitlines()
@@ -207,7 +210,7 @@ def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: R
 
 
 def test_a_swarm_shows_each_way_to_fail_by_a_short_run(antiphon: Run, tmp_path: Path) -> None:
-    words = ("--fault", "numbers-again", "--messages", 6, "--jobs", 1, "--directory", tmp_path)
+    words = ("--fault", "numbers-again", "--messages", 6, "--jobs", 1, "--log", tmp_path)
     answer = antiphon("swarm", "total", *words, "--seed", 1, "--runs", 10)
     assert answer.out.count("another kind, seed ") == 1
     schedules = [line.split()[-1] for line in answer.out.splitlines() if line.startswith("short:  ")]
@@ -223,9 +226,9 @@ def test_runs_within_a_model_are_drawn_as_the_model_says(antiphon: Run) -> None:
     document = antiphon("swarm", "total", *few, "--json").document
     assert (document.outcome, set(document.met)) == ("holds", {"loss", "reordering", "clock-skew"})
     assert document.delivered == 5 * 2 * 2
-    answer = antiphon("swarm", "total", *few, "--members", 4)
+    answer = antiphon("swarm", "total", *few, "--processes", 4)
     assert answer.code == 64
-    assert "leave out --members" in answer.err
+    assert "leave out --processes" in answer.err
 
 
 def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
@@ -237,7 +240,7 @@ def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
 
 def test_a_swarm_refuses_what_it_cannot_do(antiphon: Run, tmp_path: Path) -> None:
     for words, told in (
-        (("--members", 1), "members is 1"),
+        (("--processes", 1), "members is 1"),
         (("--messages", 0), "messages is 0"),
         (("--layers", "never", "--deliver", "each"), "without layers no message waits"),
         (("--fault", "nonsense"), "no planted fault 'nonsense'"),

@@ -50,7 +50,7 @@ def test_the_smallest_stacks_are_found_by_either_engine(antiphon: Run) -> None:
 
 def test_nothing_found_is_violated_by_the_exhaustive_search_and_unknown_within_a_depth(antiphon: Run) -> None:
     assert antiphon("stack", "--want", "P2").code == 1
-    assert antiphon("stack", "--want", "P2", "--engine", "z3", "--depth", "3").code == 2
+    assert antiphon("stack", "--want", "P2", "--engine", "z3", "--max-layers", "3").code == 2
     assert antiphon("stack", "--want", "P2", "--over", "P2").code == 0
 
 

@@ -54,21 +54,21 @@ def test_a_family_is_written_in_its_place_and_the_others_stay(
     monkeypatch.setattr(command, "strength", planted)
     file = tmp_path / "strength.md"
     for family in ("msq", "rbc"):
-        antiphon("claims", "--mutants", "--protocol", family, "--write", file)
+        antiphon("claims", "--mutants", "--family", family, "--write", file)
     kept = strength_text.kept(file.read_text())
     assert list(kept) == ["rbc", "msq"]
-    told = antiphon("claims", "--mutants", "--protocol", "msq", "--write", file)
+    told = antiphon("claims", "--mutants", "--family", "msq", "--write", file)
     assert (told.code, "msq: up to date" in told.out) == (0, True)
     assert kept["msq"][0] == strength_text.digest(claims_of("msq"))
-    both = ("--protocol", "msq", "--protocol", "rbc")
+    both = ("--family", "msq", "--family", "rbc")
     assert antiphon("claims", "--mutants", "--check", file, *both).code == 0
     file.write_text(file.read_text().replace(kept["rbc"][0], "0" * 64))
     stale = antiphon("claims", "--mutants", "--check", file, *both, "--json")
     assert stale.code == 2
     assert msgspec.json.decode(stale.out, type=documents.Claims).stale == ["rbc"]
     told = antiphon("claims", "--mutants", "--check", file, *both).out
-    assert "--protocol rbc" in told
-    assert "--protocol msq" not in told
+    assert "--family rbc" in told
+    assert "--family msq" not in told
 
 
 def out(family: FamilyStrength, number: int) -> FamilyStrength:
@@ -93,7 +93,7 @@ def test_a_section_that_leaves_a_check_open_is_stale_where_deep_checks_are_asked
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "strength.md"
-    asking = ("claims", "--mutants", "--protocol", "msq", "--write", file)
+    asking = ("claims", "--mutants", "--family", "msq", "--write", file)
     open_ones = iter([1, 0])
     monkeypatch.setattr(command, "strength", lambda claims, **_: leaving(planted(claims), next(open_ones)))
     antiphon(*asking)

@@ -153,9 +153,10 @@ def test_a_name_that_needs_an_extra_says_which(environment: Path, tmp_path: Path
     assert of_metrics.endswith("pip install 'antiphon[metrics]'")
 
 
+UNDISTURBED = ("--loss-rate", "0", "--duplication-rate", "0", "--reordering-rate", "0")
 SMALL = ("--processes", "2", "--messages", "1", "--losses", "0", "--timeouts", "0")
 SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
-    "gate": (64, ("--directory", "/dev/null/gate")),
+    "gate": (64, ("--log", "/dev/null/gate")),
     "check": (1, ("die-hard", "--save", "trace.itf.json")),
     "replay": (1, ("trace.itf.json",)),
     "show": (0, ("trace.itf.json", "--svg", "trace.svg")),
@@ -167,8 +168,8 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "simulate": (2, ("sequencer", "--walks", "2", "--steps", "5", "--seed", "1")),
     "lockstep": (0, ("rbp", *SMALL)),
     "stateful": (0, ("rbp", *SMALL, "--runs", "2", "--steps", "5", "--seed", "1")),
-    "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--directory", "swarm")),
-    "cluster": (0, ("rbp", "--messages", "8", "--loss", "0", "--duplication", "0", "--reordering", "0")),
+    "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--log", "swarm")),
+    "cluster": (0, ("rbp", "--messages", "8", *UNDISTURBED)),
     "verify": (0, ("runs",)),
     "node": (64, ("group",)),
     "ingest": (64, ("runs", "--lake", "lake")),

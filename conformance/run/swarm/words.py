@@ -35,11 +35,11 @@ def command_of(core: str, settings: Settings) -> str:
             usual, members=settings.members, messages=settings.messages, faults=settings.faults
         )
     for option, mine, its in (
-        ("--members", settings.members, usual.members),
+        ("--processes", settings.members, usual.members),
         ("--messages", settings.messages, usual.messages),
         ("--fault", settings.planted, usual.planted),
         ("--bound-ms", settings.bound_ms, usual.bound_ms),
-        ("--max-steps", settings.steps_max, usual.steps_max),
+        ("--steps", settings.steps_max, usual.steps_max),
         ("--layers", settings.layers, usual.layers),
         ("--deliver", settings.deliver, usual.deliver),
     ):

@@ -98,7 +98,8 @@ def test_what_lies_beyond_a_bound_is_counted_apart(
 ) -> None:
     whole = coverage("total", lake, constants=SMALL, master=master)  # reads what is kept
     assert (whole.model.complete, whole.beyond) == (True, 0)
-    assert main(["coverage", "total", "--lake", str(lake), "--master", master, "--depth", "4", "--json"]) == 0
+    asked = ["coverage", "total", "--lake", str(lake), "--master", master, "--max-depth", "4", "--json"]
+    assert main(asked) == 0
     part = json.loads(capsys.readouterr().out)
     assert not part["complete"]
     assert part["exercised"] == sum(each["exercised"] for each in part["actions"])

@@ -1,0 +1,26 @@
+"""Options that were called otherwise before: none of them works, and each names the one that does."""
+
+from __future__ import annotations
+
+EXPLORING = ("check", "find", "refine", "lockstep", "coverage")
+
+RENAMED: dict[str, dict[str, str]] = {
+    "--members": {"swarm": "--processes"},
+    "--loss": {"cluster": "--loss-rate"},
+    "--duplication": {"cluster": "--duplication-rate"},
+    "--reordering": {"cluster": "--reordering-rate"},
+    "--depth": {**dict.fromkeys(EXPLORING, "--max-depth"), "simulate": "--steps", "stack": "--max-layers"},
+    "--max-steps": {"swarm": "--steps"},
+    "--directory": dict.fromkeys(("swarm", "cluster", "gate"), "--log"),
+    "--time": dict.fromkeys((*EXPLORING, "simulate", "stateful"), "--max-seconds"),
+    "--deadline": {"cluster": "--max-seconds"},
+    "--memory": dict.fromkeys((*EXPLORING, "simulate", "stateful"), "--max-memory"),
+    "--protocol": {"claims": "--family"},
+}
+"""What an option is called now, by its former name and by command (docs/decisions/0030)."""
+
+
+def now_called(command: str, option: str) -> str | None:
+    """What a command says of an option that it does not have, where it had it; else None."""
+    now = RENAMED.get(option, {}).get(command)
+    return None if now is None else f"{option} is now {now}"
