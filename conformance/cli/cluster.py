@@ -12,6 +12,13 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
 
+_OPTIONS = {
+    "processes": "--processes", "messages": "--messages", "loss": "--loss-rate",
+    "duplication": "--duplication-rate", "reordering": "--reordering-rate", "late_s": "--late",
+    "stop_s": "--stop", "deadline_s": "--max-seconds",
+}  # fmt: skip
+"""Settings of a cluster by the options that make them."""
+
 
 def cluster(
     protocol: Annotated[
@@ -57,7 +64,7 @@ def cluster(
             seed=seed, encrypted=encrypted, late_s=late, stop_s=stop, deadline_s=max_seconds,
         )  # fmt: skip
     except ValueError as error:
-        raise output.UsageProblem(str(error)) from error
+        raise output.of_options(error, _OPTIONS) from error
     if not json:
         output.out().print(f"seed {seed}")
     try:

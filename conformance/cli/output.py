@@ -13,8 +13,10 @@ All else goes to standard error.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +50,12 @@ SIGNS = {"holds": ("✓", "green"), "violated": ("✗", "bold red"), "unknown": 
 
 class UsageProblem(Exception):
     """What was asked for cannot be done as asked; the message names the culprit and what is possible."""
+
+
+def of_options(error: ValueError, options: Mapping[str, str]) -> UsageProblem:
+    """A complaint about settings, each called by the option that makes it."""
+    names = rf"\b({'|'.join(options)})\b(?= is | -?\d|$)"
+    return UsageProblem(re.sub(names, lambda name: options[name[1]], str(error)))
 
 
 def out() -> Console:

@@ -48,6 +48,12 @@ _KINDS_SHOWN = 4
 _USUAL = Settings()
 _DRAWN = (_USUAL.members, _USUAL.messages, (), _USUAL.layers, _USUAL.deliver)
 
+_OPTIONS = {
+    "members": "--processes", "messages": "--messages", "bound_ms": "--bound-ms", "steps_max": "--steps",
+    "deliver": "--deliver", "layers": "--layers",
+}  # fmt: skip
+"""Settings of a swarm by the options that make them."""
+
 
 def swarm(
     protocol: options.Bound,
@@ -123,7 +129,7 @@ def swarm(
                 within=of_model.within,
             )  # fmt: skip
     except ValueError as error:
-        raise output.UsageProblem(str(error)) from error
+        raise output.of_options(error, _OPTIONS) from error
     if schedule is not None:
         return _replayed(protocol, schedule, settings, json=json)
     output.see_reachable("--log", directory)

@@ -87,9 +87,10 @@ def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, 
         (("cluster", "rpb"), "did you mean 'rbp'?"),
         (
             ("cluster", "rbp", "--loss-rate", 1.5),
-            "loss is 1.5; a probability here is at least 0 and less than 1",
+            "--loss-rate is 1.5; a probability here is at least 0 and less than 1",
         ),
-        (("cluster", "rbp", "--processes", 1), "processes is 1; a cluster has 2 to 64"),
+        (("cluster", "rbp", "--late", 500), "--late is 500.0; it is at least 0 and less than --max-seconds"),
+        (("cluster", "rbp", "--processes", 1), "--processes is 1; a cluster has 2 to 64"),
         (("lockstep", "rpb"), "no implementation is bound to 'rpb'; known: chang-maxemchuk, dtp, horus, "),
         (("lockstep", "rbp", "--set", "lossses=1"), "did you mean 'losses'?"),
         (("lockstep", "rbp", "--fault", "keep-token"), "did you mean 'keeps-token'?"),
@@ -240,7 +241,8 @@ def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
 
 def test_a_swarm_refuses_what_it_cannot_do(antiphon: Run, tmp_path: Path) -> None:
     for words, told in (
-        (("--processes", 1), "members is 1"),
+        (("--processes", 1), "--processes is 1"),
+        (("--bound-ms", 0), "--bound-ms is 0.0, --steps 20000; both are positive"),
         (("--messages", 0), "messages is 0"),
         (("--layers", "never", "--deliver", "each"), "without layers no message waits"),
         (("--fault", "nonsense"), "no planted fault 'nonsense'"),
