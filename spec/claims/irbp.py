@@ -26,7 +26,7 @@ from antiphon.spec.claims.claim import (
 )
 from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpLive, IrbpMembers
 
-Constants = Mapping[str, int | bool]
+Constants = Mapping[str, int | bool | str]
 
 _CRASHED: Constants = {
     "processes": 3, "messages": 1, "highest": 5, "views": 2, "crashes": 1, "false_suspicions": 0,
@@ -46,6 +46,7 @@ _JOINING: Constants = {**_LEAVING, "joiners": 1}
 _TWO_LEAVING: Constants = {**_LEAVING, "messages": 2}
 _TWO_JOINING: Constants = {**_JOINING, "messages": 2}
 _UNWATCHED: Constants = {**_LEAVING, "leaves": 0, "crashes": 1, "unwatched": True}
+_THREE_VIEWS: Constants = {**_MISLED, "views": 3}
 _FREE: Constants = {**_BOTH, "highest": 4, "assigned": False, "urgent": False}
 _FOUR: Constants = {**_BOTH, "processes": 4, "highest": 5}
 _FOUR_FORGIVEN: Constants = {**_FORGIVEN, "processes": 4}
@@ -93,7 +94,7 @@ def _check(
         without,
         {**of, **variants},
         length,
-        deep=of in _DEEP or bool(variants),
+        deep=of in _DEEP or bool(variants) or of["views"] == 3,
         long_for_z3=True,
     )
 
@@ -163,12 +164,12 @@ IRBP: tuple[Claim, ...] = (
         "nothing puts between them. One process delivers before it installs the list, another one after it. "
         "The other repairs are asked for by IRB-03 to IRB-11 and IRB-28.",
         (
-            _check("SendingViewDelivery", "violated", "deliver_first", of=_PAIR, length=9),
-            _check("SameViewDelivery", "violated", "deliver_first", of=_PAIR, length=11),
-            _check("ViewSynchrony", "violated", "deliver_first", of=_PAIR, length=11),
-            _literal("SendingViewDelivery", "violated", 12),
-            _literal("SameViewDelivery", "violated", 14),
-            _literal("ViewSynchrony", "violated", 12),
+            _check("SendingViewDelivery", "violated", "deliver_first", of=_PAIR, length=11),
+            _check("SameViewDelivery", "violated", "deliver_first", of=_PAIR, length=13),
+            _check("ViewSynchrony", "violated", "deliver_first", of=_PAIR, length=13),
+            _literal("SendingViewDelivery", "violated", 14),
+            _literal("SameViewDelivery", "violated", 16),
+            _literal("ViewSynchrony", "violated", 14),
             _check("SendingViewDelivery", "holds", of=_PAIR),
             _check("SameViewDelivery", "holds", of=_PAIR),
             _check("ViewSynchrony", "holds", of=_PAIR),
@@ -188,8 +189,8 @@ IRBP: tuple[Claim, ...] = (
         "other way round, what was delivered already and is still in the seqQ of another process comes "
         "back, and stays in stableQ for ever.",
         (
-            _check("ViewSynchrony", "violated", "keep_stable", of=_PAIR, length=19),
-            _check("OldBuffersEmpty", "violated", "keep_stable", of=_PAIR, length=15),
+            _check("ViewSynchrony", "violated", "keep_stable", of=_PAIR, length=21),
+            _check("OldBuffersEmpty", "violated", "keep_stable", of=_PAIR, length=17),
             _check("ViewSynchrony", "holds", of=_PAIR),
             _check("OldBuffersEmpty", "holds", of=_PAIR),
         ),
@@ -212,9 +213,9 @@ IRBP: tuple[Claim, ...] = (
         "without its body; those that have the body deliver it before they install the list, and ask for "
         "nothing.",
         (
-            _check("Agreement", "violated", "send_bodies", length=9),
-            _check("ViewSynchrony", "violated", "send_bodies", length=12),
-            _literal("Agreement", "violated", 12),
+            _check("Agreement", "violated", "send_bodies", length=11),
+            _check("ViewSynchrony", "violated", "send_bodies", length=14),
+            _literal("Agreement", "violated", 14),
             _check("Agreement", "holds"),
             _check("ViewSynchrony", "holds"),
         ),
@@ -232,11 +233,11 @@ IRBP: tuple[Claim, ...] = (
         "number is in Msg, nobody has what it stands for, and all that is numbered behind it waits for "
         "ever. Nobody can have delivered it: what is stable all have. So Msg may end before it.",
         (
-            _check("OldBuffersEmpty", "violated", "cut_holes", length=10),
-            _check("TimeBoundedBuffering", "violated", "cut_holes", length=4),
+            _check("OldBuffersEmpty", "violated", "cut_holes", length=12),
+            _check("TimeBoundedBuffering", "violated", "cut_holes", of=_TWO, length=5),
             _check("Validity", "violated", "cut_holes", of=_TWO, length=5),
             _check("OldBuffersEmpty", "holds"),
-            _check("TimeBoundedBuffering", "holds"),
+            _check("TimeBoundedBuffering", "holds", of=_TWO),
             _check("Validity", "holds", of=_TWO),
         ),
         defect="text",
@@ -256,9 +257,9 @@ IRBP: tuple[Claim, ...] = (
         "list may never have heard of the highest number of Msg, and gives it again; the others, who have "
         "delivered it, take no notice, and the token has stopped.",
         (
-            _check("FreshNumber", "violated", "continue_numbers", of=_PAIR, length=9),
-            _literal("FreshNumber", "violated", 10),
-            _check("Validity", "violated", "continue_numbers", of=_TWO, length=10),
+            _check("FreshNumber", "violated", "continue_numbers", of=_PAIR, length=11),
+            _literal("FreshNumber", "violated", 12),
+            _check("Validity", "violated", "continue_numbers", of=_TWO, length=12),
             _check("FreshNumber", "holds", of=_PAIR),
             _check("Validity", "holds", of=_TWO),
         ),
@@ -276,10 +277,10 @@ IRBP: tuple[Claim, ...] = (
         "in no report: some deliver it in the old view and others never, and step 6 takes the number away "
         "from who has it.",
         (
-            _check("OldBuffersEmpty", "violated", "block", length=9),
-            _deep(_check("ViewSynchrony", "violated", "block", length=20)),
+            _check("OldBuffersEmpty", "violated", "block", length=11),
+            _deep(_check("ViewSynchrony", "violated", "block", length=22)),
             _deep(_check("Validity", "violated", "block", length=5)),
-            _deep(_check("Agreement", "violated", "block", length=17)),
+            _deep(_check("Agreement", "violated", "block", length=19)),
             _check("OldBuffersEmpty", "holds"),
             _check("ViewSynchrony", "holds"),
             _check("Validity", "holds"),
@@ -306,7 +307,7 @@ IRBP: tuple[Claim, ...] = (
                 for property in (*OF_ONE_MESSAGE, "ViewAgreement", *LIVENESS)
             ),
             *(_check(property, "holds", of=_TWO) for property in (*ORDER, *OF_ONE_MESSAGE, *LIVENESS)),
-            _check("UniformTotalOrder", "violated", of=_TWO, length=13, out_of_order=True),
+            _check("UniformTotalOrder", "violated", of=_TWO, length=15, out_of_order=True),
             *(_check(property, "holds", of=_TWO_MISLED) for property in (*ORDER, *OF_ONE_MESSAGE)),
             *(_check(property, "holds", of=_BOTH_AGAIN) for property in SAFETY),
             *(_check(property, "holds", of=_ANY_ORDER) for property in (*OF_ONE_CRASH, *LIVENESS)),
@@ -331,8 +332,8 @@ IRBP: tuple[Claim, ...] = (
         "suspects all others. No order is lost by that, where holes are cut; those that live and are left "
         "out must kill themselves, and the messages that only they had are gone with them.",
         (
-            _check("MajorityInList", "violated", "await_majority", of=_PAIR, length=6),
-            _check("MajorityInList", "violated", "await_majority", of=_BOTH_AGAIN, length=7),
+            _check("MajorityInList", "violated", "await_majority", of=_PAIR, length=9),
+            _check("MajorityInList", "violated", "await_majority", of=_BOTH_AGAIN, length=10),
             _check("MajorityInList", "holds", of=_PAIR),
             _check("MajorityInList", "holds", of=_BOTH_AGAIN),
         ),
@@ -346,18 +347,19 @@ IRBP: tuple[Claim, ...] = (
         Standing.STATED,
         Kind.LIVENESS,
         "violated",
-        "As printed a number without a message stays in stableQ for ever (IRB-05), and so does what comes "
-        "back though it was delivered (IRB-03). With the repairs it is true, and suicide is what it rests "
-        "on: where the excluded live on, they are owed messages that nobody can give them.",
+        "A number without a message stays in stableQ for ever (IRB-05), and so does the message that is "
+        "numbered behind it. With one message only its identifier would stay, which is no message. With "
+        "the repairs it is true, and suicide is what it rests on: where the excluded live on, they are owed "
+        "messages that nobody can give them.",
         (
-            _literal("TimeBoundedBuffering", "violated", 4),
-            _check("TimeBoundedBuffering", "violated", "cut_holes", length=4),
-            _check("TimeBoundedBuffering", "holds"),
+            _check("TimeBoundedBuffering", "violated", "cut_holes", of=_TWO, length=5),
+            _check("TimeBoundedBuffering", "holds", "cut_holes"),
+            _check("TimeBoundedBuffering", "holds", of=_TWO),
             _check("TimeBoundedBuffering", "holds", of=_MISLED),
-            _check("ExcludedLives", "holds", of=_MISLED, length=7),
+            _check("ExcludedLives", "holds", of=_MISLED, length=10),
             _check("Agreement", "holds", of=_MISLED),
-            _check("Agreement", "violated", of=_MISLED, length=16, lives_on=True),
-            _check("VscTermination", "violated", of=_MISLED, length=6, lives_on=True),
+            _check("Agreement", "violated", of=_MISLED, length=19, lives_on=True),
+            _check("VscTermination", "violated", of=_MISLED, length=9, lives_on=True),
         ),
         defect="text",
         repairs=("cut_holes",),
@@ -374,9 +376,9 @@ IRBP: tuple[Claim, ...] = (
         "no more in seqQ, so that line 59 of figure 25 takes it for one without a number: it is delivered "
         "twice.",
         (
-            _literal("UniformIntegrity", "violated", 16),
-            _check("SendingViewDelivery", "violated", "forget_received", of=_PAIR, length=15),
-            _check("UniformIntegrity", "violated", "forget_received", of=_PAIR, length=18),
+            _literal("UniformIntegrity", "violated", 18),
+            _check("SendingViewDelivery", "violated", "forget_received", of=_PAIR, length=17),
+            _check("UniformIntegrity", "violated", "forget_received", of=_PAIR, length=20),
             _check("SendingViewDelivery", "holds", of=_PAIR),
             _check("UniformIntegrity", "holds", of=_PAIR),
         ),
@@ -398,7 +400,7 @@ IRBP: tuple[Claim, ...] = (
         "for all, and each change ends. What was delivered before is not delivered to who joins: Agreement "
         "is true of the members of the view in which a message was sent.",
         (
-            _members("Joined", "holds", of=_JOINING, length=15),
+            _members("Joined", "holds", of=_JOINING, length=17),
             *(_members(property, "holds", of=_JOINING) for property in (*VIEWS, "VscTermination")),
             _members("UniformTotalOrder", "holds", of=_TWO_JOINING),
             _members("Agreement", "violated", of=_JOINING, length=7),
@@ -419,7 +421,7 @@ IRBP: tuple[Claim, ...] = (
         "With leave the others go on, and all that was promised comes about, though nobody is suspected. Who "
         "stops without it, and is suspected by nobody, stops the token for ever.",
         (
-            replace(_members("LeftByItself", "holds", of=_LEAVING, length=9), deep=False),
+            replace(_members("LeftByItself", "holds", of=_LEAVING, length=11), deep=False),
             *(_members(property, "holds", of=_LEAVING) for property in (*VIEWS, *LIVENESS)),
             _members("UniformTotalOrder", "holds", of=_TWO_LEAVING),
             _members("VscTermination", "violated", of=_UNWATCHED, length=2),
@@ -492,39 +494,68 @@ IRBP: tuple[Claim, ...] = (
         "A message of a correct process that has no number yet survives the view change.",
         Standing.IMPLIED,
         Kind.LIVENESS,
-        "violated",
-        "It is in no seqQ. As printed it waits in recvQ, and is delivered in a later view than it was sent "
-        "in (IRB-11). Where Sending View Delivery is to hold, recvQ must be emptied, and the message is "
-        "lost, unless Msg gives it a number: what was reported without one is numbered behind the rest.",
+        "holds",
+        "It is in no seqQ. As printed it waits in recvQ, and is delivered in a later view, which the "
+        "sentence allows. That breaks Sending View Delivery (IRB-11). The repair of IRB-11 empties recvQ, "
+        "and would lose the message: so the repair has a second half, which numbers behind the rest what "
+        "was reported without a number.",
         (
+            _check("VscValidity", "holds", "forget_received", "order_received"),
+            _check("Validity", "holds", "forget_received", "order_received"),
             _check("VscValidity", "violated", "order_received", length=4),
             _check("Validity", "violated", "order_received", length=4),
             _check("VscValidity", "holds"),
             _check("Validity", "holds"),
         ),
-        defect="design",
         repairs=("order_received",),
     ),
     Claim(
         "IRB-29",
         _text("4.3.4", "incorrect suspicions must be avoided as much as possible"),
-        "Of three processes one may fail and one may be suspected wrongly.",
+        "A wrong suspicion counts as a failure: of three processes one of each ends all view changes.",
         Standing.QUESTION,
         Kind.LIVENESS,
-        "violated",
-        "The list that is decided has those that reported. One of them may fail after its report, while a "
+        "holds",
+        "Consensus needs a majority of the list that is up, and nothing in figure 32 keeps the list from "
+        "losing it. The list that is decided has those that reported. One of them may fail after its report, "
+        "while a "
         "living one is suspected and left out, and kills itself: the new list has two members, one of which "
         "has failed, and no majority is left for another agreement. A false suspicion counts as a failure: "
         "together they must be fewer than half. What the one that failed has delivered in the new list, the "
         "one that is left may never deliver, so that agreement is not uniform; of those that do not fail it "
         "holds, as safety does (IRB-08). No repair of figure 32 helps.",
         (
-            _check("VscTermination", "violated", of=_STUCK, length=9),
-            _check("Validity", "violated", of=_STUCK, length=9),
-            _check("UniformAgreement", "violated", of=_FORGIVEN, length=17),
+            _check("VscTermination", "violated", of=_STUCK, length=12),
+            _check("Validity", "violated", of=_STUCK, length=12),
+            _check("UniformAgreement", "violated", of=_FORGIVEN, length=20),
             _check("VscTermination", "holds"),
             _check("VscTermination", "holds", of=_MISLED),
         ),
-        defect="design",
+    ),
+    Claim(
+        "IRB-34",
+        Source(
+            Document.RBP,
+            "4.4.2",
+            "Upon R–Deliver (reformation, i) by p_k for the first time",
+            figure="32",
+            lines="1",
+        ),
+        "A call and a report that come before their list is installed must be kept until it is.",
+        Standing.QUESTION,
+        Kind.LIVENESS,
+        "holds",
+        "A process that is fast installs TL_{i+1}, suspects somebody, calls the next view change and sends "
+        "its report, each once, while others are still at steps 2 to 7 of the change before. Figure 25 "
+        "drops what belongs to another list (lines 19 and 27), and figure 32 is silent. Where a call is "
+        "dropped its receiver never reports; where a report is dropped its receiver waits for it: nobody "
+        "crashes, and the view change does not end. What one process delivered on the decision the other "
+        "never gets.",
+        (
+            _check("ViewChangesEnd", "violated", of={**_THREE_VIEWS, "early": "dropped"}, length=12),
+            _check("Agreement", "violated", of={**_THREE_VIEWS, "early": "dropped"}, length=26),
+            _check("ViewChangesEnd", "holds", of=_THREE_VIEWS),
+            _check("Agreement", "holds", of=_THREE_VIEWS),
+        ),
     ),
 )

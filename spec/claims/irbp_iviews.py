@@ -22,6 +22,7 @@ _CRASHED: Constants = {
 _TWO: Constants = {**_CRASHED, "messages": 2, "highest": 4}
 _TWO_WHOLE: Constants = {**_CRASHED, "messages": 2, "highest": 6}
 _MISLED: Constants = {**_CRASHED, "crashes": 0, "false_suspicions": 1}
+_MISLED_SPARING: Constants = {**_MISLED, "spare": 2}
 _TWO_MISLED: Constants = {**_MISLED, "messages": 2, "highest": 4}
 _TWICE: Constants = {**_MISLED, "highest": 4, "views": 3, "false_suspicions": 2}
 _TWICE_CRASHED: Constants = {**_CRASHED, "highest": 4, "views": 3}
@@ -82,7 +83,7 @@ IVIEWS: tuple[Claim, ...] = (
                 ("block", "await_majority"),
                 (),
                 _TWO,
-                21,
+                23,
                 deep=True,
                 long_for_z3=True,
             ),
@@ -110,7 +111,7 @@ IVIEWS: tuple[Claim, ...] = (
         "others is a core of one, and delivers what nobody else has. With a majority of TL_i three processes "
         "keep a core of two; more must be asked for where more failures are to be survived.",
         (
-            _check("CoreOfTwo", "violated", "await_majority", of=_ALONE, length=7),
+            _check("CoreOfTwo", "violated", "await_majority", of=_ALONE, length=11),
             _check("CoreOfTwo", "holds", of=_ALONE),
         ),
         defect="text",
@@ -125,12 +126,22 @@ IVIEWS: tuple[Claim, ...] = (
         "An external process receives what is broadcast, and its own broadcasts are delivered.",
         Standing.STATED,
         Kind.COMPOSITION,
-        "holds",
-        "Both happen. That it receives *all* broadcasts is no more than that they are sent to it: IRB-17.",
+        "violated",
+        "Step 6 of figure 34 installs the new list `if p_k ∈ TL`, and has no `else`: who is not in TL keeps "
+        "the old list. What the core sends with the new list is not for it (figure 25, lines 19 and 27), and "
+        "what it sends with the old one is for nobody. Where it takes the number and the list all the same, "
+        "it receives, and what it sends is delivered. That it receives *all* broadcasts is no more than that "
+        "they are sent to it: IRB-17.",
         (
-            _check("ExternalSends", "holds", of=_MISLED, length=20),
-            _check("ExternalReceives", "holds", of=_MISLED, length=24),
+            _check("Validity", "violated", "go_on_outside", of=_MISLED_SPARING, length=9),
+            _check("ExternalSends", "unknown", "go_on_outside", of=_MISLED),
+            _check("ExternalReceives", "unknown", "go_on_outside", of=_MISLED),
+            _check("Validity", "holds", of=_MISLED_SPARING),
+            _check("ExternalSends", "holds", of=_MISLED, length=23),
+            _check("ExternalReceives", "holds", of=_MISLED, length=27),
         ),
+        defect="text",
+        repairs=("go_on_outside",),
     ),
     Claim(
         "IRB-16",
@@ -138,15 +149,20 @@ IVIEWS: tuple[Claim, ...] = (
         "An external process can be in the list of a later i-view.",
         Standing.STATED,
         Kind.LIVENESS,
-        "holds",
-        "In the reading that step 2 hears of the whole group. As the figure stands beside its step 4, `among "
+        "violated",
+        "As printed an external process stays with the old list, and answers no later call (IRB-14). "
+        "Where it goes on with the new list, it can come back in the reading that step 2 hears of the whole "
+        "group. As the figure stands beside its step 4, `among "
         "TL_i processes`, only members of TL_i send an ack, and nobody ever comes back. The new i-view must "
         "be called by a suspicion of somebody else: that an external process is back calls none.",
         (
+            _check("ExternalReturns", "unknown", "go_on_outside", of=_TWICE, acknowledging="group"),
             _check("ExternalReturns", "unknown", of=_TWICE),
             _check("ExternalReturns", "holds", of=_TWICE, acknowledging="group"),
             _check("ViewSynchrony", "holds", of=_TWICE, acknowledging="group"),
         ),
+        defect="text",
+        repairs=("go_on_outside",),
     ),
     Claim(
         "IRB-18",
@@ -161,9 +177,7 @@ IVIEWS: tuple[Claim, ...] = (
         "holds",
         "The token names every member in turn, and waits for each. With the process outside the list the "
         "others go on (IRB-08).",
-        (
-            Check(NormalPhaseChecked, "Validity", "violated", constants=_LISTED, length=2, long_for_z3=True),
-        ),
+        (Check(NormalPhaseChecked, "Validity", "violated", constants=_LISTED, length=2, long_for_z3=True),),
     ),
     Claim(
         "IRB-19",
@@ -199,7 +213,13 @@ IVIEWS: tuple[Claim, ...] = (
         "IRB-12 asks for is what it leaves out.",
         (
             Check(
-                IViewsChecked, "NothingIsSent", "holds", (), (), {**_CRASHED, "highest": 3}, deep=True,
+                IViewsChecked,
+                "NothingIsSent",
+                "holds",
+                (),
+                (),
+                {**_CRASHED, "highest": 3},
+                deep=True,
                 long_for_z3=True,
             ),
             _check("NothingIsSent", "violated", of=_MISLED, length=5),
@@ -223,7 +243,7 @@ IVIEWS: tuple[Claim, ...] = (
         "a crash, and would stand it after the wrong suspicion too, if all three still took part in the "
         "consensus.",
         (
-            _check("ViewChangesEnd", "violated", of=_BOTH, length=9),
+            _check("ViewChangesEnd", "violated", of=_BOTH, length=12),
             _check("ViewChangesEnd", "holds", of=_TWICE_CRASHED),
             _check("ViewChangesEnd", "holds", of=_MISLED),
         ),

@@ -649,7 +649,7 @@ REFORMATION: tuple[Claim, ...] = (
         "the old list is taken for one of the new. What a field and a comparison cost in time the report "
         "does not say, and no run of a model can.",
         (
-            _untagged("FreshNumber", "violated", 12, unfiltered=True),
+            _untagged("FreshNumber", "violated", 14, unfiltered=True),
             _untagged("FreshNumber", "holds"),
             _untagged("SendingViewDelivery", "holds"),
             _deep("OneMessageANumber", "violated", of={**_LARGE, "mix_lists": True}, length=8),

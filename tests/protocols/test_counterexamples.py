@@ -28,7 +28,7 @@ check = Reports.private().check
 GOLDEN = Path(__file__).parent / "golden"
 
 NO_RUN = {
-    "RBC-08", "MSQ-07", "RBP-01", "RBP-08", "RBP-22", "RBP-40", "IRB-27",
+    "RBC-08", "MSQ-07", "RBP-01", "RBP-08", "RBP-22", "RBP-40", "IRB-16", "IRB-27",
 }  # fmt: skip
 """Refuted by what is never reached, by a measurement, or by reading: no run shows that."""
 

@@ -138,7 +138,7 @@ def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() 
                 if other != number and (step.action, step.arguments[:1]) != ("crash", delivery.arguments[:1]):
                     assert after[reached][number] == after[enabled[number]][other], (state, step, delivery)
                     met[step.action] += 1
-    assert set(met) >= {"hear", "settle", "adopt", "report", "decide", "crash"}
+    assert set(met) >= {"hear", "settle", "adopt", "report", "propose", "decide", "crash"}
 
 
 def outcomes(*without: str, urgent: bool) -> tuple[int, dict[str, Outcome]]:

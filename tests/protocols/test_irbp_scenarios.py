@@ -38,7 +38,7 @@ def test_after_multiple_crashes_numbers_that_nobody_can_have_delivered_are_given
 
 
 def test_after_a_temporary_partition_the_process_that_was_cut_off_kills_itself() -> None:
-    state = run(PARTITION, processes=3, messages=1, highest=3, crashes=0, false_suspicions=1)
+    state = run(PARTITION, processes=3, messages=1, highest=3, crashes=0, false_suspicions=2)
     assert state["left"] == (False, False, True)
     assert [len(members) for members in state["listed"]] == [3, 2]
 

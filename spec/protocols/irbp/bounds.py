@@ -19,6 +19,7 @@ from antiphon.spec.lang import (
 )
 from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
 from antiphon.spec.protocols.irbp.normal_phase import Ack, NormalPhase, Sequenced
+from antiphon.spec.protocols.irbp.readings import early
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
 from antiphon.spec.services import Message, Process
 
@@ -115,7 +116,7 @@ class Urgent(ViewsFinite):
 
     @constraint(
         "broadcast", "receive", "receive_late", "hear", "hear_late", "pass_null", "sequence",
-        "crash", "suspect", "detect", "call", "report", "decide", "adopt", "install",
+        "crash", "suspect", "detect", "call", "report", "propose", "decide", "adopt", "install",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
         """Nobody can do anything alone."""
@@ -140,7 +141,7 @@ class Delivering(ViewsFinite):
 
     @constraint(
         "broadcast", "receive", "receive_late", "hear", "hear_late", "pass_null", "sequence", "settle",
-        "crash", "suspect", "detect", "call", "report", "decide", "adopt", "install",
+        "crash", "suspect", "detect", "call", "report", "propose", "decide", "adopt", "install",
     )  # fmt: skip
     def nobody_can_deliver(self) -> bool:
         """Nobody can deliver."""
@@ -222,6 +223,7 @@ class OutOfOrder(ViewChange):
 class IrbpBounded(
     ViewsFinite,
     repairs=REPAIRS,
+    readings=(early,),
     restrictions=(DetectedAtOnce, Forgiving, Delivering, Urgent, Assigned),
     mutations=(Unfiltered, LivesOn, Unwatched, Unreliable, OutOfOrder),
 ):

@@ -8,9 +8,9 @@ repairs.py, what bounds an exploration in bounds.py: neither is known here.
 |-----------------------|-----------------------------------------------------------------------------------|
 | TL_i                  | `listed[i]`; p uses the list of `version[p]`                                      |
 | R-Broadcast (reformation, i) | `called[i]`                                                                |
-| steps 1-5             | p stands there while `phase[p]` is `changing`, 6 and 7 while it is `adopting`     |
+| where p stands        | `phase[p]`: `changing` after step 1, `agreeing` after 2, `adopting` after 6        |
 | seqQ_k, as it was sent | `reported[k]`                                                                    |
-| initial_k, (TL, Msg)  | a `Proposal`; `decision[i]`                                                       |
+| initial_k, (TL, Msg)  | `proposal[k]`, `decision[i]`                                                      |
 
 What is folded, and why that is sound:
 1. R-broadcast is a service: all correct processes R-deliver a call, or none. A call that nobody R-delivers is
@@ -18,10 +18,10 @@ What is folded, and why that is sound:
 2. Channels of a view change are reliable (the report runs it over TCP, section 5.1). Who has sent its seqQ is
    heard by p now or later; step 2 says which of them p has heard when it goes on: all that it does not
    suspect.
-3. Consensus is a service: the value of one proposal is decided, and all that are up learn it. To propose and
-   to be decided are one step: a proposal that is not the one decided nobody sees, and whoever has proposed
-   changes nothing until it learns the decision. It is decided only while a majority of TL_i is up (section
-   5.2.2: Chandra and Toueg's algorithm, which needs it).
+3. Consensus is a service: the value of one proposal is decided, and all that are up learn it. It is decided
+   when a majority of TL_i has proposed, and while a majority is up (section 5.2.2: Chandra and Toueg's
+   algorithm, which needs both). The proposal of a process that has crashed since may be the one. A proposal
+   that comes later nobody sees.
 4. Whom a process suspects its failure detector says (`spec/environment/detectors.py`): who has crashed, and
    up to `false_suspicions` times somebody who has not.
 
@@ -31,6 +31,12 @@ What is decided, because the figure is silent:
 2. stableQ holds what has its number in Msg; it is delivered when the body is there.
 3. Numbers go on: ts_p and lastdelivered_p are what they were, since no step changes them.
 4. Between steps 6 and 7 task 2 may deliver.
+5. The p_i of step 2 are those of TL_i, p_k among them.
+6. The steps are taken in their order, so that a process that still waits in step 2 adopts no decision.
+7. A call or a report for TL_i that comes to a process before it has installed TL_i is kept until then. Each
+   is sent once, and a fast process sends it while others still change to TL_i: reading `early`.
+8. recvQ is in no step. What is in it is sent again after step 7, by everybody who has it, with the new list:
+   figure 25 sends it until there is a number (line 15) or to whoever asks (line 66), with the sender's list.
 """
 
 from __future__ import annotations
@@ -44,9 +50,9 @@ from antiphon.spec.services import Crash, Install, Message, Process, View
 
 
 class Phase(Enum):
-    """Where a process stands: in the normal phase, in steps 1-5, or after step 6."""
+    """Where a process stands: in the normal phase, after step 1, after step 2, or after step 6."""
 
-    normal, changing, adopting = range(3)
+    normal, changing, agreeing, adopting = range(4)
 
 
 @record
@@ -65,6 +71,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
     called: Map[View, bool] = everywhere(False)
     phase: Map[Process, Phase] = everywhere(Phase.normal)
     reported: Map[Process, Set[Sequenced]] = everywhere(Set())
+    proposal: Map[Process, Proposal | None] = everywhere(None)
     decision: Map[View, Proposal | None] = everywhere(None)
 
     # Suspicions and suicide ---------------------------------------------------------------------------------
@@ -112,16 +119,21 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     # Steps 2-5: reports are awaited, a list and messages proposed, one proposal decided ---------------------
 
-    @action(fairness="weak")
-    def decide(self, p: Process, heard: Set[Process]) -> None:
-        """Steps 2-5: p proposes what it has heard, and its proposal becomes the decision."""
-        require(self.phase[p] == Phase.changing and self.decision[self.version[p]] is None)
-        require(self.may_propose(p, heard) and self.is_majority_up(p))
-        self.decision[self.version[p]] = self.proposal(p, heard)
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, heard: Set[Process]) -> None:
+        """Steps 2-4: p has waited for the reports, and proposes what it has heard."""
+        require(self.is_waiting(p) and self.may_propose(p, heard))
+        self.phase[p] = Phase.agreeing
+        if p in self.token_list(p) and self.decision[self.version[p]] is None:
+            self.proposal[p] = self.initial_value(p, heard)
+
+    def is_waiting(self, p: Process) -> bool:
+        """P stands in step 2."""
+        return self.phase[p] == Phase.changing
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
         """Step 2: `∀ p_i, wait until receive seqQ_i from p_i or p_i suspected`."""
-        return p in heard and all(
+        return (p in heard or p not in self.token_list(p)) and all(
             (q in self.token_list(p) and self.has_reported(q, p))
             if q in heard
             else q not in self.token_list(p) or self.suspected[p][q]
@@ -129,10 +141,12 @@ class ViewChange(NormalPhase, FalseSuspicions):
         )
 
     def has_reported(self, q: Process, p: Process) -> bool:
-        """Q has sent seqQ_q in the view change of p."""
-        return self.version[q] == self.version[p] and self.phase[q] != Phase.normal
+        """Q has sent seqQ_q in the view change of p, which q may have left behind by now."""
+        return self.version[q] > self.version[p] or (
+            self.version[q] == self.version[p] and self.phase[q] != Phase.normal
+        )
 
-    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+    def initial_value(self, p: Process, heard: Set[Process]) -> Proposal:
         """Step 3: TL_k, `all processes that sent their seqQ`, and Msgs_k."""
         return Proposal(self.members_of(p, heard), self.messages_of(p, heard), self.bodies_of(heard))
 
@@ -148,8 +162,28 @@ class ViewChange(NormalPhase, FalseSuspicions):
         """Step 1: seqQ holds identifiers and numbers; the bodies stand in recvQ."""
         return Set()
 
+    @action(fairness="weak")
+    def decide(self, p: Process) -> None:
+        """Step 4: the consensus among TL_i decides what p has proposed."""
+        v = self.version[p]
+        proposed = self.proposal[p]
+        require(proposed is not None and self.decision[v] is None)
+        require(self.has_majority_proposed(p) and self.is_majority_up(p))
+        self.decision[v] = proposed
+        for q in self.each(Process):
+            self.proposal[q] = None
+
+    def has_majority_proposed(self, p: Process) -> bool:
+        """Step 4: `consensus among TL_i processes`, of which a majority has begun it."""
+        members = self.token_list(p)
+        return 2 * sum(1 for q in members if self.takes_part(q, p)) > len(members)
+
+    def takes_part(self, q: Process, p: Process) -> bool:
+        """Q has begun the consensus of p."""
+        return self.version[q] == self.version[p] and self.proposal[q] is not None
+
     def is_majority_up(self, p: Process) -> bool:
-        """Step 4: consensus among TL_i decides."""
+        """Step 4: a majority of TL_i is up, without which no consensus ends."""
         members = self.token_list(p)
         return 2 * sum(1 for q in members if not self.is_gone(q)) > len(members)
 
@@ -158,7 +192,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
         """Steps 5-6: `stableQ ← Msg, seqQ ← {}`."""
-        require(self.phase[p] == Phase.changing)
+        require(self.phase[p] == Phase.agreeing)
         decided = self.decision[self.version[p]]
         require(decided is not None)
         if decided is not None:

@@ -15,6 +15,12 @@ Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protoco
 "While all broadcasts are sent to the whole group, the token is passed only among the 'core' members"; an
 external process "receives all broadcasts, and can send messages to the group", and an external that missed
 something asks for it. Here all views are i-views; regular views beside them are `two_views`.
+
+What is decided, because the figure is silent on a process that is external already when the call comes:
+1. "Upon R-Deliver (i-view, i) by p_k": it sends its ack as any other, and waits for those of TL_i.
+2. "execute consensus among TL_i processes": it proposes nothing, and learns the decision.
+3. It is in a later list if that is decided (`iviews.acknowledging` says when it may be).
+4. Step 6 has no `else`: whoever is not in TL ends there, with the old list (`iviews.GoOnOutside` repairs it).
 """
 
 from __future__ import annotations
@@ -51,10 +57,10 @@ class IViewChange(ViewChange):
         if self.exchanges_queues():
             self.send_report(p)
 
-    def proposal(self, p: Process, heard: Set[Process]) -> Proposal:
+    def initial_value(self, p: Process, heard: Set[Process]) -> Proposal:
         """Step 3: `initial_k contain (TL_k)`, and no messages."""
         if self.exchanges_queues():
-            return super().proposal(p, heard)
+            return super().initial_value(p, heard)
         return Proposal(self.members_of(p, heard), Set(), Set())
 
     @action(fairness="weak")
@@ -63,7 +69,7 @@ class IViewChange(ViewChange):
         if self.exchanges_queues():
             super().adopt(p)
         else:
-            require(self.phase[p] == Phase.changing and self.decision[self.version[p]] is not None)
+            require(self.phase[p] == Phase.agreeing and self.decision[self.version[p]] is not None)
             self.phase[p] = Phase.adopting
 
     @action(fairness="weak")
@@ -71,23 +77,26 @@ class IViewChange(ViewChange):
         """Step 6: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`."""
         require(self.phase[p] == Phase.adopting and self.may_install(p))
         decided = self.decided(p)
+        require(decided is not None and (p in decided.members or self.has_else(p)))
         if decided is not None:
             if p in decided.members:
                 self.enter(p, decided.members)
             else:
                 self.stay_outside(p, decided.members)
 
+    def has_else(self, p: Process) -> bool:
+        """Step 6 says what p does when it is not in TL: it does not."""
+        return False
+
+    def stay_outside(self, p: Process, members: Set[Process]) -> None:
+        """What p does when it is not in TL."""
+
+    def end_outside(self, p: Process) -> None:
+        """P has gone through the steps, and is external."""
+
     def may_return(self, q: Process, p: Process) -> bool:
         """Q is up, not in TL_i, and has sent its ack."""
         return not self.is_gone(q) and q not in self.token_list(p) and self.has_reported(q, p)
-
-    def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """Step 6 has no `else`: p is external, and lives."""
-        self.go_on(p, members)
-        self.end_outside(p)
-
-    def end_outside(self, p: Process) -> None:
-        """P has gone through the steps."""
 
     def is_regular(self, p: Process) -> bool:
         """All views are i-views."""

@@ -17,6 +17,7 @@ from antiphon.spec.lang import (
 from antiphon.spec.protocols.irbp.bounds import Assigned, Urgent, ViewsFinite
 from antiphon.spec.protocols.irbp.figure34 import IViewChange
 from antiphon.spec.protocols.irbp.normal_phase import Data
+from antiphon.spec.protocols.irbp.properties import EndingChanges
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
 
@@ -70,6 +71,24 @@ class RepeatOwn(IViewChange):
             self.pending[p] = self.last_sent[p]
 
 
+@repair(
+    "step 6: whoever is not in TL takes the number i+1 and the list all the same, and is external",
+    answers="IRB-14",
+)
+class GoOnOutside(IViewChange):
+    """Printed: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`, and no `else`."""
+
+    def has_else(self, p: Process) -> bool:
+        """It does."""
+        return True
+
+    def stay_outside(self, p: Process, members: Set[Process]) -> None:
+        """P uses the new list."""
+        super().stay_outside(p, members)
+        self.go_on(p, members)
+        self.end_outside(p)
+
+
 class IViewsFinite(IViewChange, ViewsFinite):
     """Figure 34 with finitely many views."""
 
@@ -82,14 +101,14 @@ class IViewsFinite(IViewChange, ViewsFinite):
 
 class IViewsBounded(
     IViewsFinite,
-    repairs=(*REPAIRS, ExchangeQueues, RepeatOwn),
+    repairs=(*REPAIRS, GoOnOutside, ExchangeQueues, RepeatOwn),
     readings=(acknowledging,),
     restrictions=(DetectedAtOnce, Urgent, Assigned),
 ):
     """Figure 34 with what can be switched on."""
 
 
-class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
+class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynchrony):
     """Figure 34, checked against total order broadcast and virtual synchrony, of all and of the core."""
 
     def in_last_list(self, p: Process) -> bool:
@@ -142,11 +161,6 @@ class IViewsChecked(IViewsBounded, TotalOrderBroadcast, ViewSynchrony):
             for q in self.each(Process)
             for m in self.each(Message)
         )
-
-    @obligation
-    def ViewChangesEnd(self) -> bool:
-        """Where an i-view was called nobody stays in the old one."""
-        return not any(self.called[self.version[p]] and not self.is_gone(p) for p in self.each(Process))
 
     @witness
     def ExternalLives(self) -> bool:

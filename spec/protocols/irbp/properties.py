@@ -5,7 +5,7 @@ from __future__ import annotations
 from antiphon.spec.environment.detectors import EventuallyStrong
 from antiphon.spec.lang import invariant, leads_to, obligation, witness
 from antiphon.spec.protocols.irbp.bounds import IrbpBounded, NormalSparing
-from antiphon.spec.protocols.irbp.figure32 import Phase
+from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
 from antiphon.spec.protocols.irbp.members import JoinAndLeave
 from antiphon.spec.protocols.irbp.normal_phase import Number
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
@@ -20,7 +20,16 @@ class NormalPhaseChecked(NormalSparing, TotalOrderBroadcast):
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
-class IrbpProperties(IrbpBounded):
+class EndingChanges(ViewChange):
+    """What a view change owes, of either figure."""
+
+    @obligation
+    def ViewChangesEnd(self) -> bool:
+        """Where a view change was called nobody that is up stays in the old view."""
+        return not any(self.called[self.version[p]] and not self.is_gone(p) for p in self.each(Process))
+
+
+class IrbpProperties(IrbpBounded, EndingChanges):
     """iRBP with regular views, and what must be true of its state."""
 
     # Properties ---------------------------------------------------------------------------------------------
@@ -50,23 +59,27 @@ class IrbpProperties(IrbpBounded):
 
     @invariant
     def OldBuffersEmpty(self) -> bool:
-        """Who has installed a list keeps no message that was sent to an earlier one."""
+        """Who has installed a list has no message of an earlier one in a buffer, nor the number of one."""
         return not any(
             self.phase[p] == Phase.normal
             and not self.is_gone(p)
             and sent.version < self.version[p]
-            and self.keeps(p, sent.message)
+            and (self.keeps(p, sent.message) or self.names(p, sent.message))
             for p in self.each(Process)
             for sent in self.data
         )
 
     def keeps(self, p: Process, m: Message) -> bool:
-        """P has m in a buffer."""
+        """P has m in a buffer: in recvQ, or with its number in stableQ, or it is about to send it."""
         return (
             m in self.received[p]
             or self.pending[p] == m
-            or any(item.message == m for item in self.numbered[p] | self.stable[p])
+            or (m in self.collected[p] and any(item.message == m for item in self.stable[p]))
         )
+
+    def names(self, p: Process, m: Message) -> bool:
+        """P has the identifier of m with its number in a buffer, with the message or without it."""
+        return any(item.message == m for item in self.numbered[p] | self.stable[p])
 
     @obligation
     def TimeBoundedBuffering(self) -> bool:

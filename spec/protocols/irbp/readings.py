@@ -1,10 +1,28 @@
-"""What is open where figures 32 and 34 meet: whom an external process asks, and how it gives up."""
+"""What is open in figures 32 and 34, and where they meet: what becomes of messages that come early, whom the
+conservative detector watches, whom an external process asks, and how it gives up.
+"""
 
 from __future__ import annotations
 
-from antiphon.spec.lang import ambiguity
+from antiphon.spec.lang import Map, action, ambiguity, environment, everywhere, require
+from antiphon.spec.protocols.irbp.figure32 import Phase, ViewChange
 from antiphon.spec.protocols.irbp.two_views import TwoViews
-from antiphon.spec.services import Process
+from antiphon.spec.services import Process, View
+
+early = ambiguity(
+    "early",
+    "kept",
+    about="a call or a report for TL_i comes to a process that has not installed TL_i: it is kept until "
+    "then, or dropped, as figure 25 drops what belongs to another list (lines 19 and 27)",
+)
+
+watching = ambiguity(
+    "watching",
+    "group",
+    about="whom the conservative detector watches: all of the group, `when a failure detector with "
+    "conservative timeouts suspects a process` (section 4.4.5), or the core, `some process in TL_i` (figure "
+    "32)",
+)
 
 giving_up = ambiguity(
     "giving_up",
@@ -18,6 +36,52 @@ refusing = ambiguity(
     "one",
     about="`if core member sends a no more in the buffers message`: one member is asked, or all are",
 )
+
+
+@early.reading("dropped")
+class DropsEarly(ViewChange):
+    """What comes for the list after TL_p is dropped; nobody sends it again."""
+
+    unread: Map[Process, Map[Process, View | None]] = everywhere(everywhere(None))
+    uncalled: Map[Process, View | None] = everywhere(None)
+
+    @environment
+    def drop_call(self, p: Process) -> None:
+        """The call for the list that p has not installed yet is R-delivered to p."""
+        require(self.version[p] < self.views)
+        require(self.is_next_list_of(p, self.version[p] + 1) and self.called[self.version[p] + 1])
+        require(self.uncalled[p] != self.version[p] + 1)
+        self.uncalled[p] = self.version[p] + 1
+
+    @environment
+    def drop_report(self, p: Process, q: Process) -> None:
+        """The report of q comes to p, which has not installed the list of q yet."""
+        require(self.version[q] == self.version[p] + 1 and self.is_next_list_of(p, self.version[q]))
+        require(self.phase[q] != Phase.normal and self.unread[p][q] != self.version[q])
+        self.unread[p][q] = self.version[q]
+
+    def is_next_list_of(self, p: Process, v: View) -> bool:
+        """P is up, and on list v."""
+        return not self.is_gone(p) and p in self.listed[v]
+
+    @action(fairness="weak")
+    def report(self, p: Process) -> None:
+        """P has heard of the call."""
+        require(self.uncalled[p] != self.version[p])
+        super().report(p)
+
+    def has_reported(self, q: Process, p: Process) -> bool:
+        """P has not dropped the report of q."""
+        return super().has_reported(q, p) and self.unread[p][q] != self.version[p]
+
+
+@watching.reading("core")
+class WatchesCore(TwoViews):
+    """Figure 32, of section 4.4.2: there are no external processes yet."""
+
+    def is_watched(self, p: Process, q: Process) -> bool:
+        """Q is of the core."""
+        return q in self.token_list(p)
 
 
 @giving_up.reading("leave")

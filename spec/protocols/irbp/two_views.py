@@ -7,6 +7,8 @@ what the prose says of the two together.
 |------------------------------------------------------|--------------------------------------------------|
 | R-Broadcast (i-view, i), (reformation, i)            | `called[i]`, `reformed[i]`                       |
 | p has R-delivered them                               | `begun[p]`                                       |
+| p has ended step 2 of them                           | `awaited[p]`                                     |
+| initial values of figure 34 and of figure 32         | `proposal[p]`, `regular_proposal[p]`             |
 | the decisions of figure 34 and of figure 32          | `decision[i]`, `ruling[i]`                       |
 | "an i-view is installed each time a suspect is raised" (aggressive) | `suspected`, `call` |
 | "generate regular view changes" (conservative)        | `call_regular`, `misjudge`                       |
@@ -20,7 +22,9 @@ What is decided, because the text is silent:
 2. The conservative detector has longer timeouts: whom it suspects wrongly the aggressive one suspects too.
    Whom it suspects rightly has stopped.
 3. "When buffers are full": the lowest number makes room. A regular view empties the buffers.
-4. A regular view is announced to the application, an i-view is not: "During the existence of the i-views
+4. A process that has gone on has answered the call of the view that it went on to; that it had answered the
+   other call too is forgotten.
+5. A regular view is announced to the application, an i-view is not: "During the existence of the i-views
    [...] the ordinary view remains v_i" (section 4.3.5).
 """
 
@@ -66,6 +70,8 @@ class TwoViews(IViewChange):
     misjudged: Annotated[int, Between(0, "misjudgements")] = 0
     reformed: Map[View, bool] = everywhere(False)
     begun: Map[Process, Set[Kind]] = everywhere(Set())
+    awaited: Map[Process, Set[Kind]] = everywhere(Set())
+    regular_proposal: Map[Process, Proposal | None] = everywhere(None)
     ruling: Map[View, Proposal | None] = everywhere(None)
     adopted: Map[Process, Kind | None] = everywhere(None)
     regular: Map[View, bool] = everywhere(False)
@@ -111,8 +117,8 @@ class TwoViews(IViewChange):
         )
 
     def is_watched(self, p: Process, q: Process) -> bool:
-        """The conservative detector of p watches q: as figure 32 has it, `some process in TL_i`."""
-        return q in self.token_list(p)
+        """The conservative detector of p watches q: as section 4.4.5 has it, any process of the group."""
+        return q in self.group(p)
 
     # Steps 1 to 5 of both figures ---------------------------------------------------------------------------
 
@@ -124,7 +130,7 @@ class TwoViews(IViewChange):
     def report(self, p: Process) -> None:
         """Figure 34, step 1: send ack to all."""
         require(self.called[self.version[p]] and self.may_answer(p, Kind.intermediate))
-        self.phase[p] = Phase.changing
+        self.begin_change(p)
         self.begun[p] |= {Kind.intermediate}
         self.acknowledge(p)
 
@@ -132,32 +138,80 @@ class TwoViews(IViewChange):
     def report_regular(self, p: Process) -> None:
         """Figure 32, step 1: send seqQ_k to all."""
         require(self.reformed[self.version[p]] and self.may_answer(p, Kind.regular))
-        self.phase[p] = Phase.changing
+        self.begin_change(p)
         self.begun[p] |= {Kind.regular}
         self.send_report(p)
 
-    def have_begun(self, some: Set[Process], kind: Kind) -> bool:
-        """All of them have answered that call."""
-        return all(kind in self.begun[q] for q in some)
+    def begin_change(self, p: Process) -> None:
+        """P leaves the normal phase, if it has not left it for the other call."""
+        if self.phase[p] == Phase.normal:
+            self.phase[p] = Phase.changing
+
+    def may_await(self, p: Process, heard: Set[Process], kind: Kind) -> bool:
+        """P has answered that call, stands in its step 2, and so have all that it has heard."""
+        return (
+            kind in self.begun[p]
+            and kind not in self.awaited[p]
+            and all(self.has_answered(q, p, kind) for q in heard)
+        )
+
+    def has_answered(self, q: Process, p: Process, kind: Kind) -> bool:
+        """Q has answered that call in the view change of p."""
+        if self.version[q] > self.version[p]:
+            return self.regular[self.version[p] + 1] == (kind == Kind.regular)
+        return kind in self.begun[q]
+
+    def is_waiting(self, p: Process) -> bool:
+        """P stands between steps 1 and 5 of a figure."""
+        return self.phase[p] == Phase.changing or self.phase[p] == Phase.agreeing
+
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, heard: Set[Process]) -> None:
+        """Figure 34, steps 2-4."""
+        require(self.may_await(p, heard, Kind.intermediate))
+        super().propose(p, heard)
+        self.awaited[p] |= {Kind.intermediate}
+
+    @action(fairness="weak", per="p")
+    def propose_regular(self, p: Process, heard: Set[Process]) -> None:
+        """Figure 32, steps 2-4."""
+        require(self.is_waiting(p) and self.may_propose(p, heard) and self.may_await(p, heard, Kind.regular))
+        self.phase[p] = Phase.agreeing
+        self.awaited[p] |= {Kind.regular}
+        if p in self.token_list(p) and self.is_undecided(p, Kind.regular):
+            self.regular_proposal[p] = self.regular_value(p, self.regular_members(p, heard))
 
     @action(fairness="weak")
-    def decide(self, p: Process, heard: Set[Process]) -> None:
-        """Figure 34, steps 2-5."""
-        require(self.have_begun(heard, Kind.intermediate) and self.is_undecided(p, Kind.intermediate))
-        super().decide(p, heard)
+    def decide(self, p: Process) -> None:
+        """Figure 34, step 4."""
+        require(self.is_undecided(p, Kind.intermediate))
+        super().decide(p)
 
     @action(fairness="weak")
-    def decide_regular(self, p: Process, heard: Set[Process]) -> None:
-        """Figure 32, steps 2-5."""
-        require(self.phase[p] == Phase.changing and self.may_propose(p, heard) and self.is_majority_up(p))
-        require(self.have_begun(heard, Kind.regular) and self.is_undecided(p, Kind.regular))
-        self.ruling[self.version[p]] = self.regular_proposal(p, self.regular_members(p, heard))
+    def decide_regular(self, p: Process) -> None:
+        """Figure 32, step 4."""
+        v = self.version[p]
+        proposed = self.regular_proposal[p]
+        require(proposed is not None and self.is_undecided(p, Kind.regular))
+        require(self.has_regular_majority(p) and self.is_majority_up(p))
+        self.ruling[v] = proposed
+        for q in self.each(Process):
+            self.regular_proposal[q] = None
+
+    def has_regular_majority(self, p: Process) -> bool:
+        """Figure 32, step 4: a majority of TL_i has begun the consensus."""
+        members = self.token_list(p)
+        return 2 * sum(1 for q in members if self.takes_part_in_regular(q, p)) > len(members)
+
+    def takes_part_in_regular(self, q: Process, p: Process) -> bool:
+        """Q has begun the consensus of figure 32."""
+        return self.version[q] == self.version[p] and self.regular_proposal[q] is not None
 
     def regular_members(self, p: Process, heard: Set[Process]) -> Set[Process]:
         """Step 3: `all processes that sent their seqQ`."""
         return Set() | {q for q in self.members_of(p, heard) if Kind.regular in self.begun[q]}
 
-    def regular_proposal(self, p: Process, members: Set[Process]) -> Proposal:
+    def regular_value(self, p: Process, members: Set[Process]) -> Proposal:
         """Step 3: (TL_k, Msgs_k)."""
         return Proposal(members, self.messages_of(p, members), self.bodies_of(members))
 
@@ -171,14 +225,14 @@ class TwoViews(IViewChange):
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
         """Figure 34, step 5."""
-        require(Kind.intermediate in self.begun[p])
+        require(Kind.intermediate in self.awaited[p])
         super().adopt(p)
         self.adopted[p] = Kind.intermediate
 
     @action(fairness="weak")
     def adopt_regular(self, p: Process) -> None:
         """Figure 32, steps 5-6."""
-        require(self.phase[p] == Phase.changing and Kind.regular in self.begun[p])
+        require(self.phase[p] == Phase.agreeing and Kind.regular in self.awaited[p])
         decided = self.ruling[self.version[p]]
         require(decided is not None)
         if decided is not None:
@@ -190,8 +244,10 @@ class TwoViews(IViewChange):
     def install(self, p: Process) -> None:
         """Figure 34, step 6, or figure 32, step 7."""
         super().install(p)
-        self.begun[p] = Set()
-        self.adopted[p] = None
+        if not self.left[p]:
+            self.begun[p] = Set()
+            self.awaited[p] = Set()
+            self.adopted[p] = None
 
     def is_regular(self, p: Process) -> bool:
         """P has adopted the decision of figure 32."""
@@ -201,8 +257,12 @@ class TwoViews(IViewChange):
         """Of one figure or the other."""
         return self.ruling[self.version[p]] if self.is_regular(p) else super().decided(p)
 
+    def has_else(self, p: Process) -> bool:
+        """Figure 32, step 7, has an `else`."""
+        return self.is_regular(p) or super().has_else(p)
+
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """Figure 32, step 7: `else suicide`; figure 34 has no `else`."""
+        """Figure 32, step 7: `else suicide`."""
         if self.is_regular(p):
             self.leave(p)
         else:
@@ -211,6 +271,8 @@ class TwoViews(IViewChange):
     def go_on(self, p: Process, members: Set[Process]) -> None:
         """The new list is a regular view, or an i-view."""
         super().go_on(p, members)
+        self.proposal[p] = None
+        self.regular_proposal[p] = None
         if self.is_regular(p):
             self.regular[self.version[p]] = True
             self.kept[p] = Set()

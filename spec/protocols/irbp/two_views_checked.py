@@ -17,9 +17,15 @@ from antiphon.spec.lang import (
 )
 from antiphon.spec.protocols.irbp.bounds import Assigned, OutOfOrder, Urgent
 from antiphon.spec.protocols.irbp.figure32 import Phase
-from antiphon.spec.protocols.irbp.iviews import ExchangeQueues, IViewsFinite, RepeatOwn, acknowledging
+from antiphon.spec.protocols.irbp.iviews import (
+    ExchangeQueues,
+    GoOnOutside,
+    IViewsFinite,
+    RepeatOwn,
+    acknowledging,
+)
 from antiphon.spec.protocols.irbp.normal_phase import Sequenced
-from antiphon.spec.protocols.irbp.readings import giving_up, refusing
+from antiphon.spec.protocols.irbp.readings import giving_up, refusing, watching
 from antiphon.spec.protocols.irbp.repairs import REPAIRS
 from antiphon.spec.protocols.irbp.two_views import Kind, TwoViews
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, ViewSynchrony
@@ -37,17 +43,15 @@ class AgreeOnce(TwoViews):
         v = self.version[p]
         return self.ruling[v] is None and self.decision[v] is None
 
+    def takes_part(self, q: Process, p: Process) -> bool:
+        """Q has begun the one consensus, whatever it has proposed."""
+        return self.version[q] == self.version[p] and (
+            self.proposal[q] is not None or self.regular_proposal[q] is not None
+        )
 
-@repair(
-    "the conservative detector watches the whole group, and not the core alone",
-    answers="IRB-23",
-)
-class WatchGroup(TwoViews):
-    """Printed: `Upon suspicion of some process in TL_i`."""
-
-    def is_watched(self, p: Process, q: Process) -> bool:
-        """External processes are watched too."""
-        return q in self.group(p)
+    def takes_part_in_regular(self, q: Process, p: Process) -> bool:
+        """Q has begun the one consensus, whatever it has proposed."""
+        return self.takes_part(q, p)
 
 
 @repair(
@@ -87,7 +91,14 @@ class Prompt(Urgent, TwoViewsFinite):
     """As for figure 32, before the steps of both figures."""
 
     @constraint(
-        "call_regular", "misjudge", "report_regular", "decide_regular", "adopt_regular", "fetch", "refuse"
+        "call_regular",
+        "misjudge",
+        "report_regular",
+        "propose_regular",
+        "decide_regular",
+        "adopt_regular",
+        "fetch",
+        "refuse",
     )
     def nobody_goes_on_alone(self) -> bool:
         """Nobody can do anything alone."""
@@ -96,8 +107,8 @@ class Prompt(Urgent, TwoViewsFinite):
 
 class TwoViewsBounded(
     TwoViewsFinite,
-    repairs=(*REPAIRS, ExchangeQueues, RepeatOwn, AgreeOnce, WatchGroup, UpToDate),
-    readings=(acknowledging, giving_up, refusing),
+    repairs=(*REPAIRS, GoOnOutside, ExchangeQueues, RepeatOwn, AgreeOnce, UpToDate),
+    readings=(acknowledging, giving_up, refusing, watching),
     restrictions=(DetectedAtOnce, Prompt, Assigned),
     mutations=(OutOfOrder,),
 ):
@@ -117,6 +128,11 @@ class TwoViewsProperties(TwoViewsBounded):
     def NobodyKillsItself(self) -> bool:
         """All that have not crashed live."""
         return not any(self.left[p] for p in self.each(Process))
+
+    @invariant
+    def OneLifeASuspicion(self) -> bool:
+        """Each wrong suspicion costs the life of one process at most."""
+        return sum(1 for p in self.each(Process) if self.left[p]) <= self.false_so_far + self.misjudged
 
     @obligation
     def ChangesEnd(self) -> bool:
