@@ -262,7 +262,7 @@ def test_what_rests_on_less_than_a_judged_search_is_known() -> None:
     }
     assert weak == {
         Basis.CONSTRUCTION: {"IRB-01", "REF-18", "VSC-10", "VSC-11"},
-        Basis.WITNESSES: {"RBC-04", "RBC-08", "RBP-01", "IRB-14", "IRB-30", "RMP-06", "X-02"},
+        Basis.WITNESSES: {"RBC-04", "RBC-08", "RBP-01", "IRB-30", "RMP-06", "X-02"},
         Basis.TEXT: {"IRB-26", "IRB-27"},
     }
     for claim in all_claims():
