@@ -46,6 +46,7 @@ OTHERS = [
     "TOT-23",
 ]
 OTHERS += ["HOR-04", "HOR-05", "HOR-07", "HOR-09", "HOR-11", "HOR-13", "HOR-14", "REF-14", "REF-15"]
+OTHERS += ["IRB-28", "IRB-34"]
 """Claims that are not refuted, with a run that shows what they rest on, or what another reading or a weaker
 network would do.
 """
