@@ -150,6 +150,7 @@ def _print(found: FamilyStrength) -> None:
         output.out().print(strength_text.guards_in_brief(found.guards), soft_wrap=True)
         for guard in found.guards.unnoticed:
             told = f"  {guard.file}: {guard.mutant}" + (" (the same)" if guard.same else "")
+            told += "" if guard.is_decided else " (not decided)"
             output.out().print(Text(told, style="yellow"), soft_wrap=True)
 
 

@@ -126,9 +126,9 @@ def test_a_guard_whose_loss_no_check_notices_is_told_with_its_place(found: Guard
 
 def test_a_guard_that_stands_in_the_printed_text_alone_is_told() -> None:
     """The check is about the repaired text, which puts another step in its place."""
-    (told,) = (
-        strength([claim(Check(DoorChecked, "LockedIsClosed", "holds", "all"))], sample=0, guards=True).guards,
-    )
+    told = strength(
+        [claim(Check(DoorChecked, "LockedIsClosed", "holds", "all"))], sample=0, guards=True
+    ).guards
     assert told is not None
     lost = [item for item in told.unnoticed if item.mutant.startswith("Door.lock,")]
     assert {item.programs for item in lost} == {0}
@@ -145,6 +145,17 @@ def test_what_is_asked_does_not_depend_on_the_sample_or_on_the_number_of_process
         found.noticed,
         len(found.unnoticed),
     )
+
+
+def test_a_guard_that_was_not_asked_in_time_is_not_decided() -> None:
+    """It is told, and not said to be noticed by none."""
+    told = strength(
+        [claim(Check(Door, "LockedIsClosed", "holds"))], sample=0, guards=True, seconds=0.0
+    ).guards
+    assert told is not None
+    assert (told.noticed, len(told.unnoticed)) == (0, told.changes)
+    assert not any(item.is_decided for item in told.unnoticed)
+    assert " 0 not noticed, 14 not noticed as far as" in strength_text.guards_in_brief(told)
 
 
 def test_guards_are_asked_only_where_that_is_wanted() -> None:
@@ -189,4 +200,6 @@ def test_the_section_lists_them_file_by_file(found: GuardTally) -> None:
     assert strength_text.guards_in_brief(found) in section
     (row,) = [line for line in section.splitlines() if "guard dropped: `self.is_a_door()`" in line]
     assert row.endswith("| Figure 9, line 1 | the same | 1 of 1 |  |")
-    assert strength_text.guards_in_brief(GuardTally(4, 3, 1)).endswith("0 not noticed.")
+    assert strength_text.guards_in_brief(GuardTally(4, 3, 1)).endswith(
+        "0 not noticed as far as they were asked."
+    )

@@ -187,10 +187,14 @@ def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan]
         for name in everything
     }
     noticed = {name for plan in everybody for name in plan.noticed_guards()}
+    ended = {
+        name: sum(not item.open and item.fate is not Fate.INVALID for item in found)
+        for name, found in answers.items()
+    }
     invalid = {
         name
         for name, found in answers.items()
-        if name not in noticed and found and all(item.fate is Fate.INVALID for item in found)
+        if name not in noticed and not ended[name] and any(item.fate is Fate.INVALID for item in found)
     }
     unnoticed = [
         UnnoticedGuard(
@@ -198,7 +202,7 @@ def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan]
             file_of(mutant),
             cited(mutant),
             is_same(answers[name]),
-            sum(not item.open and item.fate is not Fate.INVALID for item in answers[name]),
+            ended[name],
             sum(name in plan.guards for plan in own),
         )
         for name, mutant in everything.items()

@@ -114,8 +114,11 @@ def _before_steps(program: Program) -> Iterator[Mutant]:
 
 
 def _is_guard(mutant: Mutant) -> bool:
-    """Whether the condition that is changed is that of a `require` or an `if`, or what a helper gives."""
-    return mutant.change.edits[0].span in _asked_in(mutant.function)
+    """Whether the condition that is changed is that of a `require` or an `if`, or what a helper gives; a
+    constant asks for nothing.
+    """
+    is_constant = mutant.change.before in ("True", "False")
+    return not is_constant and mutant.change.edits[0].span in _asked_in(mutant.function)
 
 
 @cache

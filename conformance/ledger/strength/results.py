@@ -80,11 +80,17 @@ class UnnoticedGuard:
     ended: int
     programs: int
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether it was asked to the end in every program that has it."""
+        return self.ended >= self.programs
+
 
 @dataclass(frozen=True)
 class GuardTally:
     """What became of the guards of a family's literal files: how many changes there are, each guard left out
-    and asked for the other way round; how many a check notices; how many are no specification.
+    and asked for the other way round; how many a check notices; how many are no specification, and not seen to the
+    end anywhere; the others.
     """
 
     changes: int = 0

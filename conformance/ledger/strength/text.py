@@ -103,11 +103,13 @@ def _guards(found: GuardTally) -> list[str]:
 
 def guards_in_brief(found: GuardTally) -> str:
     """In one sentence, what became of the guards of the literal files."""
+    decided = sum(item.is_decided for item in found.unnoticed)
     told = (
         f"Guards: {counted(found.changes, 'change')} of guards of literal files: {found.noticed} noticed, "
-        f"{found.invalid} no specification, {len(found.unnoticed)} not noticed"
+        f"{found.invalid} no specification, {decided} not noticed, {len(found.unnoticed) - decided} not noticed "
+        "as far as they were asked"
     )
-    return told + (", which are:" if found.unnoticed else ".")
+    return told + (". The last two are:" if found.unnoticed else ".")
 
 
 def hints(claims: Iterable[Claim], body: str) -> dict[str, str]:
