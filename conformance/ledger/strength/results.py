@@ -89,8 +89,8 @@ class UnnoticedGuard:
 @dataclass(frozen=True)
 class GuardTally:
     """What became of the guards of a family's literal files: how many changes there are, each guard left out
-    and asked for the other way round; how many a check notices; how many are no specification, and not seen to the
-    end anywhere; the others.
+    and asked for the other way round; how many a check notices; how many are no specification, and not
+    seen to the end anywhere; the others.
     """
 
     changes: int = 0
