@@ -72,7 +72,7 @@ class Adversary:
             assert all(k in known for k in range(1, state["last_number"] + 1))
             assert state["last_number"] + 1 not in known
             if state["holding"]:
-                bodies = dict(state["received"])
+                bodies = state["received"]
                 assert all(name is None or name in bodies for name in known.values())
 
 

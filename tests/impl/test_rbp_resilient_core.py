@@ -6,19 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from antiphon.conformance.compare.suites import check_memory
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
-from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Implementation, Send
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Send
+from antiphon.impl.protocols.rbp import FIGURE_25, Core, RbpViolation, Timer, rbp, ring
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
-from antiphon.impl.protocols.rbp_resilient import (
-    MESSAGES,
-    Core,
-    ResilientViolation,
-    Timer,
-    rbp_resilient,
-)
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
@@ -83,10 +79,7 @@ class Hasty(Core):
 def fewest_holders(core: type[Core], resilience: int, members: int) -> int:
     """The fewest members that had a message when somebody delivered it, in a rough run."""
     holders = Holders()
-    made = Implementation(
-        MESSAGES,
-        lambda me, members, tracer: core(me, members, resilience=resilience, tracer=tracer),
-    )
+    made = ring(replace(FIGURE_25, resilience=resilience), core)
     network = SimulatedNetwork(made, members, seed=3, faults=ROUGH, tracer=holders)
     holders.network = network
     for number in range(60):
@@ -167,7 +160,7 @@ def test_a_source_that_missed_its_number_sees_that_from_the_next_ack() -> None:
 
 def started(me: int, members: int = 3, **settings: Any) -> Core:
     """A core that has begun."""
-    core = Core(me, members, **settings)
+    core = Core(me, members, replace(FIGURE_25, **settings))
     core.start(NOW)
     return core
 
@@ -212,19 +205,19 @@ def test_a_body_is_delivered_once_also_when_it_comes_after_its_delivery() -> Non
 @pytest.mark.parametrize(
     ("said", "sender", "kind"),
     [
-        (Numbered(B, 2), 0, ResilientViolation.TWO_IDENTIFIERS),
-        (Numbered(B, 6), 0, ResilientViolation.TWO_IDENTIFIERS),
-        (Numbered(A, 7), 0, ResilientViolation.TWO_NUMBERS),
-        (Numbered(Identifier(2, 1), 7), 0, ResilientViolation.NEVER_BROADCAST),
-        (Ack(B, 7, 2), 0, ResilientViolation.OUT_OF_TURN),
-        (Numbered(B, 9), 0, ResilientViolation.SECOND_TOKEN),
-        (Numbered(B, 10), 0, ResilientViolation.NUMBER_AHEAD),
-        (Data(Identifier(1, 9), b""), 1, ResilientViolation.IDENTIFIER_AHEAD),
+        (Numbered(B, 2), 0, RbpViolation.TWO_IDENTIFIERS),
+        (Numbered(B, 6), 0, RbpViolation.TWO_IDENTIFIERS),
+        (Numbered(A, 7), 0, RbpViolation.TWO_NUMBERS),
+        (Numbered(Identifier(2, 1), 7), 0, RbpViolation.NEVER_BROADCAST),
+        (Ack(B, 7, 2), 0, RbpViolation.OUT_OF_TURN),
+        (Numbered(B, 9), 0, RbpViolation.SECOND_TOKEN),
+        (Numbered(B, 10), 0, RbpViolation.NUMBER_AHEAD),
+        (Data(Identifier(1, 9), b""), 1, RbpViolation.IDENTIFIER_AHEAD),
     ],
-    ids=lambda given: given.name if isinstance(given, ResilientViolation) else "",
+    ids=lambda given: given.name if isinstance(given, RbpViolation) else "",
 )
 def test_what_no_correct_member_says_is_counted_and_changes_nothing(
-    said: Message, sender: int, kind: ResilientViolation
+    said: Message, sender: int, kind: RbpViolation
 ) -> None:
     core = collected()
     before = core.snapshot()
@@ -239,7 +232,7 @@ def test_two_payloads_and_a_message_at_number_one_prove_two_orders() -> None:
     core.receive(0, Data(A, b"a"), NOW)
     core.receive(0, Data(A, b"b"), NOW)
     core.receive(1, Numbered(A, 1), NOW)
-    assert core.violations == {ResilientViolation.TWO_PAYLOADS: 1, ResilientViolation.FIRST_NOT_NULL: 1}
+    assert core.violations == {RbpViolation.TWO_PAYLOADS: 1, RbpViolation.FIRST_NOT_NULL: 1}
 
 
 def test_a_member_says_where_it_stands_and_what_it_waits_for() -> None:
@@ -305,18 +298,20 @@ def test_a_source_waits_for_its_number_before_it_broadcasts_again() -> None:
 
 @pytest.mark.parametrize("timer", list(Timer))
 def test_a_timer_that_waits_for_nothing_does_not_expire(timer: Timer) -> None:
-    core = Core(1, 3)
+    core = Core(1, 3, FIGURE_25)
     assert not core.expire(timer, NOW)
     assert core.outputs() == []
 
 
 def test_impossible_settings_are_refused() -> None:
     with pytest.raises(InvalidMembership, match="process 3 of 3"):
-        Core(3, 3)
+        Core(3, 3, FIGURE_25)
     with pytest.raises(ValueError, match="resilience 4: 1 to 3 members, or 0 for all"):
-        Core(0, 3, resilience=4)
+        Core(0, 3, replace(FIGURE_25, resilience=4))
+    with pytest.raises(ValueError, match="resilience 2: without stability a message is delivered as soon"):
+        rbp(resilience=2)
     with pytest.raises(ValueError, match="greater than 0 ms"):
-        Core(0, 3, hurry_ms=0.0)
+        Core(0, 3, replace(FIGURE_25, hurry_ms=0.0))
 
 
 def test_after_the_last_number_a_broadcast_fails_and_the_token_stays() -> None:

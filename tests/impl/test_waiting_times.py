@@ -1,10 +1,11 @@
 """What an application says of waiting times reaches the core; what it leaves out is what the core says."""
 
-import inspect
+from collections.abc import Callable
 
 import pytest
 
-from antiphon.impl.protocols.rbp import Core, rbp
+from antiphon.impl.protocols.rbp import FIGURE_16, FIGURE_25, Settings, rbp
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.tracing import NULL_TRACER
 
 DEFAULTS = {"resend_ms": 50.0, "token_ms": 50.0, "request_ms": 20.0, "backoff_max": 8}
@@ -18,7 +19,12 @@ def test_each_waiting_time_reaches_the_core(name: str) -> None:
         rbp(**{name: 0}).core(1, 3, NULL_TRACER)
 
 
-@pytest.mark.parametrize("made", [rbp, Core])
-def test_what_is_left_out_is_the_same_everywhere(made: object) -> None:
-    parameters = inspect.signature(made).parameters
-    assert {name: parameters[name].default for name in DEFAULTS} == DEFAULTS
+@pytest.mark.parametrize("settings", [FIGURE_16, FIGURE_25])
+def test_what_is_left_out_is_the_same_everywhere(settings: Settings) -> None:
+    assert {name: getattr(settings, name) for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize("made", [rbp, rbp_resilient])
+def test_there_is_nothing_else_to_set(made: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match="resend"):
+        made(resend=5.0)

@@ -21,11 +21,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, described, with_faults
+from antiphon.conformance.compare.bindings.binding import Bound, described
 from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.compare.bindings.rbp_driven import driven
 from antiphon.conformance.compare.bindings.rbp_faults import FAULTS, SIZE_FAULTS
-from antiphon.impl.protocols.rbp import Core, Observation, Snapshot, Timer, rbp
+from antiphon.impl.protocols.rbp import FIGURE_16, Core, Observation, Snapshot, Timer, ring
 from antiphon.impl.protocols.rbp import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Machine, Step, program
@@ -54,7 +54,7 @@ class RbpBinding(CoreBinding[wire_messages.Message]):
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
         bounded = program(RbpBounded, repairs="all", **constants)
         kind = Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
-        super().__init__(bounded, driven(kind), ordered=bool(bounded.constants["urgent"]))
+        super().__init__(bounded, driven(kind, FIGURE_16), ordered=bool(bounded.constants["urgent"]))
 
     def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
         """Accept, sequence and deliver, where a core of its own, put to this snapshot, would do it."""
@@ -76,7 +76,7 @@ class RbpBinding(CoreBinding[wire_messages.Message]):
         """What the core of `me` shows, in the specification's values."""
         view = self.probe(me, snapshot).observe()
         return {
-            "received": tuple(_body(name, payload) for name, payload in view["received"]),
+            "received": tuple(_body(name, payload) for name, payload in view["received"].items()),
             "numbered": frozenset(_sequenced(view, number) for number in view["numbers"]),
             "last_number": view["last_number"],
             "last_delivered": view["last_delivered"],
@@ -136,7 +136,8 @@ def _sequenced(view: Observation, number: int) -> spec.Sequenced:
 
 
 def _payload(view: Observation) -> bytes:
-    return next(payload for name, payload in view["received"] if name == view["pending"])
+    pending = view["pending"]
+    return b"" if pending is None else view["received"][pending]
 
 
 RBP = Bound(
@@ -144,6 +145,8 @@ RBP = Bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
     faults=described(FAULTS | SIZE_FAULTS),
-    implementation=with_faults(rbp, FAULTS | SIZE_FAULTS),
+    implementation=lambda fault: ring(
+        FIGURE_16, Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
+    ),
 )
 """Figure 16."""

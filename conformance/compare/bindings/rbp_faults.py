@@ -1,21 +1,25 @@
-"""Plausible mistakes in an implementation of figure 16, each a core with one thing wrong.
+"""Plausible mistakes in an implementation of the ring, each a core with one thing wrong.
 
-Those of `FAULTS` differ from the specification in one step: `antiphon lockstep rbp --fault NAME` shows the
-shortest trace. Those of `SIZE_FAULTS` need several messages: `antiphon stateful rbp --fault NAME` finds them.
-Those of `TIME_FAULTS` show only after seconds or minutes: `check_times` finds them on simulated clocks. All
-were written down before anything was run against them.
+Those of `FAULTS` differ from figure 16 in one step, and those of `RESILIENT_FAULTS` from figure 25: `antiphon
+lockstep rbp --fault NAME` shows the shortest trace, and so does it of `rbp-resilient`. Those of `SIZE_FAULTS`
+need several messages: `antiphon stateful rbp --fault NAME` finds them. Those of `TIME_FAULTS` show only after
+seconds or minutes: `check_times` finds them on simulated clocks. All were written down before anything was
+run against them. "As printed" is what a figure says and a repair of its specification changes. Lines of
+figure 25 follow after a semicolon.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+
+from msgspec.structs import replace
 
 from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.rbp import Core, Snapshot, Timer
-from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered, RequestNumbers
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send
+from antiphon.impl.protocols.rbp import FIGURE_16, Core, Settings, Timer
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.protocols.rbp.queues import Queues
+from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 
 class AcceptsEarly(Core):
@@ -33,12 +37,11 @@ class AcceptsEarly(Core):
 
 
 class AcceptsOldTokens(Core):
-    """Wrong comparison (line 38): a token that was accepted before is taken again."""
+    """Wrong comparison (line 38; as printed, 44): a token that was accepted before is taken again."""
 
-    def receive_ack(self, sender: int, message: Ack, now: float) -> None:
-        """Take every token that names this process."""
+    def _receive_ack(self, sender: int, message: Ack) -> None:
         old = message.next_holder == self.me and self._queues.highest > message.number
-        super().receive_ack(sender, message, now)
+        super()._receive_ack(sender, message)
         if old:
             self._arriving = message.number
 
@@ -46,9 +49,7 @@ class AcceptsOldTokens(Core):
 class AnswersOneLess(Core):
     """Off by one (line 56): the last number asked for is left out, as figure 12 has it."""
 
-    def receive_request_numbers(self, sender: int, message: RequestNumbers, now: float) -> None:
-        """Answer first..last - 1."""
-        self._now = now
+    def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
         for number in self._queues.known_numbers(message.first, message.last - 1):
             self._to(sender, Numbered(self._queues.numbers[number], number))
 
@@ -82,12 +83,13 @@ class ForgetsResentData(Core):
 
 
 class KeepsToken(Core):
-    """Forgotten update (line 48): a process that sequenced a message still holds the token."""
+    """Forgotten update (line 48; 61): a process that numbered a message still holds the token."""
 
     def sequence(self, now: float) -> bool:
-        """Sequence, and keep the token."""
+        """Number, and keep the token."""
         done = super().sequence(now)
         self._holding = self._holding or done
+        self._watch()
         return done
 
 
@@ -102,6 +104,7 @@ class NumbersFromHighest(Core):
             return False
         self._holding = False
         self._pass_token(identifier, self._queues.highest + 2)
+        self._watch()
         return True
 
 
@@ -120,20 +123,18 @@ class RenamesResentData(Core):
 
 
 class DropsLateBodies(Core):
-    """Misread branch (line 22): a body that comes after its number is not stored."""
+    """Misread branch (line 22; as printed, 20-24): a body that comes after its number is not stored."""
 
-    def receive_data(self, sender: int, message: Data, now: float) -> None:
-        """Store only what has no number."""
+    def _receive_data(self, sender: int, message: Data) -> None:
         if message.identifier not in self._queues.number_of:
-            super().receive_data(sender, message, now)
+            super()._receive_data(sender, message)
 
 
 class StopsAtAnyNumber(Core):
     """Wrong condition (line 49): hearing any number again ends the retransmission of the token."""
 
-    def receive_numbered(self, sender: int, message: Numbered, now: float) -> None:
-        """Take any number for the successor's."""
-        super().receive_numbered(sender, message, now)
+    def _receive_numbered(self, sender: int, message: Numbered) -> None:
+        super()._receive_numbered(sender, message)
         self._passed = None
 
 
@@ -167,9 +168,8 @@ class NumbersNewest(Core):
 class AnswersFirst(Core):
     """Forgotten loop (lines 56-57): of the numbers asked for only the first is told."""
 
-    def receive_request_numbers(self, sender: int, message: RequestNumbers, now: float) -> None:
-        """Answer one."""
-        super().receive_request_numbers(sender, RequestNumbers(message.first, message.first), now)
+    def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
+        super()._receive_request_numbers(sender, RequestNumbers(message.first, message.first))
 
 
 class _OneStepQueues(Queues):
@@ -183,15 +183,12 @@ class _OneStepQueues(Queues):
 class MovesOneNumber(Core):
     """`if` for `while` (lines 36, 40): a number that fills a gap does not bring the numbers beyond it."""
 
-    def __init__(self, me: int, members: int, **settings: Any) -> None:
+    def __init__(
+        self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
+    ) -> None:
         """Keep such queues."""
-        super().__init__(me, members, **settings)
-        self._queues = _OneStepQueues()
-
-    def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Keep such queues."""
-        super().restore(snapshot, now)
-        self._queues = _OneStepQueues.of(snapshot.received, snapshot.numbers)
+        super().__init__(me, members, settings, tracer=tracer)
+        self._queues = _OneStepQueues(members)
 
 
 SIZE_FAULTS: dict[str, type[Core]] = {
@@ -241,9 +238,11 @@ class GivesUpBroadcast(Core):
 class BacksOffWithoutBound(Core):
     """Forgotten bound: every expiry doubles the waiting time."""
 
-    def __init__(self, me: int, members: int, **settings: Any) -> None:
+    def __init__(
+        self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
+    ) -> None:
         """Back off for ever."""
-        super().__init__(me, members, **settings | {"backoff_max": 2**40})
+        super().__init__(me, members, replace(settings, backoff_max=2**40), tracer=tracer)
 
 
 class TakesOldTime(Core):
@@ -328,3 +327,168 @@ TIME_FAULTS: dict[str, type[Core]] = {
     "waits-to-sequence": WaitsToSequence,
 }
 """The cores that differ after a while, by name."""
+
+
+class AcceptsByOwnBody(Core):
+    """As printed (line 48): the token waits for its own message's body, not for those before it."""
+
+    def accept(self, now: float) -> bool:
+        """Take the token when what it names is here."""
+        number = self._arriving
+        if (
+            number is not None
+            and self._queues.last_number >= number
+            and self._queues.body(number) is not None
+        ):
+            self._queues.missing, missing = {}, self._queues.missing
+            done = super().accept(now)
+            self._queues.missing = missing
+            self._watch()
+            return done
+        return super().accept(now)
+
+
+class AnswersFromLastTurn(Core):
+    """Forgotten case (line 68): of the numbers that are asked for only those of the last turn are told."""
+
+    def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
+        first = max(message.first, self._queues.highest - self.members + 1)
+        super()._receive_request_numbers(sender, RequestNumbers(first, max(first, message.last)))
+
+
+class AsksTheSuccessor(Core):
+    """Wrong process (lines 37, 47): what is missing is asked of the next process of the ring."""
+
+    def _ask(self, number: int, request: Request | RequestNumbers) -> None:
+        del number
+        self._to(self.successor, request)
+
+
+class CollectsEarly(Core):
+    """Off by one (line 75): a message is stable when all but one process have it."""
+
+    def _collectable(self, number: int) -> bool:
+        self.members -= 1
+        early = super()._collectable(number)
+        self.members += 1
+        return early
+
+
+class CollectsLate(Core):
+    """As printed (line 75): `<`, so that what all have is kept for one more number."""
+
+    def _collectable(self, number: int) -> bool:
+        return number < self._queues.last_number - self.members + 1 and super()._collectable(number)
+
+
+class ForgetsCollected(Core):
+    """As printed (line 20): a message that was collected is taken for a new one when it comes again."""
+
+    def _receive_data(self, sender: int, message: Data) -> None:
+        queues, source = self._queues, message.identifier.source
+        if queues.is_collected(message.identifier):
+            queues.store(message.identifier, message.payload)
+            queues.numbered[source] = message.identifier.id - 1
+        else:
+            super()._receive_data(sender, message)
+
+
+class ForgetsSilence(Core):
+    """Forgotten timeout (line 51): a holder with nothing to number keeps the token when all was delivered."""
+
+    def _passes_silently(self) -> Timer | None:
+        timer = super()._passes_silently()
+        return None if timer is Timer.PASS_NULL else timer
+
+
+class KeepsNull(Core):
+    """As printed (line 74): NULL has no body, and never becomes stable."""
+
+    def _collectable(self, number: int) -> bool:
+        return self._queues.numbers.get(number) is not None and super()._collectable(number)
+
+
+class LearnsCollected(Core):
+    """As printed (line 26): a number that was collected is put among the numbers again."""
+
+    def _learn(self, sender: int, message: Ack | Numbered) -> bool:
+        number, queues = message.number, self._queues
+        if number <= queues.last_number and number not in queues.numbers:
+            queues.numbers[number] = message.identifier
+        return super()._learn(sender, message)
+
+
+class NumbersAgain(Core):
+    """Wrong variable (lines 54, 61): the next number follows the highest by a turn."""
+
+    def _pass_token(self, identifier: Identifier | None, number: int) -> None:
+        turn = self._queues.highest + self.members
+        super()._pass_token(identifier, min(number if number == 1 else turn, NATURAL_MAX))
+
+
+class NumbersLastCome(Core):
+    """Wrong end of the queue (line 59): of several messages without a number the last one gets the next."""
+
+    def sequence(self, now: float) -> bool:
+        """Put the last one first."""
+        waiting = self._queues.waiting()
+        if self._holding and len(waiting) > 1:
+            self._queues._candidates.clear()
+            self._queues._candidates.extend(reversed(waiting))
+        done = super().sequence(now)
+        self._queues._candidates.clear()
+        self._queues._candidates.extend(name for name in waiting if not self._queues.is_numbered(name))
+        return done
+
+
+class RenamesUncounted(Core):
+    """As printed (line 14): a message that is sent again gets a new identifier."""
+
+    def _resend(self) -> bool:
+        done = super()._resend()
+        if done and self._pending is not None:
+            renamed = self._pending._replace(id=self._pending.id + 1)
+            self._outputs = [Send(send.to, _renamed(send.message, renamed)) for send in self._outputs]
+        return done
+
+
+class StopsAtAnyAck(Core):
+    """As printed (lines 55, 62): any ACK of the successor ends the retransmission of the token."""
+
+    def _receive_ack(self, sender: int, message: Ack) -> None:
+        super()._receive_ack(sender, message)
+        if sender == self.successor:
+            self._passed = None
+
+
+class WaitsToAsk(Core):
+    """Forgotten lines 31 and 33: what an ACK shows to be missing is asked for by the timer alone."""
+
+    def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:
+        """Ask later."""
+
+
+def _renamed(message: Message, name: Identifier) -> Message:
+    return Data(name, message.payload) if isinstance(message, Data) else message
+
+
+RESILIENT_FAULTS: dict[str, type[Core]] = {
+    "accepts-early": AcceptsByOwnBody,
+    "accepts-old-tokens": AcceptsOldTokens,
+    "answers-from-last-turn": AnswersFromLastTurn,
+    "asks-the-successor": AsksTheSuccessor,
+    "collects-early": CollectsEarly,
+    "collects-late": CollectsLate,
+    "drops-late-bodies": DropsLateBodies,
+    "forgets-collected": ForgetsCollected,
+    "forgets-silence": ForgetsSilence,
+    "keeps-null": KeepsNull,
+    "keeps-token": KeepsToken,
+    "learns-collected": LearnsCollected,
+    "numbers-again": NumbersAgain,
+    "numbers-newest": NumbersLastCome,
+    "renames-resent-data": RenamesUncounted,
+    "stops-at-any-ack": StopsAtAnyAck,
+    "waits-to-ask": WaitsToAsk,
+}
+"""The cores with stability that differ in a step from figure 25, by name."""

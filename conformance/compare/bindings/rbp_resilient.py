@@ -27,21 +27,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from antiphon.conformance.compare.bindings.binding import (
     Bound,
     Effect,
     Misreports,
     Refused,
     described,
-    with_faults,
 )
 from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of, payload_of
-from antiphon.conformance.compare.bindings.rbp_resilient_driven import driven
-from antiphon.conformance.compare.bindings.rbp_resilient_faults import FAULTS
+from antiphon.conformance.compare.bindings.rbp_driven import driven
+from antiphon.conformance.compare.bindings.rbp_faults import RESILIENT_FAULTS
 from antiphon.conformance.compare.bindings.shell import Asked
 from antiphon.impl.protocols.core import Identifier, Send
+from antiphon.impl.protocols.rbp import FIGURE_25, Core, Snapshot, Timer, ring
 from antiphon.impl.protocols.rbp import messages as wire_messages
-from antiphon.impl.protocols.rbp_resilient import Core, Snapshot, Timer, rbp_resilient
 from antiphon.spec.lang import SpecError, Step, program
 from antiphon.spec.protocols.rbp_resilient import figure25 as spec
 from antiphon.spec.protocols.rbp_resilient.queued import RbpResilientQueued
@@ -58,7 +59,7 @@ TELLING = {"receive_ack": "ack", "receive_numbered": "numbered", "obtain_number"
 
 
 class RbpResilientBinding(CoreBinding[wire_messages.Message]):
-    """The repaired figure 25 and the core of `impl.protocols.rbp_resilient`, or a faulty one by its name."""
+    """The repaired figure 25 and the core of `impl.protocols.rbp` with stability, or a faulty one by name."""
 
     internal = frozenset({"accept", "sequence", "settle", "deliver"})
 
@@ -79,9 +80,9 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
             if bounded.constants[name] != value:
                 told = f"{name} is {bounded.constants[name]}; this core is compared where it is {value}"
                 raise SpecError(f"{told}: leave {name} out")
-        kind = Core if fault is None else FAULTS[fault]
-        resilience = int(bounded.constants["resilience"])
-        super().__init__(bounded, driven(kind, resilience), ordered=bool(bounded.constants["urgent"]))
+        kind = Core if fault is None else RESILIENT_FAULTS[fault]
+        settings = replace(FIGURE_25, resilience=int(bounded.constants["resilience"]))
+        super().__init__(bounded, driven(kind, settings), ordered=bool(bounded.constants["urgent"]))
         self.messages = int(bounded.constants["messages"])
         self.last = self.messages + 1 + int(bounded.constants["passes"])
         self._requests: list[Send[wire_messages.Message]] = []
@@ -306,8 +307,8 @@ RBP_RESILIENT = Bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 0, "passes": 3, "urgent": True},
     every={"timeouts": 1, "passes": 2},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "passes": 6, "urgent": True},
-    faults=described(FAULTS),
-    implementation=with_faults(rbp_resilient, FAULTS),
+    faults=described(RESILIENT_FAULTS),
+    implementation=lambda fault: ring(FIGURE_25, Core if fault is None else RESILIENT_FAULTS[fault]),
     never=frozenset({"crash", "detect_sequencer", "detect_successor", "detect_inactivity"})
     | {"suspect_sequencer", "suspect_successor", "stray", "install"},
 )

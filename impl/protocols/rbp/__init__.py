@@ -1,40 +1,70 @@
-"""RBP without failures, from figure 16 of its report with the repairs that the models demanded.
+"""RBP on one ring, with the repairs that the models demanded: figure 16 of its report, and figure 25.
 
-Its members all stay alive: the normal phase has no answer to a crash.
+Figure 16 has no answer to a crash, and keeps every message. With stability, figure 25, a message is delivered
+when so many members have it as `resilience` says, and forgotten when all have it; that one is called
+`rbp-resilient`. The members stay: what figure 25 does when a process fails, Reformation, is not here.
 
-Source: Barchet-Estefanel 2002, section 3.1.3.
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2, figure 25.
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.rbp.messages import Message, flaw
-from antiphon.impl.protocols.rbp.process import Core
-from antiphon.impl.protocols.rbp.state import Observation, Snapshot
-from antiphon.impl.protocols.rbp.timers import Timer
-from antiphon.impl.protocols.rbp.violations import RbpViolation
+from antiphon.impl.protocols.rbp.messages import Message, RbpViolation, flaw
+from antiphon.impl.protocols.rbp.process import (
+    FIGURE_16,
+    FIGURE_25,
+    Core,
+    Observation,
+    Settings,
+    Snapshot,
+    Timer,
+)
 from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "Core", "Message", "Observation", "RbpViolation", "Snapshot", "Timer", "rbp"]
+__all__ = [
+    "FIGURE_16",
+    "FIGURE_25",
+    "MESSAGES",
+    "RESILIENT_MESSAGES",
+    "Core",
+    "Message",
+    "Observation",
+    "RbpViolation",
+    "Settings",
+    "Snapshot",
+    "Timer",
+    "rbp",
+    "ring",
+]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, Message, flaw)
 """The messages of RBP without failures, version 1."""
 
+RESILIENT_MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, Message, flaw)
+"""The same of RBP with stability, version 1: members of one kind do not understand those of the other."""
 
-def rbp(
-    *, resend_ms: float = 50.0, token_ms: float = 50.0, request_ms: float = 20.0, backoff_max: int = 8
-) -> Implementation[Message]:
-    """RBP without failures; `Core` says what the waiting times mean, and refuses impossible ones."""
+
+def rbp(**settings: float) -> Implementation[Message]:
+    """RBP without failures; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    return ring(replace(FIGURE_16, **settings))
+
+
+def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
+    """The ring with these settings, of cores of this kind."""
 
     def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(
-            me,
-            members,
-            resend_ms=resend_ms,
-            token_ms=token_ms,
-            request_ms=request_ms,
-            backoff_max=backoff_max,
-            tracer=tracer,
-        )
+        return kind(me, members, settings, tracer=tracer)
 
-    return Implementation(MESSAGES, core, forgets=False)
+    def resilient(holders: int) -> Implementation[Message]:
+        return ring(replace(settings, resilience=holders), kind)
+
+    return Implementation(
+        RESILIENT_MESSAGES if settings.stability else MESSAGES,
+        core,
+        resilient=resilient if settings.stability else None,
+        holders=settings.resilience,
+        forgets=settings.stability,
+    )

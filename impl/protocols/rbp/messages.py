@@ -1,4 +1,4 @@
-"""The five messages of RBP without failures, in the words of figure 16.
+"""The five messages of RBP, in the words of figure 16, and what no correct member says with them.
 
 | figure 16                  | here             | printed lines      |
 |----------------------------|------------------|--------------------|
@@ -10,17 +10,18 @@
 
 Repairs: line 53 answers with `m'` alone, which no handler takes; here the answer is `Data`, with its B. No
 handler takes the `(B, seqnum)` of lines 21 and 57 either; here `Numbered` has one. Line 15 waits for an ACK
-of four fields; there are three.
+of four fields; there are three. Figure 25 has the same messages; its TL never changes here.
 
 This module must not know what a process does with a message.
 
-Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2, figure 25.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Identifier, Natural, Payload, Process
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Data",
     "Message",
     "Numbered",
+    "RbpViolation",
     "Request",
     "RequestNumbers",
     "flaw",
@@ -96,3 +98,29 @@ def flaw(message: Message, members: int) -> str | None:
     if isinstance(message, Ack) and message.next_holder >= members:
         return f"next holder {message.next_holder} is not one of {members} members"
     return None
+
+
+class RbpViolation(Violation):
+    """A message that no correct member sends; it is ignored and counted under exactly one kind.
+
+    The last three speak of what cannot be yet, and ignoring them does no harm; each of the others shows an
+    order that differs from the own one.
+    """
+
+    TWO_IDENTIFIERS = "two_identifiers_for_one_number"
+    TWO_NUMBERS = "two_numbers_for_one_identifier"
+    TWO_PAYLOADS = "two_payloads_for_one_identifier"
+    MISPLACED_NULL = "null_elsewhere_than_at_number_one"
+    """Without stability, where number 1 is the only one of NULL."""
+    FIRST_NOT_NULL = "message_at_number_one"
+    """With stability, where NULL has others too."""
+    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
+    SECOND_TOKEN = "number_that_is_this_process_to_give"
+    OUT_OF_TURN = "token_passed_out_of_turn"
+    NUMBER_AHEAD = "number_beyond_the_next_turn_of_this_process"
+    IDENTIFIER_AHEAD = "identifier_not_among_the_next_of_its_source"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self not in {self.OUT_OF_TURN, self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

@@ -1,9 +1,17 @@
-"""The core of RBP without failures, figure 16 repaired: the holder of a moving token numbers a message.
+"""The core of RBP, figures 16 and 25 repaired: the holder of a token that goes round numbers a message.
+
+Figure 16 delivers what is ordered, and keeps everything. Figure 25 adds stability: the token goes round also
+without a message, so that all know who has what, and what all have is forgotten. Who passes the token with
+number k has every message up to k. The token names one member after the other, so whoever knows the numbers
+up to ts knows that r members have every message up to ts - r + 1, and all n have those up to ts - n + 1. A
+message is delivered when `resilience` members have it.
+
+Lines are those of figure 16; those of figure 25 follow after a semicolon.
 
 Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
-2. One public action is one atomic step, and a step never waits. The waits of the figure (lines 15, 36, 44, 45
-   and 49) are states: `pending`, `arriving`, `holding`, `passed`.
+2. One public action is one atomic step, and a step never waits. The waits of the figures are states:
+   `pending`, `arriving`, `holding`, `passed`.
 3. "send to all" includes the sender: its own copy is applied inside the step; only the copies for others
    become outputs.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says (a
@@ -11,35 +19,63 @@ Rules of this file:
 5. Nothing far ahead is kept. The numbers from this process's next turn on do not exist before it gives that
    one, and a source names a message when its last one has a number: so there are fewer numbers ahead than
    members, and of each source so many identifiers and one more. This bounds what any sequence of messages can
-   make a process keep beside the messages that were numbered.
+   make a process keep beside the messages that were numbered. With stability it keeps of these the numbers of
+   two turns of the token at most, with their bodies.
 6. A message makes a process send at most one message to all and NUMBERS_ASKED_MAX to one.
 
-| figure 16                              | here                  |
-|----------------------------------------|-----------------------|
-| recvQ_p, seqQ_p                        | received, numbers     |
-| ts_p                                   | last_number           |
-| lastdelivered_p, message_id_p          | last_delivered, message_id |
-| waits of lines 15; 36 and 44; 45; 49   | pending; arriving; holding; passed |
+| paper                                      | here                                     |
+|--------------------------------------------|------------------------------------------|
+| recvQ_p, seqQ_p; stableQ_p                 | received, numbers; stable                |
+| ts_p                                       | last_number                              |
+| lastdelivered_p, message id_p              | last_delivered, message_id               |
+| wait of line 15; 16                        | pending                                  |
+| waits of lines 36 and 44; 38 and 48        | arriving                                 |
+| wait of line 45; 51                        | holding                                  |
+| waits of line 49; 55 and 62                | passed                                   |
+| timeout of line 51 of figure 25            | the timers pass_on and pass_null         |
+| failure(q), ActivityFailure                | `waits`: what should come, and from whom |
+| TL_p of figure 25                          | the group, which keeps its members       |
 
-Repairs, by line: 13 the identifier is made once, before the loop; 15, 36, 49 the loops end when the number is
-known, from whatever message; 18-23 a late body is stored although numbered, and the token holder answers an
-old message; 20 "token holder" is the state, not the ring's constant; 25-40 `ts` moves at every process with
-each number; 29, 31, 35 and 43 a request goes to the process that gave the number which shows the loss, since
-it has everything up to it; 36 the wait is for at least, not exactly, that number; 37-39 an old token is
-answered and not taken again; 53 the answer carries B; 61 delivery waits for the body and skips the NULL
-message.
+Repairs, by line: 13; 14 the identifier is made once, before the loop; 15, 36, 49; 55, 62 the loops end when
+the number, or a higher one, is known, from whatever message; 18-23; 20-24 a late body is stored although
+numbered; 25-40; 25-44 `ts` moves at every process with each number; 29, 31, 35, 43; 31, 33, 37, 47 a request
+goes to the process that gave the number which shows the loss, since it has everything up to it; 36; 48 the
+wait is for all numbers and bodies up to, not exactly, that number; 37-39; 42-43 an old token is answered and
+not taken again; 53; 66, 69 what is sent again has a shape that is received; 61; 74-82 NULL is passed over.
 
-Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
+Of figure 16 alone: 18-23 the token holder answers an old message; 20 "token holder" is the state, not the
+ring's constant; 61 delivery waits for the body.
+
+Of figure 25 alone: 7 the successor of the last process is the first; 11 the first ACK goes to all; 20 and 26
+what was collected stays known, and is not taken in again; 32 and 45 NULL has no body; 61 carries what line 54
+does; 75 up to ts - n + 1, as the text has it. Lines 45-63 follow the `if` of lines 35-44, with the loop of
+lines 36-38, as in figure 16. Nobody answers an old message (lines 21-22, where no process is its own
+successor): the token goes on, and the next ACK shows the source that it missed one. Nobody calls Reformation
+(lines 39-40, 49-50, 56-57, 63-64, 70-71): who waits says for whom, and a group that gets no further fails.
+
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2, figure 25.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
+from typing import NamedTuple, TypedDict
+
+from msgspec import Struct
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.errors import Busy, GroupFailed, Violation
 from antiphon.impl.protocols.base import TimedCore
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+    standing,
+)
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
@@ -47,44 +83,133 @@ from antiphon.impl.protocols.rbp.messages import (
     Data,
     Message,
     Numbered,
+    RbpViolation,
     Request,
     RequestNumbers,
 )
 from antiphon.impl.protocols.rbp.queues import Queues
-from antiphon.impl.protocols.rbp.state import Observation, Snapshot
-from antiphon.impl.protocols.rbp.timers import Timer
-from antiphon.impl.protocols.rbp.violations import RbpViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Core", "Observation", "Snapshot", "Timer"]
+__all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapshot", "Timer"]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with. The waiting times are in milliseconds.
+
+    Raises:
+        ValueError: deliveries would wait for members of which nobody knows what they have.
+    """
+
+    resilience: int = 1
+    """How many members have a message when it is delivered: 1, as soon as it is ordered; 0, all."""
+    stability: bool = False
+    """Whether the token goes round also without a message, and what all members have is forgotten."""
+    resend_ms: float = 50.0
+    """The first waiting time of the timer resend."""
+    token_ms: float = 50.0
+    """The first waiting time of resend_token."""
+    request_ms: float = 20.0
+    """The first waiting time of repeat_request."""
+    hurry_ms: float = 1.0
+    """With stability: how long a holder without a message keeps the token while one waits for delivery."""
+    silence_ms: float = 40.0
+    """With stability: how long otherwise; less than `token_ms`, or the token seems to be lost until then."""
+    backoff_max: int = 8
+    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+
+    def __post_init__(self) -> None:
+        """See that somebody knows who has what, if deliveries wait for it."""
+        if not self.stability and self.resilience != 1:
+            told = f"resilience {self.resilience}: without stability a message is delivered"
+            raise ValueError(f"{told} as soon as it is ordered")
+
+
+FIGURE_16 = Settings()
+"""RBP without failures."""
+
+FIGURE_25 = Settings(resilience=0, stability=True)
+"""RBP with stability: a message is delivered when all have it."""
+
+
+class Timer(StrEnum):
+    """The loops of the figures that wait, and the timeout of figure 25.
+
+    The figures say what is sent again and until when, not how often; that is a matter of
+    `antiphon.impl.protocols.deadlines`.
+    """
+
+    RESEND = "resend"
+    """Lines 12-15; 13-16: the own message until it has a number."""
+    RESEND_TOKEN = "resend_token"
+    """Lines 47-49; 53-55 and 60-62: the own ACK until a higher number is known."""
+    REPEAT_REQUEST = "repeat_request"
+    """Lines 34-36 and 42-44; 36-38 and 46-48: requests until nothing is missing."""
+    PASS_ON = "pass_on"
+    """Line 51 of figure 25: the token without a message, while some message waits for its delivery."""
+    PASS_NULL = "pass_null"
+    """Line 51 of figure 25: the token without a message, when all were delivered."""
+
+
+class Observation(TypedDict):
+    """Every state variable as plain data, detached: integers, booleans, tuples and dictionaries."""
+
+    received: dict[tuple[int, int], bytes]
+    """The bodies, in order of reception."""
+    waiting: tuple[tuple[int, int], ...]
+    """The messages of `received` without a number, the first that came first."""
+    numbers: dict[int, tuple[int, int] | None]
+    stable: dict[int, tuple[int, int] | None]
+    numbered: tuple[int, ...]
+    """How many messages of each source have a number in 1..last_number; so many are its first ones."""
+    last_number: int
+    last_delivered: int
+    message_id: int
+    pending: tuple[int, int] | None
+    arriving: int | None
+    holding: bool
+    passed: int | None
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+
+    received: tuple[tuple[Identifier, bytes], ...]
+    """In order of reception, as figure 16 has it; with stability sorted."""
+    waiting: tuple[Identifier, ...]
+    numbers: tuple[tuple[int, Identifier | None], ...]
+    stable: tuple[tuple[int, Identifier | None, bytes], ...]
+    numbered: tuple[int, ...]
+    last_number: int
+    last_delivered: int
+    message_id: int
+    pending: Identifier | None
+    arriving: int | None
+    holding: bool
+    passed: int | None
+    timers: tuple[tuple[Timer, float, int], ...]
+    outputs: tuple[Send[Message], ...]
+    violations: tuple[tuple[Violation, int], ...]
 
 
 class Core(TimedCore[Message, Timer]):
     """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self,
-        me: int,
-        members: int,
-        *,
-        resend_ms: float = 50.0,
-        token_ms: float = 50.0,
-        request_ms: float = 20.0,
-        backoff_max: int = 8,
-        tracer: Tracer = NULL_TRACER,
+        self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Lines 1-7: all empty.
-
-        The three intervals are the first waiting times, in milliseconds, of resend, resend_token and
-        repeat_request; each expiry doubles the next one up to `backoff_max` times the first (1: no back-off).
+        """Lines 1-7; 1-9: all empty.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: an interval or the back-off is not positive.
+            ValueError: an interval or the back-off is not positive, or there are not so many members.
         """
         super().__init__(me, members, tracer)
+        self.resilience = settings.resilience
+        self.stability = settings.stability
+        if not 0 <= self.resilience <= members:
+            raise ValueError(f"resilience {self.resilience}: 1 to {members} members, or 0 for all of them")
         self.successor = (me + 1) % members
-        self._queues = Queues()
+        self._queues = Queues(members)
         self._last_delivered = 0
         self._message_id = 0
         self._pending: Identifier | None = None
@@ -93,18 +218,21 @@ class Core(TimedCore[Message, Timer]):
         self._passed: int | None = None
         self._deadlines = Deadlines(
             {
-                Timer.RESEND: resend_ms,
-                Timer.RESEND_TOKEN: token_ms,
-                Timer.REPEAT_REQUEST: request_ms,
+                Timer.RESEND: settings.resend_ms,
+                Timer.RESEND_TOKEN: settings.token_ms,
+                Timer.REPEAT_REQUEST: settings.request_ms,
+                Timer.PASS_ON: settings.hurry_ms,
+                Timer.PASS_NULL: settings.silence_ms,
             },
-            backoff_max,
+            settings.backoff_max,
         )
 
     def start(self, now: float) -> None:
-        """Lines 8-9: process 0 (the figure's p1) numbers the NULL message 1 and passes the token."""
+        """Lines 8-9; 10-11: process 0 (the figure's p1) numbers the NULL message 1 and passes the token."""
         self._now = now
         if self.me == 0:
             self._pass_token(None, 1)
+        self._watch()
 
     # The application's side.
 
@@ -114,10 +242,10 @@ class Core(TimedCore[Message, Timer]):
         return self._pending is not None
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Lines 11-14: name the message once and send it to all.
+        """Lines 11-14; 12-15: name the message once and send it to all.
 
         Raises:
-            Busy: the previous broadcast has no number yet (line 15).
+            Busy: the previous broadcast has no number yet (line 15; 16).
             GroupFailed: no number is left for it.
             TypeError, PayloadTooLarge: as `payload_copy`.
         """
@@ -130,69 +258,79 @@ class Core(TimedCore[Message, Timer]):
         identifier = Identifier(self.me, self._message_id)
         self._queues.store(identifier, payload)
         self._pending = identifier
-        self._deadlines.start(Timer.RESEND, now)
         self._to_others(Data(identifier, payload))
+        self._watch()
         if self._tracer.recording:
             self._tracer.record(tracing.Broadcast(self.me, identifier, payload))
         return identifier
 
     @property
     def deliverable(self) -> bool:
-        """Whether `deliver` would do something, be it only to skip the NULL message."""
-        number = self._last_delivered + 1
-        if number not in self._queues.numbers:
-            return False
-        identifier = self._queues.numbers[number]
-        return identifier is None or identifier in self._queues.received
+        """Whether `deliver` would do something, be it only to pass over a NULL message."""
+        queues, number = self._queues, self._last_delivered + 1
+        if self.resilience == 0:
+            return number in queues.stable
+        enough = number + self.resilience - 1 <= queues.last_number
+        return enough and number in queues.numbers and queues.body(number) is not None
 
     def deliver(self) -> Delivery | None:
-        """Lines 60-63: the message with the next number, once its body is here.
+        """Lines 60-63; 79-82: the message with the next number, once enough members have it.
 
-        None when there is nothing to deliver, and also when the NULL message was skipped: `deliverable` tells
-        which.
+        None when there is nothing to deliver, and also when a NULL message was passed over: `deliverable`
+        tells which.
         """
         if not self.deliverable:
             return None
         self._last_delivered += 1
         number = self._last_delivered
-        identifier = self._queues.numbers[number]
+        if self.resilience == 0:
+            identifier, payload = self._queues.stable.pop(number)
+        else:
+            identifier, payload = self._queues.numbers[number], self._queues.body(number) or b""
+        self._watch()
         if identifier is None:
             return None
-        payload = self._queues.received[identifier]
         if self._tracer.recording:
             self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
         return Delivery(identifier.source, identifier.id, number, payload)
 
     def __repr__(self) -> str:
+        queues = self._queues
+        told = f"last number {queues.last_number}, delivered to {self._last_delivered}"
+        if self.stability:
+            at_all = max(0, queues.last_number - self.members + 1)
+            told += f", at all to {at_all}, keeps {len(queues.numbers)} numbers"
         holds = ", holds the token" if self._holding else ""
-        told = f"last number {self._queues.last_number}, delivered to {self._last_delivered}{holds}"
-        return f"<rbp: {told}; {standing(self)}>"
+        return f"<{'rbp-resilient' if self.stability else 'rbp'}: {told}{holds}; {standing(self)}>"
 
     # The ring's side: one method a message.
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """Handle one message of another member: exactly one of the five receive actions."""
+        """Handle one message of another member."""
+        self._now = now
         match message:
             case Data():
-                self.receive_data(sender, message, now)
+                self._receive_data(sender, message)
             case Ack():
-                self.receive_ack(sender, message, now)
+                self._receive_ack(sender, message)
             case Numbered():
-                self.receive_numbered(sender, message, now)
+                self._receive_numbered(sender, message)
             case Request():
-                self.receive_request(sender, message, now)
+                self._receive_request(sender, message)
             case RequestNumbers():
-                self.receive_request_numbers(sender, message, now)
+                self._receive_request_numbers(sender, message)
+        self._watch()
 
-    def receive_data(self, sender: int, message: Data, now: float) -> None:
-        """Lines 18-23: keep the body; the token holder tells the source of an old message its number.
+    def _receive_data(self, sender: int, message: Data) -> None:
+        """Lines 18-23; 18-24: keep a new body; the holder tells the source of an old message its number.
 
-        Line 21 answers q, from whom (m, B) came. By the text before the figure only the source repeats an old
+        Line 21 answers q, from whom (m, B) came. By the text before figure 16 only the source repeats an old
         message, so the answer is for the source, also when this copy came from a process that was asked for
-        the body.
+        the body. With stability nobody answers.
         """
-        self._now = now
         queues, identifier = self._queues, message.identifier
+        if queues.is_collected(identifier):
+            return
         if identifier not in queues.received:
             if identifier not in queues.number_of:
                 kind = self._impossible(identifier, queues.last_number + self._ahead() + 1)
@@ -200,20 +338,19 @@ class Core(TimedCore[Message, Timer]):
                     self._violated(kind, sender, message)
                     return
             queues.store(identifier, message.payload)
-            self._watch(now)
         elif queues.received[identifier] != message.payload:
             self._violated(RbpViolation.TWO_PAYLOADS, sender, message)
             return
-        if self._holding and identifier in queues.number_of and identifier.source != self.me:
+        answers = self._holding and not self.stability and identifier.source != self.me
+        if answers and identifier in queues.number_of:
             self._to(identifier.source, Numbered(identifier, queues.number_of[identifier]))
 
-    def receive_ack(self, sender: int, message: Ack, now: float) -> None:
-        """Lines 25-44: learn the number, ask for what is missing, and take the token if it is new and ours.
+    def _receive_ack(self, sender: int, message: Ack) -> None:
+        """Lines 25-44; 25-47: learn the number, ask for what is missing, take the token if new and ours.
 
-        An old token (lines 38-39) is one that this process has accepted already. Its sender gets the next
-        numbers, of which it knows none.
+        An old token (lines 38-39; 42-43) is one that this process has accepted already. Its sender gets the
+        next numbers, of which it knows none.
         """
-        self._now = now
         number = message.number
         if sender != self._sequencer(number) or message.next_holder != self._sequencer(number + 1):
             self._violated(RbpViolation.OUT_OF_TURN, sender, message)
@@ -229,38 +366,38 @@ class Core(TimedCore[Message, Timer]):
             self._arriving = number
         if queues.last_number < number:
             self._to(sender, self._missing_numbers(number))
-        if message.identifier is not None and message.identifier not in queues.received:
-            self._to(sender, Request(message.identifier))
+        self._ask_for_body(sender, message)
 
-    def receive_numbered(self, sender: int, message: Numbered, now: float) -> None:
-        """Learn a number told again; the figure sends it (lines 21 and 57) and lacks this handler.
+    def _receive_numbered(self, sender: int, message: Numbered) -> None:
+        """Learn a number told again; the figures send it (lines 21, 57; 43, 69) and lack this handler.
 
-        Who has got all the numbers that it asked for, and misses more, asks for the next ones.
+        Who has got all the numbers that it asked for, and misses more, asks for the next ones. With stability
+        the body is asked for at once (lines 45-47 of figure 25), otherwise by the timer.
         """
-        self._now = now
         queues = self._queues
         before = queues.last_number
-        self._learn(sender, message)
+        if not self._learn(sender, message):
+            return
         if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and queues.gap:
             self._ask(queues.highest, self._missing_numbers(queues.highest))
+        if self.stability:
+            self._ask_for_body(sender, message)
 
-    def receive_request(self, sender: int, message: Request, now: float) -> None:
-        """Lines 51-53: send the body, with its identifier, to who asks."""
-        self._now = now
+    def _receive_request(self, sender: int, message: Request) -> None:
+        """Lines 51-53; 64-66: send the body, with its identifier, to who asks."""
         payload = self._queues.received.get(message.identifier)
         if payload is not None:
             self._to(sender, Data(message.identifier, payload))
 
-    def receive_request_numbers(self, sender: int, message: RequestNumbers, now: float) -> None:
-        """Lines 55-57: send every known number of the range, both ends included, to who asks."""
-        self._now = now
+    def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
+        """Lines 55-57; 67-69: send every number of the range that is here, both ends too, to who asks."""
         for number in self._queues.known_numbers(message.first, message.last):
             self._to(sender, Numbered(self._queues.numbers[number], number))
 
-    # The token.
+    # The token, and what it makes stable.
 
     def accept(self, now: float) -> bool:
-        """Lines 36 and 44: take the arriving token once all up to its number, bodies too, is here."""
+        """Lines 36, 44; 38, 48: take the arriving token once all up to its number, bodies too, is here."""
         self._now = now
         if self._arriving is None or not self._queues.complete_to(self._arriving):
             return False
@@ -268,35 +405,50 @@ class Core(TimedCore[Message, Timer]):
             self._tracer.record(tracing.Step(self.me, "accept", number=self._arriving))
         self._arriving = None
         self._holding = True
+        self._watch()
         return True
 
     def sequence(self, now: float) -> bool:
-        """Lines 45-48: the holder numbers the first message without a number, and passes the token."""
+        """Lines 45-48; 59-61: the holder numbers the first message without a number, and passes the token."""
         self._now = now
         if not self._holding or self._queues.last_number == NATURAL_MAX:
             return False
         identifier = self._queues.first_unnumbered()
         if identifier is None:
             return False
-        self._holding = False
         self._pass_token(identifier, self._queues.last_number + 1)
+        self._watch()
+        return True
+
+    def collect(self, number: int, now: float) -> bool:
+        """Lines 74-78 of figure 25: forget the message with this number, which all members have.
+
+        With `resilience` 0 it waits in `stable` for its delivery; otherwise it was delivered before.
+        """
+        self._now = now
+        if not self._collectable(number):
+            return False
+        identifier, payload = self._queues.collect(number)
+        if self.resilience == 0:
+            self._queues.stable[number] = identifier, payload
         return True
 
     def settle(self, now: float) -> list[Delivery]:
-        """Accept, sequence and deliver until none of them does anything; the deliveries in their order."""
+        """Accept, sequence, collect and deliver until none of them does anything; the deliveries in order."""
         while self.accept(now) or self.sequence(now):
             pass
         deliveries = []
-        while self.deliverable:
-            delivery = self.deliver()
-            if delivery is not None:
-                deliveries.append(delivery)
+        while self.deliverable or self.collect(self._queues.first, now):
+            if self.deliverable:
+                delivery = self.deliver()
+                if delivery is not None:
+                    deliveries.append(delivery)
         return deliveries
 
     # Time.
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Send again what `timer` waits for, whatever its deadline; False if it waits for nothing.
+        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing.
 
         Raises:
             GroupFailed: it is a message for which no number is left.
@@ -309,6 +461,8 @@ class Core(TimedCore[Message, Timer]):
                 done = self._resend_token()
             case Timer.REPEAT_REQUEST:
                 done = self._repeat_request()
+            case Timer.PASS_ON | Timer.PASS_NULL:
+                return self._pass_null(timer)
         if done:
             self._deadlines.put_off(timer, now)
             if self._tracer.recording:
@@ -319,11 +473,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """How many numbers and bodies there are."""
-        return len(self._queues.numbers) + len(self._queues.received)
+        """How many numbers and bodies came; those before `first` were collected."""
+        return self._queues.first - 1 + len(self._queues.numbers) + self._queues.bodies
 
     def waits(self) -> tuple[Wait, ...]:
-        """The first missing number, the missing bodies, and the number of the first message that has none."""
+        """The first missing number, the missing bodies, and while others have the token, the next number.
+
+        Without stability the next number is waited for only while a message has none.
+        """
         queues = self._queues
         waits = []
         if queues.gap:
@@ -333,9 +490,10 @@ class Core(TimedCore[Message, Timer]):
                 Wait(f"the body of message {name.source}:{name.id}", self._sequencer(queues.highest))
             )
         first = queues.first_unnumbered()
-        if first is not None and not self._holding:
-            what = f"a number after {queues.highest} for message {first.source}:{first.id}"
-            sequencer = self._sequencer(queues.highest + 1)
+        if not self._holding and (self._arriving is None if self.stability else first is not None):
+            what, sequencer = f"a number after {queues.highest}", self._sequencer(queues.highest + 1)
+            if first is not None:
+                what += f" for message {first.source}:{first.id}"
             if sequencer == self.me:
                 what, sequencer = f"the token of number {queues.highest}", self._sequencer(queues.highest)
             waits.append(Wait(what, sequencer))
@@ -343,16 +501,17 @@ class Core(TimedCore[Message, Timer]):
 
     def observe(self) -> Observation:
         """A copy of every state variable."""
+        queues = self._queues
         return Observation(
-            received=tuple((_pair(name), body) for name, body in self._queues.received.items()),
-            numbers={
-                number: None if name is None else _pair(name)
-                for number, name in sorted(self._queues.numbers.items())
-            },
-            last_number=self._queues.last_number,
+            received={_pair(name): body for name, body in queues.received.items()},
+            waiting=tuple(_pair(name) for name in queues.waiting()),
+            numbers={number: _named(name) for number, name in sorted(queues.numbers.items())},
+            stable={number: _named(name) for number, (name, _) in sorted(queues.stable.items())},
+            numbered=tuple(queues.numbered),
+            last_number=queues.last_number,
             last_delivered=self._last_delivered,
             message_id=self._message_id,
-            pending=None if self._pending is None else _pair(self._pending),
+            pending=_named(self._pending),
             arriving=self._arriving,
             holding=self._holding,
             passed=self._passed,
@@ -360,9 +519,14 @@ class Core(TimedCore[Message, Timer]):
 
     def snapshot(self) -> Snapshot:
         """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        queues = self._queues
         return Snapshot(
-            tuple(self._queues.received.items()),
-            tuple(sorted(self._queues.numbers.items())),
+            tuple(sorted(queues.received.items()) if self.stability else queues.received.items()),
+            queues.waiting(),
+            tuple(sorted(queues.numbers.items())),
+            tuple((number, name, body) for number, (name, body) in sorted(queues.stable.items())),
+            tuple(queues.numbered),
+            queues.last_number,
             self._last_delivered,
             self._message_id,
             self._pending,
@@ -377,7 +541,7 @@ class Core(TimedCore[Message, Timer]):
     def restore(self, snapshot: Snapshot, now: float) -> None:
         """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
         self._now = now
-        self._queues = Queues.of(snapshot.received, snapshot.numbers)
+        self._queues = type(self._queues).of(*snapshot[:6])
         self._last_delivered = snapshot.last_delivered
         self._message_id = snapshot.message_id
         self._pending = snapshot.pending
@@ -400,12 +564,17 @@ class Core(TimedCore[Message, Timer]):
         if sequencer != self.me:
             self._to(sequencer, request)
 
+    def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:
+        """Lines 30-31; 32-33, 45-47: ask who told the number for the body that is missing."""
+        if message.identifier is not None and message.identifier in self._queues.missing:
+            self._to(sender, Request(message.identifier))
+
     def _learn(self, sender: int, message: Ack | Numbered) -> bool:
         """Line 26: put the assignment among the numbers, once; False when it cannot be true."""
         identifier, number = message.identifier, message.number
         if self._queues.knows(identifier, number):
             return True
-        kind = self._queues.conflict(identifier, number)
+        kind = self._misplaced(identifier, number) or self._queues.conflict(identifier, number)
         beyond = number - self._queues.last_number - self._ahead()
         if kind is None and beyond > 0:
             kind = RbpViolation.SECOND_TOKEN if beyond == 1 else RbpViolation.NUMBER_AHEAD
@@ -417,25 +586,40 @@ class Core(TimedCore[Message, Timer]):
         self._record(identifier, number)
         return True
 
+    def _misplaced(self, identifier: Identifier | None, number: int) -> RbpViolation | None:
+        """Line 9; 11 and 54: number 1 is of NULL, and without stability no other is."""
+        if identifier is not None and number == 1:
+            return RbpViolation.FIRST_NOT_NULL if self.stability else RbpViolation.MISPLACED_NULL
+        if identifier is None and number != 1 and not self.stability:
+            return RbpViolation.MISPLACED_NULL
+        return None
+
     def _record(self, identifier: Identifier | None, number: int) -> None:
-        """Add a true assignment, and end the waits that end with it (lines 15 and 49)."""
+        """Add a true assignment, and end the waits that end with it (lines 15, 49; 16, 55, 62)."""
         self._queues.record(identifier, number)
         if identifier is not None and identifier == self._pending:
             self._pending = None
-            self._deadlines.stop(Timer.RESEND)
-        if self._passed is not None:  # who passed the token knew all numbers up to its own: this one is later
-            self._passed = None
-            self._deadlines.stop(Timer.RESEND_TOKEN)
-        self._watch(self._now)
+        self._passed = None  # who passed the token knew all numbers up to its own: this one is later
 
     def _pass_token(self, identifier: Identifier | None, number: int) -> None:
-        """Lines 9 and 48: one ACK to all, the own copy at once."""
+        """Lines 9, 48; 11, 54, 61: one ACK to all, the own copy at once."""
+        self._holding = False
         self._record(identifier, number)
         self._passed = number
-        self._deadlines.start(Timer.RESEND_TOKEN, self._now)
         self._to_others(Ack(identifier, number, self.successor))
-        if self._tracer.recording and identifier is not None:
-            self._tracer.record(tracing.Step(self.me, "sequence", identifier, number))
+        if self._tracer.recording and number > 1:
+            step = "pass_null" if identifier is None else "sequence"
+            self._tracer.record(tracing.Step(self.me, step, identifier, number))
+
+    def _collectable(self, number: int) -> bool:
+        """Lines 74-75 of figure 25: all have this message, and it was delivered, if that comes first."""
+        if not self.stability:
+            return False
+        queues = self._queues
+        stable = number <= queues.last_number - self.members + 1
+        if not stable or number not in queues.numbers or queues.body(number) is None:
+            return False
+        return self.resilience == 0 or number <= self._last_delivered
 
     def _require_number_left(self) -> None:
         if self._queues.highest == NATURAL_MAX:
@@ -458,7 +642,7 @@ class Core(TimedCore[Message, Timer]):
         return None
 
     def _missing_numbers(self, last: int) -> RequestNumbers:
-        """Line 29: the question for what is missing up to the number `last`, or for the first part of it.
+        """Lines 29; 31, 37: the question for what is missing up to the number `last`, or for a first part.
 
         The parts end at multiples of NUMBERS_ASKED_MAX, so that each is asked for once.
         """
@@ -467,7 +651,7 @@ class Core(TimedCore[Message, Timer]):
         return RequestNumbers(first, min(end, last))
 
     def _resend(self) -> bool:
-        """Lines 12-15."""
+        """Lines 12-15; 13-16."""
         if self._pending is None:
             return False
         self._require_number_left()
@@ -475,14 +659,14 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _resend_token(self) -> bool:
-        """Lines 47-49."""
+        """Lines 47-49; 53-55 and 60-62."""
         if self._passed is None:
             return False
         self._to_others(Ack(self._queues.numbers[self._passed], self._passed, self.successor))
         return True
 
     def _repeat_request(self) -> bool:
-        """Lines 34-36 and 42-44, at every process that misses something."""
+        """Lines 34-36, 42-44; 36-38, 46-48, at every process that misses something."""
         queues = self._queues
         if not queues.incomplete:
             return False
@@ -492,12 +676,44 @@ class Core(TimedCore[Message, Timer]):
             self._ask(queues.highest, Request(identifier))
         return True
 
-    def _watch(self, now: float) -> None:
-        if self._queues.incomplete:
-            self._deadlines.start(Timer.REPEAT_REQUEST, now)
+    def _passes_silently(self) -> Timer | None:
+        """Line 51 of figure 25: the timer for which a holder without a message to number waits."""
+        if not self._holding or not self.stability:
+            return None
+        queues = self._queues
+        if queues.first_unnumbered() is not None or queues.highest == NATURAL_MAX:
+            return None
+        return Timer.PASS_ON if queues.last_message > self._last_delivered else Timer.PASS_NULL
+
+    def _pass_null(self, timer: Timer) -> bool:
+        """Lines 51-54 of figure 25."""
+        if self._passes_silently() is not timer:
+            return False
+        self._pass_token(None, self._queues.last_number + 1)
+        self._watch()
+        return True
+
+    def _watch(self) -> None:
+        """Run the timers of what is waited for, and no others."""
+        self._run(Timer.RESEND, self._pending is not None)
+        self._run(Timer.RESEND_TOKEN, self._passed is not None)
+        self._run(Timer.REPEAT_REQUEST, self._queues.incomplete)
+        if not self.stability:
+            return
+        silent = self._passes_silently()
+        self._run(Timer.PASS_ON, silent is Timer.PASS_ON)
+        self._run(Timer.PASS_NULL, silent is Timer.PASS_NULL)
+
+    def _run(self, timer: Timer, wanted: bool) -> None:
+        if wanted:
+            self._deadlines.start(timer, self._now)
         else:
-            self._deadlines.stop(Timer.REPEAT_REQUEST)
+            self._deadlines.stop(timer)
 
 
 def _pair(identifier: Identifier) -> tuple[int, int]:
     return (identifier.source, identifier.id)
+
+
+def _named(identifier: Identifier | None) -> tuple[int, int] | None:
+    return None if identifier is None else _pair(identifier)

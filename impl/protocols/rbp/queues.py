@@ -1,49 +1,64 @@
-"""recvQ and seqQ of figure 16: the bodies and the numbers that a process has, and what is missing between.
+"""recvQ, seqQ and, in figure 25, stableQ: what a process has, what is missing, and what it has forgotten.
 
-The figure asks four questions of the two queues at every step; each is answered in constant amortised time,
-so that a run of any length costs the same per message:
+The figures ask four questions of the queues at every step; each is answered in constant amortised time, so
+that a run of any length costs the same per message:
 
-- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46): a queue of candidates, dropped from its head
-  once numbered;
-- the highest k such that all numbers 1..k are known (`ts`, lines 28, 33, 40): moved forward as numbers come;
+- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46; 59 in figure 25): a queue of candidates,
+  dropped from its head once numbered;
+- the highest k such that all numbers 1..k are known (`ts`): moved forward as numbers come;
 - the known numbers beyond that, and the bodies of numbered messages that never came: two small sets.
 
-Figure 16 forgets nothing, so neither do the queues; stability, which lets a process forget, belongs to figure
-25. How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
-This module must not know about messages, tokens, timers or other processes.
+Figure 16 forgets nothing. What figure 25 collects leaves all queues. Two facts keep it known (lines 20 and 26
+there), at the cost of one number for each source:
 
-Source: Barchet-Estefanel 2002, section 3.1.3, figure 16.
+- all numbers 1..`last_number` were known, so one of them that is not here any more is over;
+- a source broadcasts its next message when its last one has a number, so the messages that have numbers in
+  1..`last_number` are its first `numbered` ones, and one of them that is not here any more is over.
+
+How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
+This module must not know about tokens, timers or other processes.
+
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2.2, figure 25.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Self
 
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.rbp.violations import RbpViolation
+from antiphon.impl.protocols.rbp.messages import RbpViolation
 
 __all__ = ["Queues"]
 
 
 class Queues:
-    """The bodies received and the numbers known by one process."""
+    """The bodies and the numbers that one process of a group knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, members: int) -> None:
         self.received: dict[Identifier, bytes] = {}
-        """recvQ: bodies in order of reception."""
+        """recvQ: bodies that are not collected, in order of reception."""
         self.numbers: dict[int, Identifier | None] = {}
         """seqQ: which message has a number; None is the NULL message."""
         self.number_of: dict[Identifier, int] = {}
         """seqQ read the other way."""
+        self.stable: dict[int, tuple[Identifier | None, bytes]] = {}
+        """stableQ: what was collected before its delivery."""
         self.last_number = 0
-        """ts: the highest k such that all numbers 1..k are known."""
+        """ts: the highest k such that all numbers 1..k are or were known."""
         self.highest = 0
         """The highest number known."""
+        self.last_message = 0
+        """The highest number known that no NULL message has, as long as that message is here."""
         self.missing: dict[Identifier, int] = {}
         """Numbered messages whose body has not come, with their numbers."""
-        self.numbered: Counter[int] = Counter()
+        self.numbered = [0] * members
         """How many messages of each source have a number in 1..last_number; so many are its first ones."""
+        self.bodies = 0
+        """How many bodies ever came."""
+        self.first = 1
+        """The lowest number that is not collected."""
         self._beyond: set[int] = set()
         self._candidates: deque[Identifier] = deque()
 
@@ -51,47 +66,71 @@ class Queues:
     def of(
         cls,
         received: Iterable[tuple[Identifier, bytes]],
+        waiting: Sequence[Identifier],
         numbers: Iterable[tuple[int, Identifier | None]],
-    ) -> Queues:
-        """The queues with this content; the order of `received` is the order of reception."""
-        queues = cls()
-        for identifier, payload in received:
-            queues.store(identifier, payload)
-        for number, numbered in numbers:
-            queues.record(numbered, number)
+        stable: Iterable[tuple[int, Identifier | None, bytes]],
+        numbered: Sequence[int],
+        last_number: int,
+    ) -> Self:
+        """The queues with this content, as a snapshot has it."""
+        queues = cls(len(numbered))
+        queues.received = dict(received)
+        queues.numbers = dict(numbers)
+        queues.number_of = {name: number for number, name in queues.numbers.items() if name is not None}
+        queues.stable = {number: (name, body) for number, name, body in stable}
+        queues.last_number = last_number
+        queues.highest = max(queues.numbers, default=0)
+        messages = {**{at: name for at, (name, _) in queues.stable.items()}, **queues.numbers}
+        queues.last_message = max((at for at, name in messages.items() if name is not None), default=0)
+        queues.missing = {name: at for name, at in queues.number_of.items() if name not in queues.received}
+        queues.numbered = list(numbered)
+        queues._beyond = {number for number in queues.numbers if number > last_number}
+        queues._candidates = deque(waiting)
+        queues.first = min([last_number + 1, *queues.numbers])
+        later = sum(1 for number in queues.number_of.values() if number > last_number)
+        queues.bodies = sum(numbered) + later + len(waiting) - len(queues.missing)
         return queues
 
     def store(self, identifier: Identifier, payload: bytes) -> None:
-        """Add a body that is not there yet (line 23)."""
+        """Add a body that is neither here nor collected (line 23; 24)."""
         self.received[identifier] = payload
+        self.bodies += 1
         if identifier in self.number_of:
             del self.missing[identifier]
         else:
             self._candidates.append(identifier)
 
+    def is_numbered(self, identifier: Identifier) -> bool:
+        """Whether the message has a number, be it collected."""
+        return identifier.id <= self.numbered[identifier.source] or identifier in self.number_of
+
+    def is_collected(self, identifier: Identifier) -> bool:
+        """Whether the message was here with its number, and is not any more."""
+        return identifier.id <= self.numbered[identifier.source] and identifier not in self.number_of
+
     def knows(self, identifier: Identifier | None, number: int) -> bool:
-        """Whether this very assignment is known already."""
-        return number in self.numbers and self.numbers[number] == identifier
+        """Whether this very assignment is known already, as far as it has to be."""
+        if number in self.numbers:
+            return self.numbers[number] == identifier
+        return number <= self.last_number and (identifier is None or self.is_collected(identifier))
 
     def conflict(self, identifier: Identifier | None, number: int) -> RbpViolation | None:
-        """Why a new assignment cannot be true beside those already known, or None."""
-        if (identifier is None) != (number == 1):
-            return RbpViolation.MISPLACED_NULL
-        if number in self.numbers:
+        """Why an assignment that is not known cannot be true beside the others, or None."""
+        if number in self.numbers or number <= self.last_number:
             return RbpViolation.TWO_IDENTIFIERS
-        if identifier in self.number_of:
+        if identifier is not None and self.is_numbered(identifier):
             return RbpViolation.TWO_NUMBERS
         return None
 
     def record(self, identifier: Identifier | None, number: int) -> None:
-        """Add an assignment neither known nor in conflict (line 26); move `last_number` (lines 36, 40)."""
+        """Add an assignment neither known nor in conflict (line 26), and move `last_number`."""
         self.numbers[number] = identifier
         if identifier is not None:
             self.number_of[identifier] = number
+            self.last_message = max(self.last_message, number)
             if identifier not in self.received:
                 self.missing[identifier] = number
-        if number > self.highest:
-            self.highest = number
+        self.highest = max(self.highest, number)
         self._beyond.add(number)
         while self.last_number + 1 in self._beyond:
             self.last_number += 1
@@ -99,6 +138,22 @@ class Queues:
             reached = self.numbers[self.last_number]
             if reached is not None:
                 self.numbered[reached.source] += 1
+
+    def body(self, number: int) -> bytes | None:
+        """The body of the message with a number of `numbers`, b"" for NULL, None if it has not come."""
+        identifier = self.numbers[number]
+        return b"" if identifier is None else self.received.get(identifier)
+
+    def collect(self, number: int) -> tuple[Identifier | None, bytes]:
+        """Take a number that is at most `last_number`, and its body, out of seqQ and recvQ (lines 77-78)."""
+        identifier = self.numbers.pop(number)
+        body = b""
+        if identifier is not None:
+            del self.number_of[identifier]
+            body = self.received.pop(identifier)
+        while self.first not in self.numbers and self.first <= self.last_number:
+            self.first += 1
+        return identifier, body
 
     @property
     def gap(self) -> bool:
@@ -111,20 +166,24 @@ class Queues:
         return self.gap or bool(self.missing)
 
     def complete_to(self, number: int) -> bool:
-        """Whether all numbers 1..number and the bodies of their messages are here (lines 36 and 44)."""
+        """Whether all numbers 1..number, and their bodies, are or were here (lines 36 and 44; 48)."""
         return self.last_number >= number and all(at > number for at in self.missing.values())
 
     def first_unnumbered(self) -> Identifier | None:
-        """The first message in order of reception that has no number (line 46), or None."""
+        """The first message in order of reception that has no number (line 46; 59), or None."""
         candidates = self._candidates
-        while candidates and candidates[0] in self.number_of:
+        while candidates and self.is_numbered(candidates[0]):
             candidates.popleft()
         return candidates[0] if candidates else None
 
+    def waiting(self) -> tuple[Identifier, ...]:
+        """The messages without a number, in order of reception."""
+        return tuple(name for name in self._candidates if not self.is_numbered(name))
+
     def known_numbers(self, first: int, last: int) -> list[int]:
-        """The known numbers in first..last, rising (line 56)."""
+        """The numbers in first..last that are here, rising (line 56; 68)."""
         return [number for number in range(first, last + 1) if number in self.numbers]
 
     def missing_bodies(self) -> list[Identifier]:
-        """The messages to request, in the order of their numbers (lines 30 and 41)."""
+        """The messages to request, in the order of their numbers (lines 33 and 47)."""
         return sorted(self.missing, key=self.missing.__getitem__)

@@ -61,9 +61,9 @@ class TicksLate(Core):
 
 
 class ForgetsToStop(Core):
-    def _record(self, identifier: Identifier | None, number: int) -> None:
-        super()._record(identifier, number)
-        if identifier is not None and identifier.source == self.me:
+    def _watch(self) -> None:
+        super()._watch()
+        if self._message_id:
             self._deadlines.start(Timer.RESEND, self._now)
 
 

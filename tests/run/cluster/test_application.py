@@ -25,9 +25,8 @@ from antiphon.conformance.run.cluster.tracer import LogTracer
 from antiphon.impl import tracing
 from antiphon.impl.group import Delivery, Group, Identifier
 from antiphon.impl.protocols.core import Implementation, Send
-from antiphon.impl.protocols.rbp import Core, Message, RbpViolation, rbp
+from antiphon.impl.protocols.rbp import Core, Message, RbpViolation, Settings, ring
 from antiphon.impl.protocols.rbp.messages import Data
-from antiphon.impl.tracing import Tracer
 
 KEY = bytes(range(32))
 MEMBERS, SHARE, FAULTY, AT = 3, 6, 1, 7
@@ -142,11 +141,8 @@ class Lying(Core):
         return super().outputs() + lie
 
 
-def lying_rbp(me: int, members: int, tracer: Tracer) -> Lying:
-    return Lying(me, members, resend_ms=20, token_ms=5, request_ms=5, backoff_max=8, tracer=tracer)
-
-
-RBP = rbp(resend_ms=20, token_ms=5, request_ms=5)
+HASTY = Settings(resend_ms=20, token_ms=5, request_ms=5)
+RBP = ring(HASTY)
 
 
 async def play(directory: Path, faulty: type[Group], protocol: Implementation[Message] = RBP) -> list[object]:
@@ -246,7 +242,7 @@ def test_a_fault_between_protocol_and_application_is_violated_by_name(
 
 
 def test_a_member_that_says_what_no_correct_member_says_fails_the_run_by_name(tmp_path: Path) -> None:
-    asyncio.run(play(tmp_path, Group, RBP._replace(core=lying_rbp)))
+    asyncio.run(play(tmp_path, Group, ring(HASTY, Lying)))
     found = judge_run(load_run(tmp_path))
     assert found.problems == ()
     assert violated(found) == {"NoViolation"}
