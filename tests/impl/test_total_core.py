@@ -9,7 +9,7 @@ import pytest
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Send
-from antiphon.impl.protocols.total import Core, Timer, TotalViolation, total
+from antiphon.impl.protocols.total import Core, Settings, Timer, TotalViolation, total
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Request, Resend
 from antiphon.impl.protocols.total.process import PENDING_MAX, SENT_MAX
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -43,7 +43,7 @@ def test_what_all_have_acknowledged_is_kept_no_more_and_the_group_falls_silent()
 
 
 def test_from_its_first_waiting_message_on_a_member_names_so_many() -> None:
-    member = Core(1, 2, pending_max=3)
+    member = Core(1, 2, Settings(pending_max=3))
     for number in range(3):
         member.broadcast(b"%d" % number, NOW)
     with pytest.raises(Busy, match="3 own messages wait"):
@@ -70,7 +70,7 @@ def test_the_sequencer_keeps_so_many_and_takes_no_request_beyond() -> None:
 
 def test_one_message_that_is_lost_again_and_again_is_not_put_off_by_others() -> None:
     """Its timer is not set anew when a later message of the same member is passed up."""
-    member = Core(1, 2, request_ms=50.0, pending_max=2)
+    member = Core(1, 2, Settings(request_ms=50.0, pending_max=2))
     member.broadcast(b"first", NOW)
     member.broadcast(b"second", NOW)
     member.outputs()
@@ -135,9 +135,9 @@ def test_impossible_groups_and_windows_are_refused() -> None:
     with pytest.raises(InvalidMembership, match="process 2 of 2"):
         Core(2, 2)
     with pytest.raises(ValueError, match=f"pending_max is {PENDING_MAX + 1}"):
-        Core(0, 2, pending_max=PENDING_MAX + 1)
+        Core(0, 2, Settings(pending_max=PENDING_MAX + 1))
     with pytest.raises(ValueError, match="intervals"):
-        Core(0, 2, request_ms=0.0)
+        Core(0, 2, Settings(request_ms=0.0))
 
 
 def test_a_member_that_starts_late_and_one_that_is_cut_off_get_everything() -> None:

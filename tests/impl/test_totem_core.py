@@ -9,7 +9,7 @@ import pytest
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Network, Send, standing
-from antiphon.impl.protocols.totem import Core, TotemViolation, totem
+from antiphon.impl.protocols.totem import Core, Settings, TotemViolation, totem
 from antiphon.impl.protocols.totem.messages import Token, Update, flaw
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
@@ -35,7 +35,7 @@ def test_a_member_defers_multicasting_until_it_has_the_token() -> None:
 
 def test_a_visit_lets_so_many_messages_go() -> None:
     """Section 5: "subject to the constraints imposed by the flow control mechanism"."""
-    member = Core(0, 2, visit_max=2, unstable_max=3)
+    member = Core(0, 2, Settings(visit_max=2, unstable_max=3))
     for number in range(5):
         member.broadcast(b"%d" % number, NOW)
     assert [delivery.number for delivery in member.settle(NOW)] == [1, 2]
@@ -57,7 +57,7 @@ def test_updates_are_delivered_by_number_whatever_the_order_in_which_they_come()
 
 
 def test_the_token_rests_where_nothing_is_left_to_do_and_nowhere_else() -> None:
-    member = Core(1, 2, rest_ms=5.0)
+    member = Core(1, 2, Settings(rest_ms=5.0))
     member.receive(0, Token(0, (0, 0)), NOW)
     assert (member.settle(NOW), member.holding, member.next_deadline()) == ([], True, 5.0)
     member.tick(4.0)
@@ -171,7 +171,7 @@ def test_what_no_correct_member_says_is_counted_and_changes_nothing(
     sender: int, message: Any, kind: TotemViolation
 ) -> None:
     """Process 1 has number 1 of process 0, and number 3 of process 2, but not number 2."""
-    member = Core(1, 3, unstable_max=2)
+    member = Core(1, 3, Settings(unstable_max=2))
     member.receive(0, update(1, 0, 1), NOW)
     member.receive(2, update(3, 2, 1), NOW)
     before = member.snapshot()
@@ -205,7 +205,7 @@ def test_messages_out_of_range_are_told() -> None:
 
 
 def test_a_member_is_busy_while_so_many_messages_wait() -> None:
-    member = Core(1, 2, pending_max=2)
+    member = Core(1, 2, Settings(pending_max=2))
     member.broadcast(b"a", NOW)
     member.broadcast(b"b", NOW)
     with pytest.raises(Busy, match="2 wait for the token"):
@@ -229,6 +229,6 @@ def test_impossible_groups_and_limits_are_refused() -> None:
     for name in ("visit_max", "unstable_max", "pending_max"):
         limits: dict[str, Any] = {name: 0}
         with pytest.raises(ValueError, match=f"{name} is 0"):
-            Core(0, 2, **limits)
+            Core(0, 2, Settings(**limits))
     with pytest.raises(ValueError, match="greater than 0 ms"):
-        Core(0, 2, rest_ms=0.0)
+        Core(0, 2, Settings(rest_ms=0.0))

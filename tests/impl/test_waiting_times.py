@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from antiphon.impl.protocols.dtp import dtp
+from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import FIGURE_16, FIGURE_25, Settings, rbp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.protocols.total import total
+from antiphon.impl.protocols.totem import totem
 from antiphon.impl.tracing import NULL_TRACER
 
 DEFAULTS = {"resend_ms": 50.0, "token_ms": 50.0, "request_ms": 20.0, "backoff_max": 8}
@@ -24,7 +28,12 @@ def test_what_is_left_out_is_the_same_everywhere(settings: Settings) -> None:
     assert {name: getattr(settings, name) for name in DEFAULTS} == DEFAULTS
 
 
-@pytest.mark.parametrize("made", [rbp, rbp_resilient])
+@pytest.mark.parametrize("made", [rbp, rbp_resilient, dtp, total, totem, horus])
 def test_there_is_nothing_else_to_set(made: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="resend"):
         made(resend=5.0)
+
+
+def test_settings_do_not_change_under_a_core() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        FIGURE_16.resend_ms = 5.0  # type: ignore[misc]

@@ -154,25 +154,17 @@ def described(faults: Mapping[str, Callable[..., object]]) -> dict[str, str]:
 def with_faults(
     made: Callable[[], Implementation[M]],
     faults: Mapping[str, Callable[..., ProtocolCore[M]]],
-    resilience: Callable[[int], int] = lambda holders: holders,
 ) -> Callable[[str | None], Implementation[M]]:
-    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it.
-
-    `resilience` is what a core is told whose deliveries wait until so many members have a message.
-    """
+    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it."""
 
     def implementation(fault: str | None) -> Implementation[M]:
-        return made() if fault is None else faulty(faults[fault], {})
+        if fault is None:
+            return made()
+        kind = faults[fault]
 
-    def faulty(kind: Callable[..., ProtocolCore[M]], settings: dict[str, int]) -> Implementation[M]:
         def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
-            return kind(me, members, tracer=tracer, **settings)
+            return kind(me, members, tracer=tracer)
 
-        def resilient(holders: int) -> Implementation[M]:
-            made = faulty(kind, {"resilience": resilience(holders)})
-            return made._replace(holders=holders)
-
-        sound = made()
-        return sound._replace(core=core, resilient=resilient if sound.resilient is not None else None)
+        return made()._replace(core=core)
 
     return implementation

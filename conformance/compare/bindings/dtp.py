@@ -21,12 +21,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, described, with_faults
+from antiphon.conformance.compare.bindings.binding import Bound, described
 from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of
 from antiphon.conformance.compare.bindings.dtp_driven import driven
 from antiphon.conformance.compare.bindings.dtp_faults import FAULTS
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.dtp import Core, Snapshot, Timer, dtp
+from antiphon.impl.protocols.dtp import Core, Settings, Snapshot, Timer, made
 from antiphon.impl.protocols.dtp import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Machine, SpecError, Step, program
@@ -186,6 +186,6 @@ DTP = Bound(
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
     faults=described(FAULTS),
-    implementation=with_faults(dtp, FAULTS, lambda holders: holders - 1),
+    implementation=lambda fault: made(Settings(), Core if fault is None else FAULTS[fault]),
 )
 """Section 4, where the senders send in turn."""

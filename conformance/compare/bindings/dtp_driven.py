@@ -5,7 +5,7 @@ from __future__ import annotations
 from antiphon.conformance.compare.bindings.shell import Asked, Driven
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.dtp import MESSAGES, Core, Message, Snapshot, Timer
+from antiphon.impl.protocols.dtp import MESSAGES, Core, Message, Settings, Snapshot, Timer
 from antiphon.impl.protocols.dtp.messages import Ack
 
 INTERVALS_MS = {
@@ -21,10 +21,11 @@ def driven(kind: type[Core], resilience: int) -> Driven[Message]:
 
     def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> Core:
         resend_ms, pass_ms, request_ms, silence_ms = (INTERVALS_MS[timer] for timer in Timer)
-        return kind(
-            me, members, resilience=resilience, resend_ms=resend_ms, pass_ms=pass_ms, request_ms=request_ms,
-            silence_ms=silence_ms, backoff_max=backoff_max, tracer=tracer,
+        settings = Settings(
+            resilience=resilience, resend_ms=resend_ms, pass_ms=pass_ms, request_ms=request_ms,
+            silence_ms=silence_ms, backoff_max=backoff_max,
         )  # fmt: skip
+        return kind(me, members, settings, tracer=tracer)
 
     return Driven(
         MESSAGES,

@@ -25,7 +25,7 @@ from antiphon.conformance.compare.bindings.shell import Asked, Driven
 from antiphon.conformance.compare.bindings.total_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.total import MESSAGES, Core, Message, Snapshot, Timer, total
+from antiphon.impl.protocols.total import MESSAGES, Core, Message, Settings, Snapshot, Timer, total
 from antiphon.impl.protocols.total import messages as wire_messages
 from antiphon.impl.protocols.total.process import PENDING_MAX
 from antiphon.model.engines import compiled_machine
@@ -129,10 +129,11 @@ def driven(kind: type[Core]) -> Driven[Message]:
 
     def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> Core:
         request_ms, resend_ms, suffix_ms = (INTERVALS_MS[timer] for timer in Timer)
-        return kind(
-            me, members, request_ms=request_ms, resend_ms=resend_ms, suffix_ms=suffix_ms,
-            backoff_max=backoff_max, pending_max=PENDING_MAX, tracer=tracer,
+        settings = Settings(
+            request_ms=request_ms, resend_ms=resend_ms, suffix_ms=suffix_ms, backoff_max=backoff_max,
+            pending_max=PENDING_MAX,
         )  # fmt: skip
+        return kind(me, members, settings, tracer=tracer)
 
     return Driven(MESSAGES, INTERVALS_MS, core, _single, settled, _reported, _busy, rested=settled)
 

@@ -27,7 +27,7 @@ from antiphon.conformance.compare.bindings.shell import Asked, Driven
 from antiphon.conformance.compare.bindings.totem_faults import FAULTS
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.totem import MESSAGES, Core, Message, Snapshot, Timer, totem
+from antiphon.impl.protocols.totem import MESSAGES, Core, Message, Settings, Snapshot, Timer, totem
 from antiphon.impl.protocols.totem import messages as wire_messages
 from antiphon.model.engines import compiled_machine
 from antiphon.spec.lang import Map, Step, program
@@ -114,10 +114,11 @@ def driven(kind: type[Core], visit_max: int, unstable_max: int) -> Driven[Messag
 
     def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> Core:
         del backoff_max  # the token rests equally long wherever it does
-        return kind(
-            me, members, visit_max=visit_max, unstable_max=unstable_max, pending_max=PENDING_MAX,
-            rest_ms=INTERVALS_MS[Timer.PASS_IDLE], tracer=tracer,
+        settings = Settings(
+            visit_max=visit_max, unstable_max=unstable_max, pending_max=PENDING_MAX,
+            rest_ms=INTERVALS_MS[Timer.PASS_IDLE],
         )  # fmt: skip
+        return kind(me, members, settings, tracer=tracer)
 
     return Driven(
         MESSAGES,

@@ -8,52 +8,31 @@ Systems Engineering 4, 1997, section 4.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.dtp.messages import Message, flaw
-from antiphon.impl.protocols.dtp.process import Core
-from antiphon.impl.protocols.dtp.state import Snapshot
-from antiphon.impl.protocols.dtp.timers import Timer
-from antiphon.impl.protocols.dtp.violations import DtpViolation
+from antiphon.impl.protocols.dtp.messages import DtpViolation, Message, flaw
+from antiphon.impl.protocols.dtp.process import Core, Settings, Snapshot, Timer
 from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "Core", "DtpViolation", "Message", "Snapshot", "Timer", "dtp"]
+__all__ = ["MESSAGES", "Core", "DtpViolation", "Message", "Settings", "Snapshot", "Timer", "dtp", "made"]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("dtp", 1, Message, flaw)
 """The messages of DTP, version 1."""
 
 
-def dtp(
-    *,
-    resilience: int = 0,
-    resend_ms: float = 50.0,
-    pass_ms: float = 50.0,
-    request_ms: float = 20.0,
-    silence_ms: float = 100.0,
-    backoff_max: int = 8,
-) -> Implementation[Message]:
-    """DTP; `Core` says what the waiting times and `resilience` mean, and refuses impossible ones."""
+def dtp(**settings: float) -> Implementation[Message]:
+    """DTP; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    return made(replace(Settings(), **settings))
+
+
+def made(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
+    """DTP with these settings, of cores of this kind."""
 
     def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(
-            me,
-            members,
-            resilience=resilience,
-            resend_ms=resend_ms,
-            pass_ms=pass_ms,
-            request_ms=request_ms,
-            silence_ms=silence_ms,
-            backoff_max=backoff_max,
-            tracer=tracer,
-        )
+        return kind(me, members, settings, tracer=tracer)
 
     def resilient(holders: int) -> Implementation[Message]:
-        return dtp(
-            resilience=holders - 1,
-            resend_ms=resend_ms,
-            pass_ms=pass_ms,
-            request_ms=request_ms,
-            silence_ms=silence_ms,
-            backoff_max=backoff_max,
-        )
+        return made(replace(settings, resilience=holders - 1), kind)
 
-    return Implementation(MESSAGES, core, resilient=resilient, holders=resilience + 1)
+    return Implementation(MESSAGES, core, resilient=resilient, holders=settings.resilience + 1)

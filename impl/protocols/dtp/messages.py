@@ -26,9 +26,21 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Payload, Process, source_flaw
 
-__all__ = ["Ack", "AskMessage", "AskNumber", "Message", "Msg", "Null", "Pass", "Status", "flaw"]
+__all__ = [
+    "Ack",
+    "AskMessage",
+    "AskNumber",
+    "DtpViolation",
+    "Message",
+    "Msg",
+    "Null",
+    "Pass",
+    "Status",
+    "flaw",
+]
 
 Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """hgsn: up to which gsn a process has obtained everything; 0 at first."""
@@ -109,3 +121,25 @@ def flaw(message: Message, members: int) -> str | None:
     if max(message.told) > message.number:
         return f"status {max(message.told)} is beyond {message.number}, the last number of all"
     return None
+
+
+class DtpViolation(Violation):
+    """A message that DTP, repaired, never sends; it is ignored and counted under exactly one kind.
+
+    The last two speak of what cannot be yet, and ignoring them does no harm; each of the others shows an
+    order that differs from the own one.
+    """
+
+    TWO_IDENTIFIERS = "two_identifiers_for_one_number"
+    TWO_NUMBERS = "two_numbers_for_one_identifier"
+    TWO_PAYLOADS = "two_payloads_for_one_identifier"
+    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
+    NEVER_PASSED = "pass_that_its_sequencer_never_made"
+    SECOND_TOKEN = "pass_while_this_process_holds_the_token"
+    NUMBER_AHEAD = "number_that_is_too_far_ahead"
+    IDENTIFIER_AHEAD = "identifier_that_is_too_far_ahead"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self not in {self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

@@ -39,56 +39,112 @@ Systems Engineering 4, 1997, section 4; the paragraphs of section 4.2 are cited 
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.errors import Busy, GroupFailed, Violation
 from antiphon.impl.protocols.base import TimedCore
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+    standing,
+)
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Message, Msg, Null, Pass
-from antiphon.impl.protocols.dtp.state import Snapshot
-from antiphon.impl.protocols.dtp.timers import Timer
-from antiphon.impl.protocols.dtp.violations import DtpViolation
+from antiphon.impl.protocols.dtp.messages import (
+    Ack,
+    AskMessage,
+    AskNumber,
+    DtpViolation,
+    Message,
+    Msg,
+    Null,
+    Pass,
+)
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["AHEAD", "Core"]
+__all__ = ["AHEAD", "Core", "Settings", "Snapshot", "Timer"]
 
 AHEAD = 2
 """How many times the members a number or an identifier may be ahead: twice what the argument needs."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with. The waiting times are in milliseconds."""
+
+    resilience: int = 0
+    """F: how many others are known to have a message when it is delivered.
+
+    0: as soon as it has its number and everything before it is here.
+    """
+    resend_ms: float = 50.0
+    """The first waiting time of the timer resend_message."""
+    pass_ms: float = 50.0
+    """The first waiting time of resend_pass."""
+    request_ms: float = 20.0
+    """The first waiting time of repeat_request."""
+    silence_ms: float = 100.0
+    """T: how long a holder waits for a message before it passes the token without one."""
+    backoff_max: int = 8
+    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with, if nothing else is said."""
+
+
+class Timer(StrEnum):
+    """The timeouts of section 4.2, and its silence."""
+
+    RESEND_MESSAGE = "resend_message"
+    """`LTM_i multicasts the same MSG at every timeout until it receives an acknowledgment`."""
+    RESEND_PASS = "resend_pass"
+    """`LTM_i also multicasts the same ACK message at every timeout until` the token is passed on."""
+    REPEAT_REQUEST = "repeat_request"
+    """`LTM_i multicasts the REQ message at every timeout until it receives the requested message`."""
+    PASS_NULL = "pass_null"
+    """`If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i], m)`."""
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+
+    latest: Pass | None
+    expected: tuple[int, ...]
+    status: tuple[int, ...]
+    buffer: tuple[Msg, ...]
+    acks: tuple[Ack, ...]
+    sought: int
+    missed: tuple[Identifier, ...]
+    delivered: int
+    timers: tuple[tuple[Timer, float, int], ...]
+    outputs: tuple[Send[Message], ...]
+    deliveries: tuple[Delivery, ...]
+    violations: tuple[tuple[Violation, int], ...]
 
 
 class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self,
-        me: int,
-        members: int,
-        *,
-        resilience: int = 0,
-        resend_ms: float = 50.0,
-        pass_ms: float = 50.0,
-        request_ms: float = 20.0,
-        silence_ms: float = 100.0,
-        backoff_max: int = 8,
-        tracer: Tracer = NULL_TRACER,
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
         """Section 4.1: `N_i[k] = 1 and R_i[k] = 0 for all k`, and process 0 holds the token.
-
-        A message is delivered when `resilience` others are known to have it (F; 0: as soon as it has its
-        number and everything before it is here). `silence_ms` is T, for which a holder waits for a message
-        before it passes the token without one; the other intervals are the first waiting times of
-        resend_message, resend_pass and repeat_request, and each expiry doubles the next one up to
-        `backoff_max` times the first (1: no back-off).
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive, or there are not so many others.
         """
         super().__init__(me, members, tracer)
-        if not 0 <= resilience < members:
-            raise ValueError(f"resilience {resilience}: a group of {members} has {members - 1} others")
-        self.resilience = resilience
+        self.resilience = settings.resilience
+        if not 0 <= self.resilience < members:
+            raise ValueError(f"resilience {self.resilience}: a group of {members} has {members - 1} others")
         self._latest: Pass | None = None
         self._expected = [1] * members
         self._status = [0] * members
@@ -101,12 +157,12 @@ class Core(TimedCore[Message, Timer]):
         self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines(
             {
-                Timer.RESEND_MESSAGE: resend_ms,
-                Timer.RESEND_PASS: pass_ms,
-                Timer.REPEAT_REQUEST: request_ms,
-                Timer.PASS_NULL: silence_ms,
+                Timer.RESEND_MESSAGE: settings.resend_ms,
+                Timer.RESEND_PASS: settings.pass_ms,
+                Timer.REPEAT_REQUEST: settings.request_ms,
+                Timer.PASS_NULL: settings.silence_ms,
             },
-            backoff_max,
+            settings.backoff_max,
         )
 
     def start(self, now: float) -> None:

@@ -9,6 +9,8 @@ Horus", 1995.
 
 from __future__ import annotations
 
+from typing import Any
+
 from antiphon.impl.protocols.core import Implementation, MessageFormat
 from antiphon.impl.protocols.horus.calculus import IllFormedStack, checked, parsed
 from antiphon.impl.protocols.horus.messages import Frame, flaw
@@ -25,25 +27,16 @@ MESSAGES: MessageFormat[Frame] = MessageFormat("horus", 1, Frame, flaw)
 """What a stack sends, version 1; its layers' headers are bytes in it."""
 
 
-def horus(
-    stack: str = STACK,
-    *,
-    buffer: int = 64,
-    fragment_bytes: int = 32_768,
-    rest_ms: float = 5.0,
-    tell_ms: float = 10.0,
-    ask_ms: float = 10.0,
-    backoff_max: int = 8,
-) -> Implementation[Frame]:
-    """The stack that a string names, top first, as the core of a group; `Settings` says what the rest means.
+def horus(stack: str = STACK, **settings: Any) -> Implementation[Frame]:
+    """The stack that a string names, top first, as the core of a group; `Settings` says what there is to set.
 
     Raises:
         IllFormedStack: a layer is unknown, or lacks below what it requires; or the stack orders nothing.
     """
     layers = checked(parsed(stack))
-    settings = Settings(buffer, fragment_bytes, rest_ms, tell_ms, ask_ms, backoff_max)
+    made = Settings(**settings)
 
     def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(layers, me, members, settings, tracer=tracer)
+        return Core(layers, me, members, made, tracer=tracer)
 
     return Implementation(MESSAGES, core)

@@ -8,10 +8,8 @@ Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer",
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
-from antiphon.impl.protocols.sequencer.messages import Message
-from antiphon.impl.protocols.sequencer.process import PENDING_MAX, Core
-from antiphon.impl.protocols.sequencer.state import Snapshot
-from antiphon.impl.protocols.sequencer.violations import SequencerViolation
+from antiphon.impl.protocols.sequencer.messages import Message, SequencerViolation
+from antiphon.impl.protocols.sequencer.process import PENDING_MAX, Core, Snapshot
 from antiphon.impl.tracing import Tracer
 
 __all__ = ["MESSAGES", "Core", "Message", "SequencerViolation", "Snapshot", "sequencer"]

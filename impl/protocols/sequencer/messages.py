@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Identifier, Natural, Payload
 
-__all__ = ["Data", "Forward", "Message"]
+__all__ = ["Data", "Forward", "Message", "SequencerViolation"]
 
 
 class Forward(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="forward"):
@@ -34,3 +35,24 @@ class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 
 
 Message = Forward | Data
+
+
+class SequencerViolation(Violation):
+    """A message that SEQUENCER, repaired, never sends; it is ignored and counted under exactly one kind.
+
+    The last three do no harm when they are ignored; each of the others shows an order that differs from the
+    own one.
+    """
+
+    NOT_COORDINATOR = "multicast_of_a_member_that_does_not_order"
+    NUMBER_LEFT_OUT = "multicast_that_leaves_a_number_of_its_source_out"
+    NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
+    TWO_PAYLOADS = "two_payloads_for_one_identifier"
+    FOREIGN_FORWARD = "forward_of_another_members_message"
+    MISDIRECTED = "forward_to_a_member_that_does_not_order"
+    TOO_EARLY = "message_of_a_view_that_nobody_announced"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self not in {self.FOREIGN_FORWARD, self.MISDIRECTED, self.TOO_EARLY}

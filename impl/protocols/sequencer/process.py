@@ -38,23 +38,38 @@ Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer",
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
+from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
 from antiphon.impl.protocols.base import CoreBase
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send, Wait, payload_copy, standing
-from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
-from antiphon.impl.protocols.sequencer.state import Snapshot
-from antiphon.impl.protocols.sequencer.violations import SequencerViolation
+from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message, SequencerViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["EARLY_MAX", "PENDING_MAX", "Core"]
+__all__ = ["EARLY_MAX", "PENDING_MAX", "Core", "Snapshot"]
 
 PENDING_MAX = 64
 """How many own messages may be on their way to the coordinator and back, if nothing else is said."""
 
 EARLY_MAX = 2 * PENDING_MAX
 """How many messages of a later view are kept for each member."""
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+
+    view: int
+    group: tuple[int, ...]
+    blocked: bool
+    last_number: int
+    forward_table: tuple[tuple[int, bytes], ...]
+    received_table: tuple[int, ...]
+    delivered: int
+    early: tuple[tuple[int, Message], ...]
+    outputs: tuple[Send[Message], ...]
+    deliveries: tuple[Delivery, ...]
+    violations: tuple[tuple[Violation, int], ...]
 
 
 class Core(CoreBase[Message]):

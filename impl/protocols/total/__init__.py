@@ -7,40 +7,24 @@ Source: Cornell, "JavaGroups TOTAL", the design document of the protocol layer o
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.total.messages import Message, flaw
-from antiphon.impl.protocols.total.process import Core
-from antiphon.impl.protocols.total.state import Snapshot
-from antiphon.impl.protocols.total.timers import Timer
-from antiphon.impl.protocols.total.violations import TotalViolation
+from antiphon.impl.protocols.total.messages import Message, TotalViolation, flaw
+from antiphon.impl.protocols.total.process import Core, Settings, Snapshot, Timer
 from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "Core", "Message", "Snapshot", "Timer", "TotalViolation", "total"]
+__all__ = ["MESSAGES", "Core", "Message", "Settings", "Snapshot", "Timer", "TotalViolation", "total"]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("total", 1, Message, flaw)
 """The messages of TOTAL, version 1."""
 
 
-def total(
-    *,
-    request_ms: float = 50.0,
-    resend_ms: float = 20.0,
-    suffix_ms: float = 50.0,
-    backoff_max: int = 8,
-    pending_max: int = 1,
-) -> Implementation[Message]:
-    """TOTAL; `Core` says what the waiting times and `pending_max` mean, and refuses impossible ones."""
+def total(**settings: float) -> Implementation[Message]:
+    """TOTAL; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    made = replace(Settings(), **settings)
 
     def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(
-            me,
-            members,
-            request_ms=request_ms,
-            resend_ms=resend_ms,
-            suffix_ms=suffix_ms,
-            backoff_max=backoff_max,
-            pending_max=pending_max,
-            tracer=tracer,
-        )
+        return Core(me, members, made, tracer=tracer)
 
     return Implementation(MESSAGES, core)

@@ -37,19 +37,28 @@ Source: Cornell, "JavaGroups TOTAL", sections Members, Sequencer, Retransmission
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.errors import Busy, GroupFailed, Violation
 from antiphon.impl.protocols.base import TimedCore
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Wait, payload_copy, standing
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    payload_copy,
+    standing,
+)
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
-from antiphon.impl.protocols.total.state import Snapshot
-from antiphon.impl.protocols.total.timers import Timer
-from antiphon.impl.protocols.total.violations import TotalViolation
+from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend, TotalViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["PENDING_MAX", "SENT_MAX", "Core"]
+__all__ = ["PENDING_MAX", "SENT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 PENDING_MAX = 32
 """How many own messages may wait to be passed up at most."""
@@ -61,34 +70,70 @@ SEQUENCER = 0
 """The first listed member."""
 
 
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with. The waiting times are in milliseconds."""
+
+    request_ms: float = 50.0
+    """The first waiting time of the timer request_again."""
+    resend_ms: float = 20.0
+    """The first waiting time of ask."""
+    suffix_ms: float = 50.0
+    """The first waiting time of send_suffix."""
+    backoff_max: int = 8
+    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+    pending_max: int = 1
+    """How many own messages may wait to be passed up."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with, if nothing else is said."""
+
+
+class Timer(StrEnum):
+    """The retransmission thread, and the two repairs that send again."""
+
+    REQUEST_AGAIN = "request_again"
+    """The first own message that was not passed up is requested again."""
+    ASK = "ask"
+    """`a resend request is sent to the sequencer` for each number below the lowest in the queue."""
+    SEND_SUFFIX = "send_suffix"
+    """`the sequencer handled retransmission`: what somebody has not acknowledged is sent again."""
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+
+    last_id: int
+    pending: tuple[tuple[int, bytes], ...]
+    next_expected: int
+    queue: tuple[Bcast, ...]
+    next_to_assign: int
+    sent: tuple[Bcast, ...]
+    numbered: tuple[tuple[int, tuple[int, ...]], ...]
+    acknowledged: tuple[int, ...]
+    timers: tuple[tuple[Timer, float, int], ...]
+    outputs: tuple[Send[Message], ...]
+    deliveries: tuple[Delivery, ...]
+    violations: tuple[tuple[Violation, int], ...]
+
+
 class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self,
-        me: int,
-        members: int,
-        *,
-        request_ms: float = 50.0,
-        resend_ms: float = 20.0,
-        suffix_ms: float = 50.0,
-        backoff_max: int = 8,
-        pending_max: int = 1,
-        tracer: Tracer = NULL_TRACER,
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
         """The first view: everybody expects sequence id 1, which process 0 will assign.
-
-        The three intervals are the first waiting times of request_again, ask and send_suffix; each expiry
-        doubles the next one up to `backoff_max` times the first (1: no back-off).
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive, or `pending_max` not in 1..PENDING_MAX.
         """
         super().__init__(me, members, tracer)
-        if not 1 <= pending_max <= PENDING_MAX:
-            raise ValueError(f"pending_max is {pending_max}; it is at least 1 and at most {PENDING_MAX}")
-        self._pending_max = pending_max
+        self._pending_max = settings.pending_max
+        if not 1 <= self._pending_max <= PENDING_MAX:
+            told = f"pending_max is {self._pending_max}"
+            raise ValueError(f"{told}; it is at least 1 and at most {PENDING_MAX}")
         self._last_id = 0
         self._pending: dict[int, bytes] = {}
         self._next_expected = 1
@@ -99,7 +144,12 @@ class Core(TimedCore[Message, Timer]):
         self._acknowledged = [0] * members
         self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines(
-            {Timer.REQUEST_AGAIN: request_ms, Timer.ASK: resend_ms, Timer.SEND_SUFFIX: suffix_ms}, backoff_max
+            {
+                Timer.REQUEST_AGAIN: settings.request_ms,
+                Timer.ASK: settings.resend_ms,
+                Timer.SEND_SUFFIX: settings.suffix_ms,
+            },
+            settings.backoff_max,
         )
 
     def start(self, now: float) -> None:

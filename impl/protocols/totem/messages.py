@@ -17,9 +17,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import MEMBERS_MAX, NATURAL_MAX, Identifier, Natural, Payload, source_flaw
 
-__all__ = ["Message", "Token", "Update", "flaw"]
+__all__ = ["Message", "Token", "TotemViolation", "Update", "flaw"]
 
 Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """A number, or 0: none yet."""
@@ -55,3 +56,25 @@ def flaw(message: Message, members: int) -> str | None:
     if max(message.told) > message.seq:
         return f"number {max(message.told)} was delivered, and the last that was given is {message.seq}"
     return None
+
+
+class TotemViolation(Violation):
+    """A message that the ring never sends; it is ignored and counted under exactly one kind.
+
+    The last three do no harm when they are ignored; each of the others shows an order that differs from the
+    own one.
+    """
+
+    SECOND_TOKEN = "token_while_this_process_holds_it"
+    TOKEN_BACK = "token_that_knows_less_than_before"
+    TWO_UPDATES = "two_updates_for_one_number"
+    TWO_NUMBERS = "two_numbers_for_one_update"
+    NEVER_GIVEN = "number_that_the_token_did_not_give"
+    FOREIGN_UPDATE = "update_of_another_member"
+    NUMBER_AHEAD = "number_too_far_ahead"
+    NOT_THE_RING = "token_from_a_member_that_is_not_before_this_one"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self not in {self.FOREIGN_UPDATE, self.NUMBER_AHEAD, self.NOT_THE_RING}

@@ -42,9 +42,13 @@ Ciarfella 1995).
 from __future__ import annotations
 
 from collections import Counter, deque
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from antiphon.impl import tracing
-from antiphon.impl.errors import Busy, GroupFailed
+from antiphon.impl.errors import Busy, GroupFailed, Violation
 from antiphon.impl.protocols.base import TimedCore
 from antiphon.impl.protocols.core import (
     NATURAL_MAX,
@@ -56,13 +60,10 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.totem.messages import Message, Token, Update
-from antiphon.impl.protocols.totem.state import Snapshot
-from antiphon.impl.protocols.totem.timers import Timer
-from antiphon.impl.protocols.totem.violations import TotemViolation
+from antiphon.impl.protocols.totem.messages import Message, Token, TotemViolation, Update
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["PENDING_MAX", "VISIT_MAX", "Core"]
+__all__ = ["PENDING_MAX", "VISIT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 VISIT_MAX = 16
 """How many messages a visit of the token lets go, if nothing else is said."""
@@ -71,19 +72,54 @@ PENDING_MAX = 32
 """How many own messages may wait for the token, if nothing else is said."""
 
 
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with; the maxima are the same at all members."""
+
+    visit_max: int = VISIT_MAX
+    """How many messages a visit of the token lets go."""
+    unstable_max: int = 2 * VISIT_MAX
+    """How many own messages others may lack."""
+    pending_max: int = PENDING_MAX
+    """How many own messages may wait for the token."""
+    rest_ms: float = 5.0
+    """How many milliseconds the token rests at a member that has nothing to send."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with, if nothing else is said."""
+
+
+class Timer(StrEnum):
+    """The one timer of the ring."""
+
+    PASS_IDLE = "pass_idle"
+    """`when no LTM has a message to multicast, the token continues to circulate`: not at once."""
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+
+    token: Token | None
+    visit: int
+    told: tuple[int, ...]
+    last_id: int
+    waiting: tuple[tuple[int, bytes], ...]
+    own: tuple[int, ...]
+    early: tuple[Update, ...]
+    status: int
+    ids: tuple[int, ...]
+    stable: int
+    timers: tuple[tuple[Timer, float, int], ...]
+    outputs: tuple[Send[Message], ...]
+    deliveries: tuple[Delivery, ...]
+    violations: tuple[tuple[Violation, int], ...]
+
+
 class Core(TimedCore[Message, Timer]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self,
-        me: int,
-        members: int,
-        *,
-        visit_max: int = VISIT_MAX,
-        unstable_max: int = 2 * VISIT_MAX,
-        pending_max: int = PENDING_MAX,
-        rest_ms: float = 5.0,
-        tracer: Tracer = NULL_TRACER,
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
         """The token is at process 0, and no number was given.
 
@@ -92,11 +128,12 @@ class Core(TimedCore[Message, Timer]):
             ValueError: a maximum or `rest_ms` is not positive.
         """
         super().__init__(me, members, tracer)
-        limits = {"visit_max": visit_max, "unstable_max": unstable_max, "pending_max": pending_max}
-        for name, limit in limits.items():
+        for name in ("visit_max", "unstable_max", "pending_max"):
+            limit = getattr(settings, name)
             if limit < 1:
                 raise ValueError(f"{name} is {limit}; a member that may send nothing orders nothing")
-        self._visit_max, self._unstable_max, self._pending_max = visit_max, unstable_max, pending_max
+        self._visit_max, self._unstable_max = settings.visit_max, settings.unstable_max
+        self._pending_max = settings.pending_max
         self._token = Token(0, (0,) * members) if me == 0 else None
         self._visit = 0
         self._told = (0,) * members
@@ -108,7 +145,7 @@ class Core(TimedCore[Message, Timer]):
         self._ids = [0] * members
         self._stable = 0
         self._deliveries: list[Delivery] = []
-        self._deadlines = Deadlines({Timer.PASS_IDLE: rest_ms}, 1)
+        self._deadlines = Deadlines({Timer.PASS_IDLE: settings.rest_ms}, 1)
 
     def start(self, now: float) -> None:
         """Take part: who has the token lets it rest."""
