@@ -85,14 +85,14 @@ class IViewChange(ViewChange):
                 self.stay_outside(p, decided.members)
 
     def has_else(self, p: Process) -> bool:
-        """Step 6 says what p does when it is not in TL: it does not."""
+        """Step 6 has an `else` for p: as printed it has none."""
         return False
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """What p does when it is not in TL."""
+        """The `else` of step 6, where there is one."""
 
     def end_outside(self, p: Process) -> None:
-        """P has gone through the steps, and is external."""
+        """P is external now; a bound forgets what nobody will look at."""
 
     def may_return(self, q: Process, p: Process) -> bool:
         """Q is up, not in TL_i, and has sent its ack."""

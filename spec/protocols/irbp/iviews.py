@@ -79,7 +79,7 @@ class GoOnOutside(IViewChange):
     """Printed: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`, and no `else`."""
 
     def has_else(self, p: Process) -> bool:
-        """It does."""
+        """It has one."""
         return True
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:

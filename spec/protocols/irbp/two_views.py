@@ -148,7 +148,7 @@ class TwoViews(IViewChange):
             self.phase[p] = Phase.changing
 
     def may_await(self, p: Process, heard: Set[Process], kind: Kind) -> bool:
-        """P has answered that call, stands in its step 2, and so have all that it has heard."""
+        """P stands in step 2 after that call, and all that it has heard have answered the call."""
         return (
             kind in self.begun[p]
             and kind not in self.awaited[p]
