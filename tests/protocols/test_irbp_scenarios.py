@@ -43,6 +43,37 @@ def test_after_a_temporary_partition_the_process_that_was_cut_off_kills_itself()
     assert [len(members) for members in state["listed"]] == [3, 2]
 
 
+HURRIED = (
+    "suspect(p0, p1)",
+    "call(p0, p1)",
+    "report(p0)",
+    "report(p1)",
+    "report(p2)",
+    "propose(p0, {p0, p2})",
+    "propose(p1, {p0, p1, p2})",
+    "decide(p1)",
+    "adopt(p0)",
+    "install(p0)",
+)
+"""P0 has installed the next list while p2 still waits for the reports."""
+
+
+def test_the_report_of_a_process_that_has_gone_on_is_still_read() -> None:
+    after = (*HURRIED, "propose(p2, {p0, p1, p2})", "adopt(p2)", "install(p2)")
+    state = run(after, processes=3, messages=1, highest=3, crashes=0, false_suspicions=1)
+    assert state["version"] == (2, 1, 2)
+
+
+def test_who_still_waits_for_reports_adopts_no_decision() -> None:
+    with pytest.raises(LookupError, match=r"adopt\(p2\), is not enabled"):
+        run((*HURRIED, "adopt(p2)"), processes=3, messages=1, highest=3, crashes=0, false_suspicions=1)
+
+
+def test_nothing_is_decided_before_a_majority_has_proposed() -> None:
+    with pytest.raises(LookupError, match=r"decide\(p0\), is not enabled"):
+        run((*HURRIED[:6], "decide(p0)"), processes=3, messages=1, highest=3, crashes=0, false_suspicions=1)
+
+
 def test_a_run_that_the_repairs_exclude_is_refused() -> None:
     with pytest.raises(LookupError, match=r"receive_late\(p2, m0\), is not enabled"):
         run((*SIMPLE_CRASH[:7], "receive_late(p2, m0)"), processes=3, messages=2, highest=4, crashes=1)
