@@ -13,6 +13,7 @@ import contextlib
 import itertools
 import operator
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from antiphon.model.bounds import INTERRUPTED, Enough
 from antiphon.model.engines.interface import (
@@ -109,7 +110,7 @@ class Judge:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if kind is PropertyKind.WITNESS:
             try:
-                return self._verdict(name, kind, Outcome.UNKNOWN, self._unreached())
+                return self._verdict(name, kind, Outcome.UNKNOWN, self._unreached)
             except Enough as enough:
                 return self._verdict(name, kind, Outcome.UNKNOWN, f"{NOT_REACHED}, perhaps: {enough}")
         return self._never_broken(name, kind)
@@ -120,8 +121,9 @@ class Judge:
             return self._verdict(name, kind, Outcome.UNKNOWN, NO_STEP)
         return self._verdict(name, kind, Outcome.HOLDS)
 
+    @cached_property
     def _unreached(self) -> str:
-        """Why a witness is unknown where all states were seen."""
+        """The reason for which a witness is unknown where all states were seen; the same for each of them."""
         held = self._whole.budget_limited(faults=True) if self._whole is not None else None
         if held is None or not any(held):
             return "not reachable: everything else holds vacuously"
