@@ -73,16 +73,35 @@ def held_back_among(
         return None
     if len(list(itertools.islice(_steps(program, None, chosen, faults=faults), MOST_STEPS + 1))) > MOST_STEPS:
         return make.TRUE
-    parts: list[Expression] = []
-    free, bound = _only_guards(unlimited), _only_guards(program)
-    for step in _steps(program, most, chosen, faults=faults):
-        with making:
-            possible = ground(free, step.action, step.arguments).enabled
-            actual = ground(bound, step.action, step.arguments).enabled
-            if possible is not actual:
-                parts.append(make.conjunction(possible, make.negation(actual)))
+    holders = _holders(program, unlimited)
+    found = map(holders.of, _steps(program, most, chosen, faults=faults))
+    parts = [part for part in found if part is not None]
     with making:
         return make.disjunction(*parts) if parts else None
+
+
+class _Holders:
+    """The condition under which only a spent budget keeps a step back, for each step of a program.
+
+    It is grounded once: a report asks of the same steps with faults and without.
+    """
+
+    def __init__(self, program: Program, unlimited: Program) -> None:
+        self._free, self._bound = _only_guards(unlimited), _only_guards(program)
+        self._known: dict[Step, Expression | None] = {}
+
+    def of(self, step: Step) -> Expression | None:
+        """The condition; None if no budget has a say."""
+        if step not in self._known:
+            with making:
+                possible = ground(self._free, step.action, step.arguments).enabled
+                actual = ground(self._bound, step.action, step.arguments).enabled
+                held = None if possible is actual else make.conjunction(possible, make.negation(actual))
+            self._known[step] = held
+        return self._known[step]
+
+
+_holders = lru_cache(maxsize=4)(_Holders)
 
 
 def held_back_within(

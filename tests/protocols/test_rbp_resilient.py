@@ -143,7 +143,7 @@ def test_one_repair_is_about_what_is_only_late() -> None:
     is missed.
     """
     assert set(REPAIRS) - set(NEEDED) == {"stable_bound"}
-    printed = report(LOSSY, "stable_bound")
+    printed = report(LOSSY, "stable_bound", properties=("DeliveredAtTheBound", "AllDelivered"))
     assert printed["DeliveredAtTheBound"].outcome is Outcome.UNKNOWN
     assert printed["AllDelivered"].outcome is Outcome.HOLDS
     assert report(TWO)["DeliveredAtTheBound"].outcome is Outcome.HOLDS
@@ -155,16 +155,19 @@ def test_the_run_of_the_old_token_is_one_of_its_nesting() -> None:
     """
     suspected = {**RING, "passes": 1, "suspicions": 1}
     for nesting, numbers in (("figure 16", Outcome.VIOLATED), ("else", Outcome.HOLDS)):
-        seen = report({**suspected, "nesting": nesting}, "leave_after_reformation")
+        both = ("UniqueNumbers", "HolderHasAll")
+        seen = report({**suspected, "nesting": nesting}, "leave_after_reformation", properties=both)
         assert seen["UniqueNumbers"].outcome is numbers
         assert seen["HolderHasAll"].outcome is Outcome.VIOLATED
 
 
+@pytest.mark.deep
 def test_a_token_that_came_after_a_gap_is_dropped_if_nothing_follows_the_loop() -> None:
     """Claim RBP-46: number 2, with the token, comes before number 1, which closes the gap."""
     unwatched = {**RING, "crashes": 1, "brief": False, "passive": False}
-    assert report(unwatched)["GoesOnOrNoticed"].outcome is Outcome.HOLDS
-    trace = report({**unwatched, "nesting": "else"})["GoesOnOrNoticed"].trace
+    asked = ("GoesOnOrNoticed",)
+    assert report(unwatched, properties=asked)["GoesOnOrNoticed"].outcome is Outcome.HOLDS
+    trace = report({**unwatched, "nesting": "else"}, properties=asked)["GoesOnOrNoticed"].trace
     assert trace is not None
     assert [step.arguments[0].number for step in history(trace, Process(2))] == [2, 1]
     assert [step.action for step in trace.steps if step.action in ("lose", "crash")] == ["crash"]
@@ -176,7 +179,7 @@ def test_a_token_that_came_after_a_gap_is_dropped_if_nothing_follows_the_loop() 
 def test_nothing_may_leave_the_queues_before_it_is_stable(property: str, length: int) -> None:
     """Lines 77-78 beside the `if` of line 75: what all should deliver is gone."""
     few: dict[str, Any] = {**CALM, "passes": 2, "patient": False}
-    assert report(few)[property].outcome is Outcome.HOLDS
+    assert report(few, properties=(property,))[property].outcome is Outcome.HOLDS
     beside = program(RbpResilientChecked, repairs="all", **few, removing="all")
     broken = check(beside, properties=(property,))[property]
     assert (broken.outcome, broken.trace and len(broken.trace)) == (Outcome.VIOLATED, length)
@@ -215,8 +218,8 @@ def test_the_sequencer_cannot_tell_the_three_failures_of_the_next_one_apart() ->
     """Barchet-Estefanel 2002, section 3.2.1 b: it failed before it accepted the token, after it, or not at
     all (figures 18 and 19).
     """
-    seen = report(FAILED)
     names = ("NextFailedBefore", "NextFailedAfter", "NextSilent")
+    seen = report(FAILED, properties=names)
     traces = [trace for trace in (seen[name].trace for name in names) if trace is not None]
     assert len(traces) == len(names)
     first, second, third = (history(trace, Process(0)) for trace in traces)

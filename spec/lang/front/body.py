@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from antiphon.spec.lang import ir, types
@@ -201,7 +202,13 @@ def path_of(
                 return all(_is_number(side) or walk(side) for side in (left, right))
         return False
 
-    return (ast.unparse(node), frozenset(variables), frozenset(names)) if walk(node) else None
+    return (_text(node), frozenset(variables), frozenset(names)) if walk(node) else None
+
+
+@lru_cache(maxsize=16_384)
+def _text(node: ast.expr) -> str:
+    """The text of an expression; one that several variants of a specification have is written once."""
+    return ast.unparse(node)
 
 
 def _is_number(node: ast.expr) -> bool:

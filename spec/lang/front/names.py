@@ -5,8 +5,10 @@ comprehensions.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
     """The local names of a function apart from its parameters, and its parameters."""
     found = {

@@ -65,7 +65,7 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
     if type(node) in REFUSED:
         raise body.error(node, *REFUSED[type(node)])
     value = _value(body, node, wanted, stored)
-    fact_path = path_of(body, node)
+    fact_path = path_of(body, node) if body.facts else None
     if fact_path is not None and fact_path[0] in body.facts:
         fact = body.facts[fact_path[0]]
         narrow = ir.Present(type=surface(fact.type), value=value.node, at=body.at(node))
@@ -78,7 +78,7 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
 
 def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
     """The value, of an integer with the lower bound that tests have shown."""
-    path = path_of(body, node, integer=True) if is_integer(value.type) else None
+    path = path_of(body, node, integer=True) if body.facts and is_integer(value.type) else None
     fact = body.facts.get(at_least(path[0])) if path is not None else None
     if fact is None or fact.low is None or (value.least is not None and value.least >= fact.low):
         return value
@@ -87,7 +87,7 @@ def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
 
 def read_plain(body: Body, node: ast.expr) -> Value:
     """The value of a path as declared, without what tests have shown of it; others as `read`."""
-    if path_of(body, node) is None:
+    if not body.facts or path_of(body, node) is None:
         return read(body, node)
     return _bounded(body, node, _value(body, node, None, stored=False))
 
