@@ -67,8 +67,7 @@ def _check(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
 ) -> Check:
     """With all repairs but these."""
-    deep = of is not _CRASHED or bool(without)
-    return Check(TwoViewsChecked, property, outcome, "all", without, of, length, deep, long_for_z3=True)
+    return Check(TwoViewsChecked, property, outcome, "all", without, of, length, deep=True, long_for_z3=True)
 
 
 def _text(section: str, quotation: str) -> Source:

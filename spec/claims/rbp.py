@@ -402,7 +402,7 @@ RBP: tuple[Claim, ...] = (
         "It must: if the waits of lines 34-49 block reception, the ACK or body that would end them is "
         "never received, and the group stands still.",
         (
-            _check("Validity", "violated", **_THREE, waiting="blocking", length=3),
+            replace(_check("Validity", "violated", **_THREE, waiting="blocking", length=3), long_for_z3=True),
             _check("Validity", "holds", **_THREE),
         ),
     ),
@@ -555,7 +555,7 @@ RBP: tuple[Claim, ...] = (
         "Line 15 waits for an ACK of four fields, and lines 9 and 48 send three: the procedure never "
         "returns, and sends its message for ever.",
         (
-            _check("Returns", "violated", "await_three_fields", **_TWO, length=1),
+            replace(_check("Returns", "violated", "await_three_fields", **_TWO, length=1), long_for_z3=True),
             _check("Returns", "holds", **_TWO),
             _check("Returns", "holds", **_THREE),
         ),

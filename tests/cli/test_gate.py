@@ -165,7 +165,7 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> None:
     asked = [row.arguments for row in gate.deep_rows()]
     assert {words[-1] for words in asked if words[:3] == ("claims", "--deep", "--fresh")} == set(families())
-    assert {words[-1] for words in asked if words[1] == "--minimal"} >= {
+    assert {words[-1] for words in asked if words[1:2] == ("--minimal",)} >= {
         "rbc",
         "msq",
         "rbp",
@@ -176,6 +176,7 @@ def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> Non
     }
     assert {words[-1] for words in asked if words[1:3] == ("--mutants", "--deep")} == set(families())
     assert len([words for words in asked if "z3" in words]) == 2
+    assert ("refine",) in asked
     long = {
         claim.id
         for claim in all_claims()
