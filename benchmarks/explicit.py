@@ -37,8 +37,8 @@ from rich.table import Table
 from antiphon.conformance.exports import find_tools, seen_members
 from antiphon.model.bounds import Bounds, resident_mb
 from antiphon.model.engines import StorageOptions
-from antiphon.model.engines.native import space, store
-from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.engines.native.compiler.kernel import kernel_of
+from antiphon.model.engines.native.driver import space, store
 from antiphon.model.explore import check
 from antiphon.model.export import promela as exported
 from antiphon.model.properties import kinds_of

@@ -46,7 +46,7 @@ from antiphon.conformance.spark.states.running import NARROW
 from antiphon.model import explore
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import StorageOptions
-from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.engines.native.compiler.kernel import kernel_of
 from antiphon.spec.catalogue import ENTRIES
 from antiphon.spec.claims.claim import Check
 from antiphon.spec.lang import Program

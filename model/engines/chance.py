@@ -8,7 +8,7 @@ has its draw divided by w.
 In a swarm each walk draws which faults may happen at all, and a weight for each action: walks that differ in
 kind find what walks of one kind all miss (Groce, Zhang, Eide, Chen, Regehr, "Swarm testing", ISSTA 2012).
 
-`native/walks.py` computes the same in machine code, with these constants.
+`native/kernels/walks.py` computes the same in machine code, with these constants.
 """
 
 from __future__ import annotations

@@ -111,10 +111,10 @@ def open_space(
         raise SpecError("fingerprints are kept instead of states", instead="whole states or fingerprints")
     if engine in (Engine.GENERATED, Engine.REFERENCE):
         return TransitionSpace(transitions_by(program, engine))
-    from antiphon.model.engines.native.reduction import (
+    from antiphon.model.engines.native.compiler.reduction import (
         Reduction,
     )  # here, because loading LLVM takes longer than most checks
-    from antiphon.model.engines.native.space import NativeSpace
+    from antiphon.model.engines.native.driver.space import NativeSpace
 
     return NativeSpace(
         program,

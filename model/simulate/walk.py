@@ -43,7 +43,7 @@ from antiphon.spec.lang import Machine, Program, SpecError, State, Step
 from antiphon.spec.lang.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from antiphon.model.engines.native.walker import NativeWalker, Noted
+    from antiphon.model.engines.native.driver.walker import NativeWalker, Noted
 
 ENGINE = "simulate"
 MANY_STEPS = 100_000
@@ -176,7 +176,7 @@ class _Watch:
 
 def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
     """All walks by machine code. What is found is told under one lock; the code runs without it."""
-    from antiphon.model.engines.native.space import default_threads
+    from antiphon.model.engines.native.driver.space import default_threads
 
     lock, failures = threading.Lock(), list[BaseException]()
     walkers = [tally.native() for _ in range(threads or default_threads())]
@@ -374,8 +374,8 @@ class _Tally:
 
     def native(self) -> NativeWalker:
         """What takes walks by machine code."""
-        from antiphon.model.engines.native import walks
-        from antiphon.model.engines.native.walker import NativeWalker
+        from antiphon.model.engines.native.driver.walker import NativeWalker
+        from antiphon.model.engines.native.kernels import walks
 
         roles = {
             PropertyKind.INVARIANT: walks.INVARIANT,

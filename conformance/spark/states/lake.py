@@ -35,7 +35,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from antiphon.conformance.spark.pipeline.errors import InputError
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 
 SCHEMA = "antiphon.states"
 VERSION = 1

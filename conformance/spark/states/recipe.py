@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import antiphon
 from antiphon.conformance.spark.pipeline.errors import InputError
-from antiphon.model.engines.native.batcher import Batcher
+from antiphon.model.engines.native.driver.batcher import Batcher
 from antiphon.spec.lang import Program
 from antiphon.spec.lang import program as bind
 from antiphon.spec.lang.spec import Spec

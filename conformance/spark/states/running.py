@@ -35,7 +35,7 @@ from antiphon.conformance.spark.states.tasks import (
     pieces,
     take_in,
 )
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 
 NARROW: Final = 1_500_000
 """A level of fewer states is expanded here: on two cores that takes no longer than a job of Spark."""

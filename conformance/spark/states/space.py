@@ -30,7 +30,7 @@ from antiphon.conformance.spark.states.tasks import (
     take_in,
 )
 from antiphon.model.engines.interface import NO_PARENT, Block, Decision, Finding, Position, PredicateError
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import InternalError, PropertyKind
 from antiphon.spec.lang import Program, State

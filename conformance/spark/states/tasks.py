@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from antiphon.conformance.spark.states.lake import GROUP, Lake, Run
 from antiphon.conformance.spark.states.recipe import Recipe, batcher_of
-from antiphon.model.engines.native import batches
-from antiphon.model.engines.native.batcher import Batcher, Successors, Words
-from antiphon.model.engines.native.runtime import BROKEN_SHIFT, WRONG
+from antiphon.model.engines.native.driver.batcher import Batcher, Successors, Words
+from antiphon.model.engines.native.kernels import batches
+from antiphon.model.engines.native.kernels.runtime import BROKEN_SHIFT, WRONG
 
 QUIET, ERROR, CANNOT = "!quiet", "!error", "!cannot say "
 TOGETHER = 1 << 19

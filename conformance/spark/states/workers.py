@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from antiphon.conformance.spark.states.recipe import Recipe, batcher_of
 from antiphon.conformance.spark.states.tasks import Choice, Piece, Told, Work, blocks, choose, expand, take_in
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 
 BLOCKS = "partition int, told binary"
 TOLD = "told binary"

@@ -2,7 +2,7 @@
 around them.
 """
 
-from antiphon.model.engines.native.kernel import Kernel, kernel_of
-from antiphon.model.engines.native.space import NativeSpace
+from antiphon.model.engines.native.compiler.kernel import Kernel, kernel_of
+from antiphon.model.engines.native.driver.space import NativeSpace
 
 __all__ = ["Kernel", "NativeSpace", "kernel_of"]

@@ -34,7 +34,7 @@ class OrbitTransitions:
         Raises:
             SpecError: the program has no symmetric set, or too many orders of their members.
         """
-        from antiphon.model.engines.native.symmetry import (
+        from antiphon.model.engines.native.compiler.symmetry import (
             exchange_step,
             exchanges,
             rounds,

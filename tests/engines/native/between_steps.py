@@ -8,8 +8,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from antiphon.model.engines.native.kernel import assemble
-from antiphon.model.engines.native.lower import DECLARATIONS, lower
+from antiphon.model.engines.native.compiler.kernel import assemble
+from antiphon.model.engines.native.compiler.lower import DECLARATIONS, lower
 
 
 class BetweenSteps:

@@ -20,7 +20,9 @@ from antiphon.conformance.compare.suites import check_engine
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import Engine, open_space, transitions_of
 from antiphon.model.engines.interface import NO_PARENT, StateSpace
-from antiphon.model.engines.native import NativeSpace, fields, store
+from antiphon.model.engines.native import NativeSpace
+from antiphon.model.engines.native.driver import store
+from antiphon.model.engines.native.kernels import fields
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import layout

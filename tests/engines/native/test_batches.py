@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import antiphon
-from antiphon.model.engines.native.batcher import Batcher, Words
+from antiphon.model.engines.native.driver.batcher import Batcher, Words
 from antiphon.spec.lang import Program
 
 PROGRAMS = {

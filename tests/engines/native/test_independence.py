@@ -14,9 +14,10 @@ from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import Engine, open_space, transitions_of
-from antiphon.model.engines.native import NativeSpace, sleep, store
-from antiphon.model.engines.native.enumeration import plan_actions
-from antiphon.model.engines.native.independence import footprints, independent
+from antiphon.model.engines.native import NativeSpace
+from antiphon.model.engines.native.compiler.enumeration import plan_actions
+from antiphon.model.engines.native.compiler.independence import footprints, independent
+from antiphon.model.engines.native.driver import sleep, store
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import flatten, ground, layout
 from antiphon.model.ground.codes import Codes

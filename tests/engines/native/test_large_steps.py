@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.engines.native.summary import summary
 
-from antiphon.model.engines.native import enumeration, kernel_of
-from antiphon.model.engines.native.enumeration import plan_actions
-from antiphon.model.engines.native.kernel import steps_texts
+from antiphon.model.engines.native import kernel_of
+from antiphon.model.engines.native.compiler import enumeration
+from antiphon.model.engines.native.compiler.enumeration import plan_actions
+from antiphon.model.engines.native.compiler.kernel import steps_texts
 from antiphon.model.explore import check
 from antiphon.model.ground import LargeStep, ground, layout, make
 from antiphon.model.ground.intern import forget

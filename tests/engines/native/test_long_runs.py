@@ -14,7 +14,7 @@ import pytest
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import Refused, StorageOptions
-from antiphon.model.engines.native import checkpoint
+from antiphon.model.engines.native.driver import checkpoint
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.examples.two_phase import TwoPhase
@@ -27,10 +27,10 @@ from pathlib import Path
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import StorageOptions
 from antiphon.model.explore import check
-from antiphon.model.engines.native import checkpoint
+from antiphon.model.engines.native.driver import checkpoint
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program
-from antiphon.model.engines.native.space import NativeSpace
+from antiphon.model.engines.native.driver.space import NativeSpace
 checkpoint.SECONDS = 0.0
 begun = Path(sys.argv[1], checkpoint.NAME).exists()
 def pause(_):

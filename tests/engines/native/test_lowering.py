@@ -12,10 +12,10 @@ import pytest
 from tests.engines.native.random_steps import SLOTS, StepMaker, taken
 from tests.ground.random_expressions import random_state
 
-from antiphon.model.engines.native import steps as lowering
-from antiphon.model.engines.native.expressions import Value, Writer
-from antiphon.model.engines.native.kernel import assemble
-from antiphon.model.engines.native.lower import DECLARATIONS
+from antiphon.model.engines.native.compiler import steps as lowering
+from antiphon.model.engines.native.compiler.expressions import Value, Writer
+from antiphon.model.engines.native.compiler.kernel import assemble
+from antiphon.model.engines.native.compiler.lower import DECLARATIONS
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Operator
 from antiphon.model.ground.words import WordPacking
 

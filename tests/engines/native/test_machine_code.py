@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 from tests.engines.native.between_steps import BetweenSteps
 
-from antiphon.model.engines.native import NativeSpace, fields, kernel_of, runtime
-from antiphon.model.engines.native import kernel as native
-from antiphon.model.engines.native.lower import lower
-from antiphon.model.engines.native.memory import PAGE, Area
-from antiphon.model.engines.native.store import Store
+from antiphon.model.engines.native import NativeSpace, kernel_of
+from antiphon.model.engines.native.compiler import kernel as native
+from antiphon.model.engines.native.compiler.lower import lower
+from antiphon.model.engines.native.driver.memory import PAGE, Area
+from antiphon.model.engines.native.driver.store import Store
+from antiphon.model.engines.native.kernels import fields, runtime
 from antiphon.model.explore.checking import collision_probability
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import program

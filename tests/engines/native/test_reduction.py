@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 
 from antiphon.model.engines import StorageOptions
-from antiphon.model.engines.native.reduction import WHOLE, Reduction
+from antiphon.model.engines.native.compiler.reduction import WHOLE, Reduction
 from antiphon.model.explore import check
 from antiphon.model.ground import layout
 from antiphon.model.ground.words import WordPacking

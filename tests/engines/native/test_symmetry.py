@@ -11,7 +11,7 @@ import pytest
 
 from antiphon.model.engines import StorageOptions
 from antiphon.model.engines.native import NativeSpace
-from antiphon.model.engines.native.symmetry import (
+from antiphon.model.engines.native.compiler.symmetry import (
     Exchange,
     columns,
     exchanged_state,

@@ -18,8 +18,10 @@ from tests.engines.native.summary import summary
 
 from antiphon.model.bounds import Bounds, Progress
 from antiphon.model.engines import Engine, Refused, StorageOptions, open_space
-from antiphon.model.engines.native import NativeSpace, checkpoint, fields, kernel_of, nodes, store, tree
-from antiphon.model.engines.native.store import Store
+from antiphon.model.engines.native import NativeSpace, kernel_of
+from antiphon.model.engines.native.driver import checkpoint, nodes, store
+from antiphon.model.engines.native.driver.store import Store
+from antiphon.model.engines.native.kernels import fields, tree
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.programs import specification

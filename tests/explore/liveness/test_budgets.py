@@ -15,7 +15,7 @@ from tests.lang.random_specs import program_of, random_states
 
 from antiphon.model.engines import Engine, open_space
 from antiphon.model.engines.native import NativeSpace
-from antiphon.model.engines.native import space as native_space
+from antiphon.model.engines.native.driver import space as native_space
 from antiphon.model.engines.python.source import compile_functions, predicate_source
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search

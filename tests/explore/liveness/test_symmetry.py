@@ -13,7 +13,7 @@ from tests.explore.liveness.specs import Lock
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import StorageOptions
 from antiphon.model.engines.choice import Engine, transitions_by
-from antiphon.model.engines.native.symmetry import exchanged_state, exchanges
+from antiphon.model.engines.native.compiler.symmetry import exchanged_state, exchanges
 from antiphon.model.engines.python.orbits import OrbitTransitions
 from antiphon.model.explore import check, liveness
 from antiphon.model.verdict import Outcome

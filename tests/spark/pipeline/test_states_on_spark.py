@@ -21,7 +21,7 @@ from antiphon.conformance.spark.states import checking
 from antiphon.conformance.spark.states.checking import check_on_spark
 from antiphon.conformance.spark.states.lake import Content, Lake, LakeError, held
 from antiphon.model.bounds import Bounds
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 from antiphon.model.explore import check
 from antiphon.model.verdict import Report
 from antiphon.spec.catalogue import ENTRIES

@@ -14,7 +14,7 @@ from antiphon.conformance.spark.pipeline.errors import InputError
 from antiphon.conformance.spark.states.checking import check_on_spark
 from antiphon.conformance.spark.states.lake import Lake, LakeError, held
 from antiphon.model.bounds import Bounds, StopReason
-from antiphon.model.engines.native.batcher import Words
+from antiphon.model.engines.native.driver.batcher import Words
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import Program

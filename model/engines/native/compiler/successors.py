@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from antiphon.model.engines.native.enumeration import (
+from antiphon.model.engines.native.compiler.enumeration import (
     ActionPlan,
     Branch,
     Loop,
@@ -24,9 +24,15 @@ from antiphon.model.engines.native.enumeration import (
     Variant,
     without_guards,
 )
-from antiphon.model.engines.native.expressions import Writer
-from antiphon.model.engines.native.specialise import has_nodes, inputs_among, inputs_of, reached, roots_of
-from antiphon.model.engines.native.steps import StepWriter, is_false
+from antiphon.model.engines.native.compiler.expressions import Writer
+from antiphon.model.engines.native.compiler.specialise import (
+    has_nodes,
+    inputs_among,
+    inputs_of,
+    reached,
+    roots_of,
+)
+from antiphon.model.engines.native.compiler.steps import StepWriter, is_false
 from antiphon.model.ground.footprint import conjuncts
 from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
 from antiphon.model.ground.words import WORD, WordPacking

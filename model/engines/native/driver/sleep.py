@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from antiphon.model.engines.native.independence import independent
-from antiphon.model.engines.native.kernel import Kernel
-from antiphon.model.engines.native.memory import Area
+from antiphon.model.engines.native.compiler.independence import independent
+from antiphon.model.engines.native.compiler.kernel import Kernel
+from antiphon.model.engines.native.driver.memory import Area
 from antiphon.model.ground.words import WORD
 
 COMPARED, COMPARED_AGAIN = 1 << 12, 8

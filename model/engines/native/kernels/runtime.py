@@ -38,8 +38,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native import edges, orbits, tree
-from antiphon.model.engines.native.fields import (
+from antiphon.model.engines.native.kernels import edges, orbits, tree
+from antiphon.model.engines.native.kernels.fields import (
     ASK_COUNT,
     ASLEEP,
     BUFFER,

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from antiphon.model.engines.interface import NO_PARENT
-from antiphon.model.engines.native import fields
-from antiphon.model.engines.native.kernel import (
+from antiphon.model.engines.native.compiler.kernel import (
     Kernel,
     Native,
     parents_every,
@@ -31,12 +30,13 @@ from antiphon.model.engines.native.kernel import (
     seen_words,
     slot_bytes,
 )
-from antiphon.model.engines.native.memory import Area
-from antiphon.model.engines.native.nodes import NODE_BYTES, Nodes
-from antiphon.model.engines.native.pipeline import BUFFERS, Pipeline
-from antiphon.model.engines.native.runtime import SIFTED_TOGETHER
-from antiphon.model.engines.native.sleep import SleepSets
-from antiphon.model.engines.native.symmetry import exchanges, orders, rounds
+from antiphon.model.engines.native.compiler.symmetry import exchanges, orders, rounds
+from antiphon.model.engines.native.driver.memory import Area
+from antiphon.model.engines.native.driver.nodes import NODE_BYTES, Nodes
+from antiphon.model.engines.native.driver.pipeline import BUFFERS, Pipeline
+from antiphon.model.engines.native.driver.sleep import SleepSets
+from antiphon.model.engines.native.kernels import fields
+from antiphon.model.engines.native.kernels.runtime import SIFTED_TOGETHER
 from antiphon.spec.lang.watch import working
 
 MOST_STATES = (1 << 31) - 2

@@ -19,8 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from antiphon.model.engines.native.reduction import WHOLE, Reduction
-from antiphon.model.engines.native.specialise import (
+from antiphon.model.engines.native.compiler.reduction import WHOLE, Reduction
+from antiphon.model.engines.native.compiler.specialise import (
     Substitution,
     inputs_of,
     reached,
@@ -28,7 +28,7 @@ from antiphon.model.engines.native.specialise import (
     roots_of,
     size_of,
 )
-from antiphon.model.engines.native.steps import is_false
+from antiphon.model.engines.native.compiler.steps import is_false
 from antiphon.model.ground import Evaluator, LargeStep, ground, make
 from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.footprint import conjuncts

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native.fields import EXCHANGES, FIRSTS, ORDERS, ROUND, SCRATCH
+from antiphon.model.engines.native.kernels.fields import EXCHANGES, FIRSTS, ORDERS, ROUND, SCRATCH
 
 W: int
 COLUMNS: bool

@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 
 from antiphon.model.engines.interface import Position, Refused
-from antiphon.model.engines.native.kernel import key_of
-from antiphon.model.engines.native.store import Store
+from antiphon.model.engines.native.compiler.kernel import key_of
+from antiphon.model.engines.native.driver.store import Store
 
 NAME = "checkpoint.json"
 SCHEMA = "antiphon.checkpoint"

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from antiphon.model.engines.native.specialise import reached
+from antiphon.model.engines.native.compiler.specialise import reached
 from antiphon.model.ground import ground, ground_predicate, layout
 from antiphon.model.ground.form import Expression, GroundStep, Operator
 from antiphon.spec.lang import Program

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from antiphon.model.engines.native import batches, fields
-from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.engines.native.compiler.kernel import kernel_of
+from antiphon.model.engines.native.kernels import batches, fields
 from antiphon.model.ground import flatten, unflatten
 from antiphon.spec.lang import Program, State, Step
 

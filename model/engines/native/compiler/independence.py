@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from antiphon.model.engines.native.enumeration import ActionPlan, Branch, Variant
+from antiphon.model.engines.native.compiler.enumeration import ActionPlan, Branch, Variant
 from antiphon.model.ground import Evaluator
 from antiphon.model.ground.form import Bits, Expression, Number, Operator
 from antiphon.model.ground.words import WORD, WordPacking

@@ -22,13 +22,13 @@ from antiphon.model.engines.interface import (
     Position,
     PredicateError,
 )
-from antiphon.model.engines.native import fields
-from antiphon.model.engines.native.checkpoint import Checkpoint, Content
-from antiphon.model.engines.native.kernel import filling, kernel_of
-from antiphon.model.engines.native.memory import Area
-from antiphon.model.engines.native.nodes import NODE_BYTES
-from antiphon.model.engines.native.reduction import WHOLE, Reduction
-from antiphon.model.engines.native.store import Store
+from antiphon.model.engines.native.compiler.kernel import filling, kernel_of
+from antiphon.model.engines.native.compiler.reduction import WHOLE, Reduction
+from antiphon.model.engines.native.driver.checkpoint import Checkpoint, Content
+from antiphon.model.engines.native.driver.memory import Area
+from antiphon.model.engines.native.driver.nodes import NODE_BYTES
+from antiphon.model.engines.native.driver.store import Store
+from antiphon.model.engines.native.kernels import fields
 from antiphon.model.ground import flatten, layout, unflatten
 from antiphon.model.ground.budgets import held_back_within
 from antiphon.model.ground.shape import Raw

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from antiphon.model.engines.native.expressions import Writer
+from antiphon.model.engines.native.compiler.expressions import Writer
 from antiphon.model.ground.footprint import conjuncts, split
 from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Number, Operator
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking

@@ -30,7 +30,7 @@ from functools import partial, reduce
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from antiphon.model.engines.native.fields import (
+from antiphon.model.engines.native.kernels.fields import (
     ASK_COUNT,
     ASKS,
     NODE_COUNT,

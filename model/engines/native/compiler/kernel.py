@@ -25,14 +25,14 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from antiphon.model.cache import Cache
-from antiphon.model.engines.native import batches, fields, runtime, tree, walks
-from antiphon.model.engines.native.enumeration import plan_actions
-from antiphon.model.engines.native.independence import footprints
-from antiphon.model.engines.native.lower import DECLARATIONS, lower
-from antiphon.model.engines.native.reduction import WHOLE, Reduction
-from antiphon.model.engines.native.steps import StepWriter, number_function, predicate_function
-from antiphon.model.engines.native.successors import SleepSet, Successors
-from antiphon.model.engines.native.symmetry import columns, comparisons, exchange_step, exchanges
+from antiphon.model.engines.native.compiler.enumeration import plan_actions
+from antiphon.model.engines.native.compiler.independence import footprints
+from antiphon.model.engines.native.compiler.lower import DECLARATIONS, lower
+from antiphon.model.engines.native.compiler.reduction import WHOLE, Reduction
+from antiphon.model.engines.native.compiler.steps import StepWriter, number_function, predicate_function
+from antiphon.model.engines.native.compiler.successors import SleepSet, Successors
+from antiphon.model.engines.native.compiler.symmetry import columns, comparisons, exchange_step, exchanges
+from antiphon.model.engines.native.kernels import batches, fields, runtime, tree, walks
 from antiphon.model.ground import ground_predicate, layout, make
 from antiphon.model.ground.codes import Codes
 from antiphon.model.ground.form import Expression
@@ -588,8 +588,8 @@ def _digest(*parts: str) -> str:
 @cache
 def _translator() -> str:
     """A digest of the sources that turn a program into code."""
-    here = Path(__file__).parent
-    files = sorted([*here.glob("*.py"), *(here.parents[1] / "ground").glob("*.py")])
+    here = Path(__file__).parents[1]
+    files = sorted([*here.rglob("*.py"), *(here.parents[1] / "ground").glob("*.py")])
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from antiphon.model.engines.native import tree
-from antiphon.model.engines.native.memory import Area
+from antiphon.model.engines.native.driver.memory import Area
+from antiphon.model.engines.native.kernels import tree
 
 MOST_NODES = (1 << 31) - 4
 FIRST_SLOTS = 1 << 16

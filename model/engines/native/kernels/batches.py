@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from antiphon.model.engines.native.runtime import BROKEN_SHIFT, WRONG, hash_row, same
+from antiphon.model.engines.native.kernels.runtime import BROKEN_SHIFT, WRONG, hash_row, same
 
 STATES, BUFFER, SET, SLOTS, PARTS, CAPACITY, MOST, USED, SIFTED = range(9)
 """Fields: addresses of the rows to expand, of the rows in the set, and of its slots; how many slots there are

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from antiphon.model.engines.chance import Chance
-from antiphon.model.engines.native import fields, walks
-from antiphon.model.engines.native.kernel import kernel_of
+from antiphon.model.engines.native.compiler.kernel import kernel_of
+from antiphon.model.engines.native.kernels import fields, walks
 from antiphon.model.ground import flatten, unflatten
 from antiphon.spec.lang import Program, State
 
