@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from antiphon.model.ground import make
 from antiphon.model.ground.form import Bits, Boolean, Expression, Operator, Sort
-from antiphon.model.ground.walk import operands_first
+from antiphon.model.ground.walk import fold, parts
 
 MOST_VALUES = 4_096
 """So many values of one number are listed; beyond that only its interval is known."""
@@ -40,9 +40,7 @@ class Estimate:
 
     def __call__(self, root: Expression) -> Values:
         """The values that the expression may have."""
-        for node in operands_first(root, self._known):
-            self._known[node] = self._make(node)
-        return self._known[root]
+        return fold(root, self._known, self._make, parts)
 
     def certain(self, node: Expression) -> int | None:
         """The only value that a boolean or number can have, if there is only one."""

@@ -27,7 +27,7 @@ from antiphon.model.export.promela_text import Field, Fields, Numbering, Writer
 from antiphon.model.export.stated import stated
 from antiphon.model.ground import ground_initial, ground_predicate, layout, make
 from antiphon.model.ground.form import Bits, Check, Expression, GroundStep, Operator
-from antiphon.model.ground.walk import operands_first
+from antiphon.model.ground.walk import fold, parts
 from antiphon.spec.lang import Program, SpecError, Step
 
 LARGEST_CONDITION = 1_500
@@ -326,9 +326,12 @@ def _ordered(wanted: dict[str, tuple[str, str]], writer: Writer) -> list[str]:
 def _is_large(condition: Expression) -> bool:
     """Whether a condition, written as a tree, has more nodes than fit in a line."""
     sizes: dict[Expression, int] = {}
-    for node in operands_first(condition, sizes):
-        sizes[node] = 1 + sum(sizes[part] for part in node.operands)
-    return sizes[condition] > LARGEST_CONDITION
+
+
+    def size(node: Expression) -> int:
+        return 1 + sum(sizes[part] for part in node.operands)
+
+    return fold(condition, sizes, size, parts) > LARGEST_CONDITION
 
 
 def _kept(variables: Sequence[Field]) -> list[str]:

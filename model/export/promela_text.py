@@ -18,7 +18,7 @@ from antiphon.model.export.estimate import Estimate, Values
 from antiphon.model.export.promela_words import is_reserved
 from antiphon.model.export.spelling import Spelling
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator, SlotInfo
-from antiphon.model.ground.walk import operands_first, uses
+from antiphon.model.ground.walk import fold, uses
 from antiphon.spec.lang import SpecError
 
 WORD = 31
@@ -138,9 +138,7 @@ class Writer:
 
     def words(self, root: Expression) -> tuple[str, ...]:
         """The text of an expression; of a bit set one text a word."""
-        for node in operands_first(root, self._texts, self._needed):
-            self._texts[node] = self._kept(node, self._write(node))
-        return self._texts[root]
+        return fold(root, self._texts, lambda node: self._kept(node, self._write(node)), self._needed)
 
     def keep(self, text: str) -> str:
         """A scratch variable with this value."""

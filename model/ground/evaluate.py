@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.model.ground.form import Bits, Break, Check, Expression, GroundStep, Operator, Sort
-from antiphon.model.ground.walk import operands_first
+from antiphon.model.ground.walk import fold, parts
 from antiphon.spec.lang import types
 
 Raw = int | bool
@@ -52,9 +52,7 @@ class Evaluator:
 
     def __call__(self, expression: Expression) -> Raw:
         """The value: bool, int, or the bits of a set."""
-        for node in operands_first(expression, self._values):
-            self._values[node] = self._compute(node)
-        return self._values[expression]
+        return fold(expression, self._values, self._compute, parts)
 
     def _compute(self, node: Expression) -> Raw:
         match node.operator:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
 from antiphon.model.ground.packing import Packing
+from antiphon.model.ground.walk import fold, parts, reachable
 
 TRUE = Expression(Operator.CONSTANT, Boolean(), (), True)
 FALSE = Expression(Operator.CONSTANT, Boolean(), (), False)
@@ -37,28 +38,20 @@ class Update:
 
 
 class Reads:
-    """Which slots expressions read, as masks with a bit a slot; found once for each expression, which must be
-    kept by somebody else.
-    """
+    """The slots that expressions read, as masks with a bit a slot; found once for each expression."""
 
     def __init__(self) -> None:
-        self._masks: dict[int, int] = {}
+        self._masks: dict[Expression, int] = {}
 
     def of(self, node: Expression) -> int:
-        """The slots that the value depends on; expressions are deeper than Python may call itself."""
-        masks, todo = self._masks, [node]
-        while todo:
-            each = todo[-1]
-            if id(each) in masks:
-                todo.pop()
-            elif missing := [operand for operand in each.operands if id(operand) not in masks]:
-                todo += missing
-            else:
-                mask = 1 << each.value if each.operator is Operator.SLOT else 0
-                for operand in each.operands:
-                    mask |= masks[id(operand)]
-                masks[id(each)] = mask
-        return masks[id(node)]
+        """The slots that the value depends on."""
+        return fold(node, self._masks, self._mask, parts)
+
+    def _mask(self, node: Expression) -> int:
+        mask = 1 << node.value if node.operator is Operator.SLOT else 0
+        for operand in node.operands:
+            mask |= self._masks[operand]
+        return mask
 
 
 def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
@@ -76,19 +69,15 @@ def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
 def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
     """The bits that the values of these expressions depend on, as a mask over the packed state."""
     mask = 0
-    seen: set[int] = set()
-    todo = list(expressions)
-    while todo:
-        node = todo.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if node.operator is Operator.SLOT:
-            mask |= packing.places[node.value].mask
-        elif (bits := _some_bits(node, packing)) is not None:
-            mask |= bits
-        else:
-            todo.extend(node.operands)
+
+    def below(node: Expression) -> tuple[Expression, ...]:
+        nonlocal mask
+        bits = _some_bits(node, packing)
+        mask |= bits or 0
+        return node.operands if bits is None else ()
+
+    for _ in reachable(expressions, below):
+        pass
     return mask
 
 
@@ -111,6 +100,9 @@ def conjuncts(node: Expression) -> tuple[Expression, ...]:
 
 
 def _some_bits(node: Expression, packing: Packing) -> int | None:
+    """The bits that a node reads, where they are not those of all its operands."""
+    if node.operator is Operator.SLOT:
+        return packing.places[node.value].mask
     if (bit := member_test(node, packing)) is not None:
         return bit
     if node.operator is Operator.INTERSECTION:
@@ -140,7 +132,7 @@ class _Split:
 
     def __init__(self, slot: int, reads: Reads) -> None:
         self.slot = slot
-        self._parts: dict[int, tuple[Expression, Expression] | None] = {}
+        self._parts: dict[Expression, tuple[Expression, Expression] | None] = {}
         self._reads = reads
 
     def reads(self, node: Expression) -> bool:
@@ -149,16 +141,7 @@ class _Split:
 
     def parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         """(keep, add) for a value of the slot, or None when the old value does more than stay."""
-        todo = [node]
-        while todo:
-            each = todo[-1]
-            if id(each) in self._parts:
-                todo.pop()
-            elif missing := [inner for inner in self._values(each) if id(inner) not in self._parts]:
-                todo += missing
-            else:
-                self._parts[id(each)] = self._make_parts(each)
-        return self._parts[id(node)]
+        return fold(node, self._parts, self._make_parts, self._values)
 
     def _values(self, node: Expression) -> tuple[Expression, ...]:
         """The values of the slot of which a value is made."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from antiphon.model.ground.walk import fold, reachable
 from antiphon.spec.lang.watch import working
 
 TRUE = 1
@@ -131,77 +132,50 @@ class Circuit:
 
     def support(self, literals: Iterable[int]) -> set[int]:
         """The variables that `literals` are made of."""
-        found: set[int] = set()
-        seen: set[int] = set()
-        pending = [abs(literal) for literal in literals]
-        while pending:
-            node = pending.pop()
-            if node in seen or node == TRUE:
-                continue
-            seen.add(node)
-            inner = self._operands[node]
-            if inner:
-                pending.extend(abs(item) for item in inner)
-            else:
-                found.add(node)
-        return found
+        nodes = reachable(map(abs, literals), self._below)
+        return {node for node in nodes if node != TRUE and not self._operands[node]}
 
     def polarity(self, literal: int) -> dict[int, int]:
         """How each variable of `literal` occurs: 1 positively only, 2 negatively only, 3 both."""
         found: dict[int, int] = {}
-        seen: set[int] = set()
-        pending = [literal]
-        while pending:
-            item = pending.pop()
-            if item in seen or abs(item) == TRUE:
-                continue
-            seen.add(item)
-            inner = self._operands[abs(item)]
-            if inner:
-                pending.extend(inner if item > 0 else [-operand for operand in inner])
-            else:
+        for item in reachable([literal], self._signed):
+            if abs(item) != TRUE and not self._operands[abs(item)]:
                 found[abs(item)] = found.get(abs(item), 0) | (1 if item > 0 else 2)
         return found
+
+    def _below(self, node: int) -> list[int]:
+        """The nodes of the operands of a node."""
+        return [abs(item) for item in self._operands[node]]
+
+    def _signed(self, literal: int) -> list[int]:
+        """The operands of a literal, each negated where the literal is."""
+        return [operand if literal > 0 else -operand for operand in self._operands[abs(literal)]]
 
     def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:
         """The value of `literal` when `leaf` gives the values of variables.
 
         `memo` keeps the values of nodes under the same `leaf`.
         """
-        pending = [abs(literal)]
-        while pending:
-            node = pending[-1]
+
+        def value(node: int) -> bool:
             inner = self._operands[node]
-            if node in memo:
-                pending.pop()
-            elif not inner:
-                memo[node] = node == TRUE or leaf(node)
-            elif unknown := [abs(item) for item in inner if abs(item) not in memo]:
-                pending.extend(unknown)
-            else:
-                memo[node] = all(memo[abs(item)] == (item > 0) for item in inner)
-        return memo[abs(literal)] == (literal > 0)
+            if not inner:
+                return node == TRUE or leaf(node)
+            return all(memo[abs(item)] == (item > 0) for item in inner)
+
+        return fold(abs(literal), memo, value, self._below) == (literal > 0)
 
     def substitute(self, literal: int, values: Mapping[int, int], memo: dict[int, int]) -> int:
         """`literal` with the literals of `values`, by node, in place of variables.
 
         `memo` keeps what is known under the same `values`.
         """
-        pending = [abs(literal)]
-        while pending:
-            node = pending[-1]
-            if node in memo:
-                pending.pop()
-                continue
+
+        def replaced(node: int) -> int:
             inner = self._operands[node]
             if not inner:
-                memo[node] = TRUE if node == TRUE else values.get(node, node)
-                pending.pop()
-                continue
-            unknown = [abs(item) for item in inner if abs(item) not in memo]
-            if unknown:
-                pending.extend(unknown)
-                continue
-            memo[node] = self.conjunction([memo[item] if item > 0 else -memo[-item] for item in inner])
-            pending.pop()
-        return memo[literal] if literal > 0 else -memo[-literal]
+                return TRUE if node == TRUE else values.get(node, node)
+            return self.conjunction([memo[item] if item > 0 else -memo[-item] for item in inner])
+
+        made = fold(abs(literal), memo, replaced, self._below)
+        return made if literal > 0 else -made

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from antiphon.model.ground.bits import members
 from antiphon.model.ground.form import Bits, Boolean, Expression, Layout, Number, Operator, Sort
+from antiphon.model.ground.walk import fold, parts
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 
 Cases = dict[int, int]
@@ -120,7 +121,7 @@ class Translator:
 
     def __init__(self, circuit: Circuit, slots: Sequence[Value], inputs: Sequence[Value] = ()) -> None:
         self.circuit, self.slots, self.inputs = circuit, slots, inputs
-        self._memo: dict[int, tuple[Expression, Value]] = {}
+        self._memo: dict[Expression, Value] = {}
 
     def boolean(self, expression: Expression) -> int:
         """The literal of a boolean expression."""
@@ -131,20 +132,10 @@ class Translator:
 
     def value(self, expression: Expression) -> Value:
         """The value of an expression of any sort."""
-        pending = [expression]
-        while pending:
-            node = pending[-1]
-            if id(node) in self._memo:
-                pending.pop()
-                continue
-            unknown = [operand for operand in node.operands if id(operand) not in self._memo]
-            if unknown:
-                pending.extend(unknown)
-                continue
-            operands = [self._memo[id(operand)][1] for operand in node.operands]
-            self._memo[id(node)] = (node, OPERATORS[node.operator](self, node, operands))
-            pending.pop()
-        return self._memo[id(expression)][1]
+        return fold(expression, self._memo, self._made, parts)
+
+    def _made(self, node: Expression) -> Value:
+        return OPERATORS[node.operator](self, node, [self._memo[operand] for operand in node.operands])
 
     # Numbers and sets ---------------------------------------------------------------------------------------
 

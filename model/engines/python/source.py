@@ -25,7 +25,7 @@ from types import CodeType
 from antiphon.model.ground.footprint import Update, conjuncts, member_test
 from antiphon.model.ground.form import Bits, Boolean, Check, Expression, GroundStep, Number, Operator
 from antiphon.model.ground.packing import Packing
-from antiphon.model.ground.walk import operands_first, uses
+from antiphon.model.ground.walk import fold, uses
 from antiphon.spec.lang.watch import working
 
 INLINE_LENGTH = 300
@@ -49,9 +49,7 @@ class Writer:
 
     def text(self, root: Expression) -> str:
         """The value of an expression as an operand: a name, a number, or something in parentheses."""
-        for node in operands_first(root, self._texts, self._needed):
-            self._texts[node] = self._named(node, self._write(node))
-        return self._texts[root]
+        return fold(root, self._texts, lambda node: self._named(node, self._write(node)), self._needed)
 
     def raw(self, node: Expression, slot: int) -> str:
         """The bits that stand for this value of the slot, in place."""

@@ -41,8 +41,8 @@ from antiphon.model.ground.form import (
     Number,
     Operator,
 )
+from antiphon.model.ground.walk import fold
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking
-from antiphon.spec.lang.watch import working
 
 Value = tuple[str, ...]
 """The operands of a value: one, or for a wide set one a word."""
@@ -126,25 +126,7 @@ class Writer:
 
     def __call__(self, root: Expression) -> Value:
         """The operands of an expression; what it needs is written first."""
-        values = self._values
-        found = values.get(root)
-        if found is not None:
-            return found
-        todo = [root]
-        while todo:
-            node = todo[-1]
-            if node in values:
-                todo.pop()
-                continue
-            waiting = len(todo)
-            for part in self._needed(node):
-                if part not in values:
-                    todo.append(part)
-            if len(todo) == waiting:
-                todo.pop()
-                working("compiling")
-                values[node] = self._write(node)
-        return values[root]
+        return fold(root, self._values, self._write, self._needed)
 
     def one(self, expression: Expression) -> str:
         """The operand of a boolean, a number or a narrow set."""

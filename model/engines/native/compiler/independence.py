@@ -21,6 +21,7 @@ import numpy.typing as npt
 from antiphon.model.engines.native.compiler.enumeration import ActionPlan, Branch, Variant
 from antiphon.model.ground import Evaluator
 from antiphon.model.ground.form import Bits, Expression, Number, Operator
+from antiphon.model.ground.walk import fold, parts
 from antiphon.model.ground.words import WORD, WordPacking
 
 MOST_NUMBERS = 1 << 10
@@ -107,17 +108,7 @@ class _Look:
         return (1 << rank & self.all(slot)) << self.first(slot) if rank >= 0 else 0
 
     def __call__(self, root: Expression) -> _Seen:
-        seen = self._seen
-        if root not in seen:
-            todo = [root]
-            while todo:
-                node = todo[-1]
-                missing = [part for part in node.operands if part not in seen]
-                if missing:
-                    todo += missing
-                else:
-                    seen[todo.pop()] = self._of(node)
-        return seen[root]
+        return fold(root, self._seen, self._of, parts)
 
     def _of(self, node: Expression) -> _Seen:
         if node.operator is Operator.SLOT:

@@ -6,6 +6,7 @@ This file knows nothing of LLVM.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from operator import is_
@@ -39,6 +40,7 @@ from antiphon.model.ground.form import (
     GroundStep,
     Operator,
 )
+from antiphon.model.ground.walk import parts, reachable
 
 _MAKERS: dict[Operator, Callable[..., Expression]] = {
     NOT: make.negation, AND: make.conjunction, OR: make.disjunction, CHOOSE: make.choose,
@@ -170,26 +172,12 @@ def size_of(step: GroundStep) -> int:
 
 def reached(roots: list[Expression]) -> set[Expression]:
     """All nodes below these."""
-    seen: set[Expression] = set()
-    todo = list(roots)
-    while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            todo.extend(node.operands)
-    return seen
+    return set(reachable(roots, parts))
 
 
 def has_nodes(root: Expression, many: int) -> bool:
     """Whether there are at least so many nodes below this one, itself included."""
-    seen: set[Expression] = set()
-    todo = [root]
-    while todo and len(seen) < many:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            todo.extend(node.operands)
-    return len(seen) >= many
+    return sum(1 for _ in itertools.islice(reachable([root], parts), many)) >= many
 
 
 def inputs_of(*roots: Expression) -> frozenset[int]:

@@ -35,6 +35,7 @@ from antiphon.model.engines.native.compiler.specialise import (
 from antiphon.model.engines.native.compiler.steps import StepWriter, is_false
 from antiphon.model.ground.footprint import conjuncts
 from antiphon.model.ground.form import Boolean, Expression, GroundStep, Operator
+from antiphon.model.ground.walk import reachable
 from antiphon.model.ground.words import WORD, WordPacking
 
 HOISTED_NODES = 2
@@ -370,17 +371,8 @@ class Successors:
         """
         if self._hoisted.isdisjoint(nodes):
             return []
-        found: dict[Expression, None] = {}
-        seen: set[Expression] = set()
-        todo = list(roots)
-        while todo:
-            node = todo.pop()
-            if node in self._hoisted:
-                found[node] = None
-            elif node not in seen:
-                seen.add(node)
-                todo.extend(node.operands)
-        return list(found)
+        outer = reachable(roots, lambda node: () if node in self._hoisted else node.operands)
+        return [node for node in outer if node in self._hoisted]
 
     def _step(
         self, plan: ActionPlan, branch: Branch, variant: Variant
