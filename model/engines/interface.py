@@ -93,19 +93,25 @@ Executable = tuple[list[tuple[int, int]], list[tuple[int, tuple[str, ...]]]]
 with these."""
 
 
-class StateSpace(Protocol):
-    """The reachable states of one program, as far as they were asked for."""
+class Expandable(Protocol):
+    """Numbered states that are found block by block: all that a breadth-first walk needs."""
 
-    engine: str
-    """The name of the engine, for provenance."""
-    block: int
-    """How many states to expand in one call: enough to be fast, few enough to stop in time."""
+    @property
+    def block(self) -> int:
+        """How many states to expand in one call: enough to be fast, few enough to stop in time."""
 
     def __len__(self) -> int:
         """How many states are known."""
 
     def expand(self, first: int, last: int) -> Block:
         """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
+
+
+class StateSpace(Expandable, Protocol):
+    """The reachable states of one program, as far as they were asked for."""
+
+    engine: str
+    """The name of the engine, for provenance."""
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
         """For the states first..last - 1 in order: (state, predicate, value) for values that are False

@@ -27,6 +27,7 @@ from antiphon.model.bounds import (
 )
 from antiphon.model.engines.interface import (
     NO_PARENT,
+    Expandable,
     Finding,
     LevelSpace,
     Position,
@@ -79,7 +80,7 @@ class Explorer:
 
     def __init__(
         self,
-        space: StateSpace,
+        space: Expandable,
         visitor: Visitor,
         bounds: Bounds = UNBOUNDED,
         progress: Callable[[Progress], None] | None = None,

@@ -17,10 +17,10 @@ This file knows no protocol; the binding does.
 from __future__ import annotations
 
 import random
-import time
 from array import array
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from antiphon.conformance.compare.bindings import Binding, Refused
 from antiphon.conformance.compare.bindings.guarded import BindingError, chance, equal
@@ -36,14 +36,14 @@ from antiphon.conformance.compare.lockstep.comparison import (
 )
 from antiphon.conformance.compare.lockstep.local import FIELD, FIELD_BITS, LocalSteps
 from antiphon.conformance.compare.lockstep.report import LockstepReport, unwalked
-from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
+from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Enough, Stop, StopReason
 from antiphon.model.engines import transitions_of
+from antiphon.model.engines.interface import NO_PARENT, Block
+from antiphon.model.explore.explorer import Explorer, Visitor
 from antiphon.model.limits import within
 from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised
 from antiphon.spec.lang.watch import unwatched, working
-
-NO_PARENT = 0xFFFFFFFF
 
 BLOCK = 2_048
 """Pairs between two reports of progress."""
@@ -77,18 +77,27 @@ def lockstep(
     `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
     called with pairs, transitions and queue length now and then.
     """
-    began = time.perf_counter()
-    with chance(seed), within(bounds):
+    with chance(seed), within(bounds) as limits:
         try:
-            walk = _Walk(binding, machine, seed, began)
+            walk = _Walk(binding, machine, seed, bounds, max_transitions, progress)
         except Enough as enough:
-            return unwalked(binding, seed, time.perf_counter() - began, enough.stop)
-        return walk.run(bounds, max_transitions, sample, progress)
+            return unwalked(binding, seed, limits.elapsed(), enough.stop)
+        return replace(walk.run(sample), seconds=limits.elapsed())
 
 
 class _Walk:
-    def __init__(self, binding: Binding, machine: Machine | None, seed: int, began: float) -> None:
-        self.began = began
+    """The pairs as a space that `Explorer` walks."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        machine: Machine | None,
+        seed: int,
+        bounds: Bounds,
+        most: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.bounds, self.most = bounds, most
         self.comparison = Comparison(binding, machine)
         self.binding = self.comparison.binding
         self.edges = transitions_of(self.binding.program, machine)
@@ -101,17 +110,25 @@ class _Walk:
         self.further: set[tuple[int, int]] = set()
         self.repeats: set[int] = set()
         self.transitions = self.compared = self.repeated = 0
-        self.level_end = self.done = 0
+        self.explorer = Explorer(
+            self,
+            _EndsAtBounds(self),
+            replace(bounds, states=None),
+            None if progress is None else lambda at: progress(at.states, at.transitions, at.queue),
+        )
         self.stopped: Stop | None = None
 
-    def run(self, bounds: Bounds, most: int | None, sample: int, progress: Progress | None) -> LockstepReport:
+    def run(self, sample: int) -> LockstepReport:
         """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
         replayed, difference = 0, None
         try:
             difference = self._begin()
             if difference is None:
-                self._levels(bounds, most, progress)
-                replayed, difference = self._replay_sample(min(sample, self.done))
+                self.explorer.run()
+                self.stopped = self.explorer.stopped
+                if self.stopped is INTERRUPTED:
+                    raise KeyboardInterrupt
+                replayed, difference = self._replay_sample(min(sample, self.explorer.expanded))
         except _Found as found:
             with unwatched():
                 difference = self._explain(found)
@@ -123,28 +140,25 @@ class _Walk:
             self.stopped = Stop(StopReason.ERROR, f"an error of the specification ({error})")
         return self._report(replayed, difference)
 
-    def _levels(self, bounds: Bounds, most: int | None, progress: Progress | None) -> None:
-        """Walk the pairs, level after level and in blocks, until a bound is reached; `stopped` says which."""
-        depth = -1
-        while self.done < len(self.states):
-            if self.done >= self.level_end:
-                self.level_end, depth = len(self.states), depth + 1
-            elapsed = time.perf_counter() - self.began
-            self.stopped = bounds.too_deep(depth) or bounds.reached(len(self.first), elapsed)
-            if most is not None and self.transitions >= most:
-                self.stopped = self.stopped or Stop(
-                    StopReason.TRANSITIONS, f"the bound of {most:,} transitions"
-                )
-            if self.stopped is not None:
-                return
-            block = BLOCK if most is None else min(BLOCK, 1 + (most - self.transitions) // 64)
-            if bounds.states is not None:
-                block = min(block, 1 + (bounds.states - len(self.first)) // 16)
-            last = min(self.done + block, self.level_end)
-            self._walk(self.done, last)
-            self.done = last
-            if progress is not None:
-                progress(len(self.states), self.transitions, len(self.states) - self.done)
+    def __len__(self) -> int:
+        """How many pairs are known."""
+        return len(self.states)
+
+    @property
+    def block(self) -> int:
+        """How many pairs to walk at a time: fewer as a bound comes near."""
+        size = BLOCK if self.most is None else min(BLOCK, 1 + (self.most - self.transitions) // 64)
+        limit = self.bounds.states
+        return max(1, size if limit is None else min(size, 1 + (limit - len(self.first)) // 16))
+
+    def enough(self) -> Stop | None:
+        """A bound of states, which are fewer than pairs, or of transitions, while there are pairs left."""
+        if self.explorer.expanded == len(self):
+            return None
+        reached = Bounds(states=self.bounds.states).reached(len(self.first), 0.0)
+        if reached is None and self.most is not None and self.transitions >= self.most:
+            return Stop(StopReason.TRANSITIONS, f"the bound of {self.most:,} transitions")
+        return reached
 
     def _report(self, replayed: int, difference: Difference | None) -> LockstepReport:
         fired: Counter[str] = Counter()
@@ -153,8 +167,8 @@ class _Walk:
         return LockstepReport(
             program=self.binding.program, transitions=self.transitions, states=len(self.first),
             pairs=len(self.states),
-            complete=self.done == len(self.states) and self.stopped is None and difference is None,
-            seconds=time.perf_counter() - self.began,
+            complete=self.explorer.complete and self.stopped is None and difference is None,
+            seconds=0.0,
             replayed=replayed,
             seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
             executed=self.locals.executed,
@@ -195,6 +209,12 @@ class _Walk:
         self.via.append(number)
 
     # The loop -----------------------------------------------------------------------------------------------
+
+    def expand(self, first: int, last: int) -> Block:
+        """Take all steps of the pairs first..last - 1."""
+        before = self.transitions
+        self._walk(first, last)
+        return Block(self.transitions - before)
 
     def _walk(self, begin: int, end: int) -> None:
         """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on
@@ -294,7 +314,7 @@ class _Walk:
 
         A walk that had no time for all of them is not complete.
         """
-        for number, position in enumerate(self.random.sample(range(self.done), count), 1):
+        for number, position in enumerate(self.random.sample(range(self.explorer.expanded), count), 1):
             if self.stopped is None:
                 working("running sampled paths again", large=True)
             before = self.binding.restores
@@ -314,7 +334,7 @@ class _Walk:
         shorter.
         """
         if found.number is not None:
-            for position in range(found.position, self.level_end):
+            for position in range(found.position, self.explorer.position.level_end):
                 if self._offers_differ(position):
                     found = _Found(position, None)
                     break
@@ -339,6 +359,17 @@ class _Walk:
             path.append(self.edges.step(self.via[position]))
             position = self.parents[position]
         return self.edges.unpack(self.states[position]), path[::-1]
+
+
+class _EndsAtBounds(Visitor):
+    """Ends a walk at a bound that the pairs themselves do not tell."""
+
+    def __init__(self, walk: _Walk) -> None:
+        self._walk = walk
+
+    def enough(self) -> Stop | None:
+        """The bound that is reached."""
+        return self._walk.enough()
 
 
 class _Found(Exception):

@@ -13,6 +13,7 @@ from antiphon.conformance.compare.bindings.rbp import RbpBinding
 from antiphon.conformance.compare.lockstep import Comparison, lockstep, walk
 from antiphon.conformance.compare.suites import check_binding
 from antiphon.conformance.report import diagram, text_diagram
+from antiphon.model import limits
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines import compiled_machine, transitions_of
 from antiphon.model.verdict import Outcome
@@ -229,7 +230,7 @@ def test_the_seconds_include_what_is_compiled_first(flood: Any, monkeypatch: pyt
         now[0] += 100
         return Comparison(*given)
 
-    monkeypatch.setattr(walk, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(walk, "Comparison", compiled)
     assert lockstep(flood).seconds == 100
     assert lockstep(flood, bounds=Bounds(seconds=50)).outcome is Outcome.UNKNOWN
