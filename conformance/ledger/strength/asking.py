@@ -29,6 +29,7 @@ This file knows which classes are a protocol's text, and nothing of any protocol
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -53,6 +54,7 @@ from antiphon.conformance.ledger.strength.results import (
     UnnoticedGuard,
 )
 from antiphon.conformance.ledger.strength.tally import (
+    MOST_PROGRAMS,
     breaking_names,
     settled_by,
     stuttering,
@@ -164,17 +166,19 @@ def strength(
 
 
 def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan], team: Team) -> GuardTally:
-    """Ask every guard of the family's literal files until a check notices: briefly in each program, then
-    further in the family's own.
+    """Ask every guard of the family's literal files until a check notices, in `MOST_PROGRAMS` programs, those
+    with the most checks first: briefly in each, then further in the family's own.
     """
     family = claims[0].protocol
-    for plan in (*own, *guests):
+    everybody = sorted((*own, *guests), key=lambda plan: (plan.is_guest, -len(plan.checks)))
+    own = [plan for plan in everybody if not plan.is_guest]
+    asked_in: Counter[str] = Counter()
+    for plan in everybody:
+        found = (item for item in guards_of(plan.program) if home_of(item.owner.__module__) in (family, ""))
         plan.guards = {
-            guard_of(item): item
-            for item in guards_of(plan.program)
-            if home_of(item.owner.__module__) in (family, "")
+            name: item for item in found if asked_in[name := guard_of(item)] < MOST_PROGRAMS
         }
-    everybody = (*own, *guests)
+        asked_in.update(plan.guards.keys())
     for plans, briefly in ((everybody, True), (own, False)):
         for some in rounds(plans):
             settled = {name for plan in everybody for name in plan.noticed_guards()}

@@ -5,8 +5,8 @@
 2. A file is *literal* as far as its classes stand in a specification with no variant switched on: no repair,
    reading or planted fault, and nothing that surrounds, bounds or judges the protocol.
 3. A file is asked about in one family: the one of which most checks that hold have it as a part.
-4. Each guard is asked in one program after the other until a check breaks: briefly in all of them, then
-   further, and in programs of other families. Each of these steps ends for each program after
+4. Each guard is asked in one program after the other until a check breaks, in six at most: briefly in all of
+   them, then further, and in programs of other families. Each of these steps ends for each program after
    `GUARD_SECONDS` of processor time. What no check noticed is told, with the number of programs in which it
    was asked to the end.
 
