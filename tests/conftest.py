@@ -58,6 +58,11 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors, since some tests wait: for clocks, processes or Java."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """What was loaded and collected stays to the end, and programs make many objects that live: nobody looks
     for cycles among them more than now and then.

@@ -274,7 +274,7 @@ DTP_BOUNDS: tuple[Claim, ...] = (
         "is not modelled: that n - 1 NULLs take (n - 1) T and their delays is arithmetic.",
         (
             _all("StableAfterNulls", _SI3CE, deep=True),
-            _all("AllStable", _SI3CE, length=12, deep=True),
+            _all("AllStable", _SI3CE, length=11, deep=True),
             _all("StableAfterNulls", _with(_SI3CE, processes=2)),
             _fails("StableAfterNulls", _with(_SI3CE, losses=1, senders=1), 12),
         ),

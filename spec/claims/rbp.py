@@ -185,7 +185,7 @@ RBP: tuple[Claim, ...] = (
         "in. (ACKs with a wrong number of fields are RBP-44, where line 15 awaits four, and RBP-45, where "
         "lines 11, 22 and 61 of figure 25 send three of four.)",
         (
-            _check("UniformAgreement", "violated", "handled_replies", **_THREE, length=10),
+            _long_for_z3(_check("UniformAgreement", "violated", "handled_replies", **_THREE, length=10)),
             _check("UniformAgreement", "holds", **_THREE),
         ),
         defect="text",
@@ -209,7 +209,7 @@ RBP: tuple[Claim, ...] = (
         "and two processes deliver in different orders. The idea, to compare numbers, is right: the repair "
         "compares the highest number that is known.",
         (
-            _check("OneHolder", "violated", "old_token", **_SAFE, length=10),
+            _long_for_z3(_check("OneHolder", "violated", "old_token", **_SAFE, length=10)),
             _long_for_z3(
                 _check(
                     "UniqueNumbers",
@@ -402,7 +402,7 @@ RBP: tuple[Claim, ...] = (
         "It must: if the waits of lines 34-49 block reception, the ACK or body that would end them is "
         "never received, and the group stands still.",
         (
-            replace(_check("Validity", "violated", **_THREE, waiting="blocking", length=3), long_for_z3=True),
+            _long_for_z3(_check("Validity", "violated", **_THREE, waiting="blocking", length=3)),
             _check("Validity", "holds", **_THREE),
         ),
     ),
@@ -555,7 +555,7 @@ RBP: tuple[Claim, ...] = (
         "Line 15 waits for an ACK of four fields, and lines 9 and 48 send three: the procedure never "
         "returns, and sends its message for ever.",
         (
-            replace(_check("Returns", "violated", "await_three_fields", **_TWO, length=1), long_for_z3=True),
+            _long_for_z3(_check("Returns", "violated", "await_three_fields", **_TWO, length=1)),
             _check("Returns", "holds", **_TWO),
             _check("Returns", "holds", **_THREE),
         ),

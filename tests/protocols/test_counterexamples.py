@@ -140,7 +140,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "repaired" in metafunc.fixturenames:
         every = metafunc.config.getoption("--hypothesis-profile", None) == "deep"
         quick = [name for name in REPAIRED if not RUNS[name].deep]
-        metafunc.parametrize("repaired", REPAIRED if every else quick[::5])
+        metafunc.parametrize("repaired", REPAIRED if every else quick[::10])
 
 
 def test_the_shortest_counterexample_is_the_recorded_run(

@@ -71,6 +71,7 @@ def test_what_the_pages_do_on_spark(
     capsys.readouterr()
 
 
+@pytest.mark.deep
 def test_what_the_page_on_watching_does(
     write_run: Callable[[Path, str], None],
     master: str,

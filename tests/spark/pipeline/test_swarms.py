@@ -35,6 +35,7 @@ def without_times(report: SwarmReport) -> SwarmReport:
     return dataclasses.replace(report, seconds=0.0, processor_ns=0)
 
 
+@pytest.mark.deep
 def test_seeds_show_the_same_in_one_process_and_on_spark(alone: SwarmReport, master: str) -> None:
     """Verdicts, statistics and coverage; what fails first comes with its schedule, so it is made as short."""
     there = swarm("total", runs=RUNS, seed=SEED, settings=FAULTY, master=master)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from pyarrow.parquet import read_table
@@ -180,6 +181,7 @@ def compare(lake: Path, root: Path, master: str, told: Told, promise: Sequence[s
     return set(found)
 
 
+@pytest.mark.deep
 @ONE
 @given(
     st.lists(histories(), min_size=90, max_size=90),
