@@ -41,7 +41,7 @@ VIEWS = ("ref", "vsc", "pbk", "irb", "rmp", "def")
 COMPARISONS = "x"
 """The family that asks again what others ask, mostly the RBP report: with that it shares explorations."""
 
-LONG_FOR_Z3 = ("RBP-04", "RBP-06", "RBP-37", "RBP-38")
+LONG_FOR_Z3 = ("RBP-04", "RBP-05", "RBP-06", "RBP-17", "RBP-37", "RBP-38", "RBP-44")
 """Claims of theirs with a counterexample that Z3 finds only after minutes."""
 
 LONG_TO_REFINE = ("chandra-toueg", "irbp")
