@@ -42,7 +42,7 @@ COMPARISONS = "x"
 """The family that asks again what others ask, mostly the RBP report: with that it shares explorations."""
 
 LONG_FOR_Z3 = ("RBP-04", "RBP-05", "RBP-06", "RBP-17", "RBP-37", "RBP-38", "RBP-44")
-"""Claims of theirs with a counterexample that Z3 finds only after minutes."""
+"""Claims of theirs with a counterexample for which Z3 needs long: from some seconds up to a minute."""
 
 LONG_TO_REFINE = ("chandra-toueg", "horus-flush", "horus-flush-total", "irbp", "rbp-resilient")
 """Protocols whose refinements take longest: together four times as long as all others."""

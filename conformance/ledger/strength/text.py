@@ -58,7 +58,7 @@ How to read it:
 - *Guards* of literal files (what the documents print, without repairs, readings and faults) are all asked, whatever the sample is: each conjunct of a
   `require`, of an `if`, of a helper that is a boolean, of a guard on the actor or a constraint is left out, and asked for the other way round. Each is asked
   in one program after the other until a check breaks, in six at most, those with the most checks first: briefly, then further, within 60 seconds a program
-  and step. A file is asked about in the family
+  and step; where a row names more than six, its section is of a time when all were asked. A file is asked about in the family
   most of whose checks have it as a part. Those that no check that holds notices are listed with the place of the document that the method names; that a
   recorded counterexample gets longer or goes away is not asked, nor are deep checks where the section leaves them out. *The same*: the
   states and the steps are the same, wherever that was compared. *To the end*: in so many of the family's programs that have the guard all states were
