@@ -222,6 +222,14 @@ def test_an_exemption_of_nothing_is_an_error(flood: Any, monkeypatch: pytest.Mon
         Comparison(flood)
 
 
+def test_a_bound_that_is_reached_with_the_last_pair_leaves_nothing_out() -> None:
+    binding = binding_of("rbp", **SMALL)
+    whole = lockstep(binding)
+    exact = lockstep(binding, max_transitions=whole.transitions)
+    assert (exact.complete, exact.transitions, exact.stopped) == (True, whole.transitions, None)
+    assert not lockstep(binding, max_transitions=whole.transitions // 2).complete
+
+
 def test_the_seconds_include_what_is_compiled_first(flood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands still, but for what compiling is said to take."""
     now = [0.0]
