@@ -121,8 +121,8 @@ def verify(
 
     Args:
         path: logs, as `ingest` takes them: the directory of a run, or of runs; or a lake (`antiphon ingest`).
-        promise: what the system promises, of `antiphon.conformance.judge.history.PROMISES`: "total-order",
-            "virtual-synchrony", "consensus" and others.
+        promise: what the system promises, of `antiphon.conformance.judge.history.promised_words()`:
+            "total-order", "virtual-synchrony", "consensus" and others.
         master: Spark's master, to judge there whatever the size. Where Spark judges without one, it is on the
             session of this process, else on all cores of this machine.
 

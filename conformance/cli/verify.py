@@ -10,7 +10,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.judge.history import PROMISES, TOTAL_ORDER
+from antiphon.conformance.judge.history import TOTAL_ORDER, promised_words
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 
@@ -18,7 +18,7 @@ Promise = Annotated[
     list[str] | None,
     typer.Option(
         "--promise",
-        help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(PROMISES)}; "
+        help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(promised_words())}; "
         "repeat it for several.",
         show_default=False,
     ),

@@ -14,7 +14,8 @@ length.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import Final, Generic, TypeVar
 
 from antiphon.spec.lang import (
     Map,
@@ -27,7 +28,9 @@ from antiphon.spec.lang import (
     on,
     require,
 )
+from antiphon.spec.lang.machine import Refusal
 from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Message, Process
+from antiphon.spec.services.promises import Property
 from antiphon.spec.services.stopping import Stopping
 
 M = TypeVar("M")
@@ -173,3 +176,75 @@ class Casting(Stopping, Generic[M]):
         require(all(self.is_gone(q) or not self.has_cast(q, m) for q in self.each(Process)))
         require(self.may_deliver(p, m))
         self.r_deliver(p, m)
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+BROADCAST_AGAIN: Final = "broadcast a second time"
+NEVER_BROADCAST: Final = "delivered, but its source has not broadcast it"
+TWICE: Final = "delivered a second time"
+NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
+
+TOTAL_ORDER: Final = "total-order"
+"""The word for all that a group promises whose members stay the same."""
+
+
+def why_integrity(refusal: Refusal) -> str:
+    """Tell a second delivery, which clashes with the first, from one without a broadcast."""
+    return NEVER_BROADCAST if refusal.clash is None else TWICE
+
+
+BROADCAST_ONCE: Final = Property(
+    "BroadcastOnce",
+    "the process that an identifier names as its source broadcasts it, once, and nobody else does",
+    "broadcasts",
+    by="the implementation, which makes identifiers",
+    reason=BROADCAST_AGAIN,
+    always=True,
+    incarnations="kept",
+    for_some=True,
+)
+VALIDITY: Final = Property(
+    "Validity",
+    "what a correct process broadcasts, some correct process delivers",
+    "broadcasts by their sources",
+    nothing="no broadcast",
+    promised=(TOTAL_ORDER,),
+    by="the protocol",
+    reason="broadcast by a correct process, delivered by no correct process",
+    fixed_group=True,
+    incarnations="kept",
+    for_some=True,
+)
+UNIFORM_INTEGRITY: Final = Property(
+    "UniformIntegrity",
+    "a process delivers a message at most once, and only if its source broadcast it, with that payload",
+    "deliveries",
+    by="the protocol",
+    reason=why_integrity,
+    always=True,
+    incarnations="each",
+    for_some=True,
+)
+UNIFORM_AGREEMENT: Final = Property(
+    "UniformAgreement",
+    "what any process delivers, every correct process delivers",
+    "deliveries owed",
+    nothing="no message that another process should deliver",
+    promised=(TOTAL_ORDER,),
+    by="a uniform protocol",
+    reason=NOT_BY_ALL,
+    fixed_group=True,
+    incarnations="kept",
+    for_some=True,
+    of_delivery=True,
+)
+AGREEMENT: Final = replace(
+    UNIFORM_AGREEMENT,
+    name="Agreement",
+    says="what a correct process delivers, every correct process delivers",
+    by="the protocol",
+    implies=("UniformAgreement",),
+)
+INTEGRITY: Final = replace(UNIFORM_INTEGRITY, name="Integrity", always=False)
+"""The plain form: reports have the uniform one."""

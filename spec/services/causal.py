@@ -15,10 +15,13 @@ and the verdict does not depend on how concurrent events were merged.
 
 from __future__ import annotations
 
+from typing import Final
+
 from antiphon.spec.lang import Map, everywhere, expect, on
 from antiphon.spec.services.broadcast import Deliveries
 from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, View
 from antiphon.spec.services.order import Count
+from antiphon.spec.services.promises import Promises, Property
 from antiphon.spec.services.views import PartitionableSynchrony
 
 Clock = Map[Process, Count]
@@ -144,3 +147,52 @@ class ReliableOrderInViews(PartitionableSynchrony):
                 expect(self.had[p][v][k] >= place[k], "ReliableCausal")
         mine = self.view_clock[p][v]
         self.view_clock[p][v] = Map({k: max(mine[k], place[k]) for k in self.each(Process)})
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+FIFO_ORDER: Final = "fifo-order"
+CAUSAL_ORDER: Final = "causal-order"
+_RELIABLE: Final = ("reliable-fifo-order", "reliable-causal-order")
+
+FIFO: Final = Property(
+    "Fifo",
+    "two messages of one source that a process delivers it delivers in the order of their broadcasts",
+    "deliveries of one source",
+    nothing="nobody delivers two messages of one source",
+    promised=(FIFO_ORDER, CAUSAL_ORDER, *_RELIABLE),
+    by="FIFO order",
+    reason="delivered after a message that its source broadcast later",
+    incarnations="each",
+    for_some=True,
+)
+CAUSAL: Final = Property(
+    "Causal",
+    "of two messages that a process delivers, of which one happened before the other, it delivers that one "
+    "first",
+    "caused deliveries",
+    nothing="no delivered message happened before another",
+    promised=(CAUSAL_ORDER, _RELIABLE[1]),
+    by="causal order",
+    reason="delivered after a message that it happened before",
+    incarnations="each",
+    for_some=True,
+)
+RELIABLE_FIFO: Final = Property(
+    "ReliableFifo",
+    "whoever delivers a message has delivered what its source broadcast before it in the same view",
+    "deliveries of one source",
+    nothing="nobody delivers two messages of one source",
+    promised=_RELIABLE,
+    reason="delivered without what its source broadcast before it in the same view",
+)
+RELIABLE_CAUSAL: Final = Property(
+    "ReliableCausal",
+    "whoever delivers a message has delivered what happened before it in the same view",
+    "caused deliveries",
+    nothing="no delivered message happened before another",
+    promised=_RELIABLE[1:],
+    reason="delivered without what happened before it in the same view",
+)
+CAUSAL_PROMISES: Final = Promises((FIFO, CAUSAL), (FIFO_ORDER, CAUSAL_ORDER), CausalOrder)
+RELIABLE_PROMISES: Final = Promises((RELIABLE_FIFO, RELIABLE_CAUSAL), _RELIABLE, ReliableOrderInViews)

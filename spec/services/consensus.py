@@ -11,7 +11,8 @@ and 34, for its use: "execute consensus ... with initial_k as the initial value"
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Final, Generic, TypeVar
 
 from antiphon.spec.environment.crashes import Crashes
 from antiphon.spec.lang import (
@@ -33,6 +34,7 @@ from antiphon.spec.lang import (
 )
 from antiphon.spec.services.broadcast import Failures
 from antiphon.spec.services.events import Crash, Group, Process
+from antiphon.spec.services.promises import Promises, Property
 from antiphon.spec.services.stopping import Stopping
 
 V = TypeVar("V")
@@ -309,3 +311,66 @@ class ConsensusChecked(
             and all(self.crashed[q] for q in self.each(Process) if self.proposal[q] == self.decision[p])
             for p in self.each(Process)
         )
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+_of_consensus = partial(
+    Property,
+    nothing="nothing is proposed or decided",
+    promised=("consensus",),
+    incarnations="kept",
+    for_some=True,
+)
+PROPOSE_ONCE: Final = _of_consensus(
+    "Consensus.ProposeOnce",
+    "a process proposes once (the application's promise)",
+    "proposals",
+    reason="proposed a second time",
+)
+INTEGRITY: Final = _of_consensus(
+    "Consensus.Integrity",
+    "a process decides once",
+    "decisions",
+    reason="decided a second time",
+    incarnations="each",
+)
+UNIFORM_AGREEMENT: Final = _of_consensus(
+    "Consensus.UniformAgreement",
+    "no two processes decide differently",
+    "shared decisions",
+    nothing="no two processes decide in one consensus",
+    reason="decided otherwise by another process",
+    incarnations="each",
+)
+CONSENSUS_PROMISES: Final = Promises(
+    (
+        PROPOSE_ONCE,
+        _of_consensus(
+            "Consensus.Validity",
+            "what is decided was proposed",
+            "decisions",
+            reason="decided, but nobody proposed it before",
+            unseen=True,
+            incarnations="each",
+        ),
+        INTEGRITY,
+        UNIFORM_AGREEMENT,
+        _of_consensus(
+            "Consensus.Agreement",
+            "no two correct processes decide differently",
+            "shared decisions",
+            nothing="no two processes decide in one consensus",
+        ),
+        _of_consensus(
+            "Consensus.Termination",
+            "if every correct process proposes, every correct process decides",
+            "proposals and decisions",
+        ),
+    ),
+    ("consensus",),
+    Consensus,
+    prefix="Consensus.",
+    assuming="proposal",
+)
+"""Each consensus of a run is judged by itself. Broadcast has properties of the same names."""

@@ -12,9 +12,13 @@ in `antiphon.spec.environment.detectors`.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
 from antiphon.spec.lang import Map, everywhere, expect, invariant, obligation, on, record
 from antiphon.spec.services.broadcast import Failures
 from antiphon.spec.services.events import Process
+from antiphon.spec.services.promises import Promises, Property
 
 
 @record
@@ -130,3 +134,84 @@ class PassiveDetector(Failures):
         return all(not self.crashed[q] for q in self.each(Process)) or all(
             self.crashed[p] or self.was_alarmed[p] for p in self.each(Process)
         )
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+DETECTORS: Final = (
+    "perfect-detector", "eventually-perfect-detector", "strong-detector", "eventually-strong-detector",
+    "active-detector",
+)  # fmt: skip
+_PERFECT, _EVENTUALLY_PERFECT, _STRONG, _EVENTUALLY_STRONG, _ACTIVE = DETECTORS
+PASSIVE: Final = "passive-detector"
+
+_of_crashes = partial(Property, nothing="nobody crashes")
+_of_suspicions = partial(Property, nothing="nobody is suspected")
+
+DETECTOR_PROMISES: Final = Promises(
+    (
+        _of_crashes(
+            "StrongCompleteness",
+            "in the end every correct process suspects whoever has crashed",
+            "crashes to suspect",
+            promised=DETECTORS[:4],
+        ),
+        _of_crashes(
+            "WeakCompleteness",
+            "in the end some correct process suspects whoever has crashed",
+            "crashes to suspect",
+            promised=(_ACTIVE,),
+        ),
+        _of_suspicions(
+            "StrongAccuracy",
+            "nobody is suspected before it crashes",
+            "suspicions",
+            promised=(_PERFECT,),
+            reason="suspected before it crashes",
+            unseen=True,
+        ),
+        _of_suspicions(
+            "WeakAccuracy",
+            "some correct process is never suspected",
+            "suspicions",
+            promised=(_STRONG,),
+        ),
+        _of_suspicions(
+            "EventualStrongAccuracy",
+            "in the end no correct process suspects a correct one",
+            "suspicions",
+            promised=(_EVENTUALLY_PERFECT,),
+        ),
+        _of_suspicions(
+            "EventualWeakAccuracy",
+            "in the end some correct process is suspected by no correct one",
+            "suspicions",
+            promised=(_EVENTUALLY_STRONG,),
+        ),
+    ),
+    DETECTORS,
+    FailureDetector,
+    assuming="crash",
+)
+ALARM_PROMISES: Final = Promises(
+    (
+        _of_crashes(
+            "AlarmCompleteness",
+            "in the end, if somebody has crashed, every correct process was alarmed",
+            "crashes to suspect",
+            promised=(PASSIVE,),
+        ),
+        Property(
+            "AlarmAccuracy",
+            "nobody is alarmed before somebody has crashed",
+            "alarms",
+            nothing="nobody is alarmed",
+            promised=(PASSIVE,),
+            reason="alarmed before anybody crashes",
+            unseen=True,
+        ),
+    ),
+    (PASSIVE,),
+    PassiveDetector,
+    assuming="crash",
+)

@@ -29,11 +29,14 @@ configuration, are true of whatever is judged here, since it is the one installe
 
 from __future__ import annotations
 
+from typing import Final
+
 from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on
 from antiphon.spec.services.events import Deliver, Install, Installed, Message, Process, Transition, View
 from antiphon.spec.services.order import Count, Place
 from antiphon.spec.services.order_in_views import ReliableOrder
-from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
+from antiphon.spec.services.promises import Promises, Property
+from antiphon.spec.services.views import EXTENDED_VIRTUAL_SYNCHRONY, OwnLists, PartitionableSynchrony
 
 
 class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
@@ -213,3 +216,62 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
             (m for m in self.each(Message) if self.place_in_view[q][m] == k and self.delivered_in[q][m] == v),
             None,
         )
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+SAFE_DELIVERY: Final = "safe-delivery"
+"""The word that adds to the two words for views: all deliver what somebody delivers."""
+
+EXTENDED_PROMISES: Final = Promises(
+    (
+        Property(
+            "TransitionalSet",
+            "a transitional configuration is a part of its view and of the next; of those who install the "
+            "next, exactly its members come from the same view",
+            "transitions",
+            nothing="no transitional configuration",
+            promised=(EXTENDED_VIRTUAL_SYNCHRONY,),
+            by="extended",
+            reason="those who go together to the next view are not who was told to",
+            for_some=True,
+        ),
+        Property(
+            "FailureAtomicity",
+            "processes that enter the same transitional configuration have delivered the same before it",
+            "several transitions",
+            nothing="no transitional configuration",
+            promised=(EXTENDED_VIRTUAL_SYNCHRONY,),
+            by="extended",
+            reason="entered by two processes of which one has delivered more in the view before",
+        ),
+        Property(
+            "SafeDelivery",
+            "what is delivered in a view all its correct members deliver; what is delivered in a "
+            "transitional configuration, all correct members of that",
+            "deliveries owed",
+            promised=(EXTENDED_VIRTUAL_SYNCHRONY,),
+            by="extended, safe",
+            reason="delivered by one process of a view, not by the other, which has not crashed",
+            safe=True,
+            of_delivery=True,
+        ),
+    ),
+    (EXTENDED_VIRTUAL_SYNCHRONY, SAFE_DELIVERY),
+    SafeExtendedSynchrony,
+)
+EXTENDED_ORDER_PROMISES: Final = Promises(
+    (
+        Property(
+            "ExtendedTotalOrder",
+            "what a process passes over it passes over in its transitional configuration, and a process "
+            "outside of that has sent it",
+            "places compared",
+            nothing="fewer than two processes deliver",
+            promised=("extended-total-order",),
+            reason="delivered without a message that stands before it, for which there is no excuse",
+        ),
+    ),
+    ("extended-total-order",),
+    ExtendedTotalOrder,
+)

@@ -16,11 +16,24 @@ proportional to the number of processes, not to the log.
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Final
 
 from antiphon.spec.lang import Between, Map, everywhere, expect, on, record
-from antiphon.spec.services.broadcast import Failures, ReliableBroadcast
+from antiphon.spec.lang.machine import Refusal
+from antiphon.spec.services.broadcast import (
+    AGREEMENT,
+    BROADCAST_ONCE,
+    INTEGRITY,
+    TOTAL_ORDER,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+    VALIDITY,
+    Failures,
+    ReliableBroadcast,
+)
 from antiphon.spec.services.events import Deliver, Group, Message, Process
+from antiphon.spec.services.promises import Promises, Property
 
 Place = Annotated[int, Between(1, "messages")]
 """A position in a process's sequence of deliveries, from 1."""
@@ -135,3 +148,78 @@ class Numbering(Group):
         """The message of number n, else m."""
         owner = self.message_of[n]
         return owner if owner is not None else m
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+OTHER_NUMBER: Final = "delivered under another number than elsewhere"
+NUMBER_TAKEN: Final = "delivered under the number of another message"
+NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"
+
+OF_DELIVERIES: Final = ("no-duplication", "uniform-total-order", "prefix-order")
+"""The words for logs without broadcasts, the weakest first."""
+
+
+def why_numbering(refusal: Refusal) -> str:
+    """Tell a message with two numbers, a number with two messages and numbers that decrease apart."""
+    event, clash = refusal.event, refusal.clash
+    assert isinstance(event, Numbered)
+    assert isinstance(clash, Numbered)
+    if event.message == clash.message:
+        return OTHER_NUMBER
+    return NUMBER_TAKEN if event.number == clash.number else NOT_GREATER
+
+
+UNIFORM_TOTAL_ORDER: Final = Property(
+    "UniformTotalOrder",
+    "two processes that deliver the same two messages deliver them in the same order",
+    "deliveries shared",
+    nothing="no two processes deliver the same two messages",
+    promised=(TOTAL_ORDER, *OF_DELIVERIES[1:]),
+    by="the protocol",
+    reason="both deliver both messages, each delivers its own first",
+    incarnations="each",
+    for_some=True,
+    implies=("UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"),
+)
+UNIFORM_PREFIX_ORDER: Final = Property(
+    "UniformPrefixOrder",
+    "of two processes' sequences one is a prefix of the other: no gaps",
+    "places compared",
+    nothing="fewer than two processes deliver",
+    promised=(TOTAL_ORDER, OF_DELIVERIES[2]),
+    by="the protocol, in a fixed group",
+    reason="deliver different messages at the same position",
+    fixed_group=True,
+    incarnations="kept",
+)
+UNIFORM_NUMBERING: Final = Property(
+    "UniformNumbering",
+    "a message has one number, a number one message, the same everywhere; each process delivers by growing "
+    "numbers",
+    "several deliveries",
+    nothing="fewer than two deliveries",
+    promised=(TOTAL_ORDER, "extended-total-order", *OF_DELIVERIES[1:]),
+    by="the protocol",
+    reason=why_numbering,
+    incarnations="each",
+    for_some=True,
+)
+TOTAL_ORDER_PROMISES: Final = Promises(
+    (
+        BROADCAST_ONCE,
+        VALIDITY,
+        UNIFORM_INTEGRITY,
+        UNIFORM_AGREEMENT,
+        AGREEMENT,
+        UNIFORM_TOTAL_ORDER,
+        UNIFORM_PREFIX_ORDER,
+        INTEGRITY,
+        replace(UNIFORM_TOTAL_ORDER, name="TotalOrder", promised=(), implies=()),
+        replace(UNIFORM_PREFIX_ORDER, name="PrefixOrder", promised=()),
+    ),
+    (TOTAL_ORDER,),
+    TotalOrderBroadcast,
+)
+"""The last three are plain forms: reports have the uniform ones."""
+NUMBERING_PROMISES: Final = Promises((UNIFORM_NUMBERING,), service=Numbering)

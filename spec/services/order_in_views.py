@@ -16,9 +16,12 @@ Source: Chockler, Keidar and Vitenberg 2001, in sense, not in words.
 
 from __future__ import annotations
 
+from typing import Final
+
 from antiphon.spec.lang import Map, everywhere, expect, on
 from antiphon.spec.services.events import Deliver, Install, Message, Process, View
 from antiphon.spec.services.order import Count, Place
+from antiphon.spec.services.promises import Promises, Property
 from antiphon.spec.services.views import PartitionableSynchrony
 
 
@@ -111,3 +114,30 @@ class ReliableOrder(WeakOrder):
     def tell_other(self, q: Process, first: Message) -> None:
         """Q has delivered another message at that place."""
         expect(False, "ReliableTotalOrder", Deliver(q, first))
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+WEAK_TOTAL_ORDER: Final = Property(
+    "WeakTotalOrder",
+    "processes that go from one view to the same next one have kept one order in it",
+    "views installed from one view",
+    nothing="no two processes go from one view to the same next one",
+    promised=("weak-total-order", "reliable-total-order", "extended-total-order"),
+    reason="installed by two who have kept different orders in the view before",
+)
+ORDER_IN_VIEWS_PROMISES: Final = Promises(
+    (
+        WEAK_TOTAL_ORDER,
+        Property(
+            "ReliableTotalOrder",
+            "of what two processes deliver in a view one has a beginning of what the other has",
+            "places compared",
+            nothing="fewer than two processes deliver",
+            promised=("reliable-total-order",),
+            reason="delivered at a place where another process delivers another message",
+        ),
+    ),
+    ("weak-total-order", "reliable-total-order"),
+    ReliableOrder,
+)

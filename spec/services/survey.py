@@ -11,10 +11,14 @@ in `causal`, total order in `order_in_views`, Delivery Integrity and No Duplicat
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
 from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on, record
 from antiphon.spec.services.events import Install, Installed, Message, Process, View
 from antiphon.spec.services.order import Count
 from antiphon.spec.services.order_in_views import PlacesInViews
+from antiphon.spec.services.promises import Promises, Property
 from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
 
 
@@ -191,3 +195,78 @@ class StableViews(PartitionableSynchrony):
         """The members of v; nobody, if it is none."""
         members = self.agreed_members(v) if v > 0 else None
         return members if members is not None else Set()
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+SUCCESSOR_PROMISES: Final = Promises(
+    (
+        Property(
+            "AgreementOnSuccessors",
+            "who goes from one view to the next comes from the same one as all members of the first who go "
+            "there",
+            "views installed from others",
+            nothing="nobody goes from a view to another",
+            promised=("agreement-on-successors",),
+            reason="installed from another view than by one who was a member of both",
+        ),
+    ),
+    ("agreement-on-successors",),
+    AgreementOnSuccessors,
+)
+
+_of_safe = partial(Property, nothing="no message is told to be safe", promised=("safe-indications",))
+
+INDICATED_IS_DELIVERED: Final = _of_safe(
+    "IndicatedIsDelivered",
+    "a process is told to be safe what it has delivered in its view",
+    "safe indications",
+    reason="said to be safe, and not delivered there in this view",
+)
+INDICATION_PROMISES: Final = Promises(
+    (
+        INDICATED_IS_DELIVERED,
+        _of_safe(
+            "SafeIndication",
+            "what is told to be safe in a view all its correct members deliver",
+            "safe indications",
+        ),
+        _of_safe(
+            "SafeIndicationPrefix",
+            "and what that process delivered before it in the view",
+            "safe indications",
+        ),
+        _of_safe(
+            "SafeIndicationLiveness",
+            "what a correct process sends in the view in which it stays all correct members are told is safe",
+            "broadcasts by their sources",
+        ),
+    ),
+    ("safe-indications",),
+    SafeIndications,
+)
+
+_where_stable = partial(Property, promised=("stable-views",))
+
+STABLE_VIEW_PROMISES: Final = Promises(
+    (
+        _where_stable(
+            "MembershipPrecision",
+            "where a correct process stays, every correct member stays",
+            "views installed",
+            nothing="no view is installed",
+        ),
+        _where_stable(
+            "MulticastLiveness",
+            "what a correct process sends in the view in which it stays every correct member delivers",
+            "broadcasts by their sources",
+        ),
+        _where_stable(
+            "TerminationOfDelivery",
+            "every member delivers it, whether it crashes or not",
+            "broadcasts by their sources",
+        ),
+    ),
+    ("stable-views",),
+    StableViews,
+)

@@ -21,6 +21,9 @@ Inclusion, Local Monotonicity and Initial View Event.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
 from antiphon.spec.lang import Map, Set, everywhere, expect, obligation, on
 from antiphon.spec.services.broadcast import Deliveries, Failures
 from antiphon.spec.services.events import (
@@ -34,6 +37,7 @@ from antiphon.spec.services.events import (
     Views,
 )
 from antiphon.spec.services.order import Count
+from antiphon.spec.services.promises import Promises, Property
 
 
 class ViewAgreement(Failures, Views):
@@ -280,3 +284,101 @@ class UniformViewSynchrony(ViewSynchrony):
             for m in self.each(Message)
             for q in self.each(Process)
         )
+
+
+# What logs are judged by ------------------------------------------------------------------------------------
+
+VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
+EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
+
+_in_views = partial(Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY), by="both")
+_in_primary = partial(Property, promised=(VIRTUAL_SYNCHRONY,), by="virtual synchrony")
+
+VIEW_PROMISES: Final = Promises(
+    (
+        _in_views(
+            "InitialView",
+            "nothing is broadcast or delivered before a view is installed",
+            "broadcasts and deliveries",
+            reason="happens in no view",
+            for_some=True,
+        ),
+        _in_views(
+            "SelfInclusion",
+            "a process installs only views that it is a member of",
+            "views installed",
+            nothing="no view is installed",
+            reason="the process is not among the members that it is told",
+            for_some=True,
+        ),
+        _in_views(
+            "LocalMonotonicity",
+            "a process installs views by growing numbers",
+            "views installed",
+            nothing="no view is installed",
+            reason="installed in that view or a later one",
+            for_some=True,
+        ),
+        _in_views(
+            "ViewAgreement",
+            "all who install a view install it with the same members",
+            "views installed by several",
+            nothing="no view that two processes install",
+            reason="installed with other members than elsewhere",
+            for_some=True,
+        ),
+        _in_primary(
+            "PrimaryPartition",
+            "somebody goes to each view from the one before it",
+            "views later than the first",
+            nothing="no view after the first",
+            reason="nobody went to this view from the one before it",
+            for_some=True,
+        ),
+        _in_views(
+            "SendingViewDelivery",
+            "a message is delivered in the view in which it was broadcast",
+            "deliveries",
+            reason="delivered in another view than it was sent in",
+            for_some=True,
+        ),
+        _in_views(
+            "SameViewDelivery",
+            "a message is delivered in one view, by whomever",
+            "deliveries",
+            reason="delivered in different views",
+            for_some=True,
+        ),
+        _in_views(
+            "ViewSynchrony",
+            "processes that go from one view to the same next one have delivered the same in it",
+            "views installed from one view",
+            nothing="no two processes go from one view to the same next one",
+            reason="installed by two processes of which one has delivered more in the view before",
+        ),
+        _in_views(
+            "VscValidity",
+            "a correct process delivers what it broadcasts",
+            "broadcasts by their sources",
+            reason="broadcast by a correct process, never delivered by it",
+        ),
+        _in_primary(
+            "VscTermination",
+            "what is broadcast in a view all its members deliver, or all its correct members install a later "
+            "one",
+            "broadcasts by their sources",
+            reason="not delivered by all of its view, which a correct process has not left",
+        ),
+        _in_primary(
+            "UniformDelivery",
+            "what any process delivers in a view, all its correct members deliver",
+            "deliveries owed",
+            by="virtual synchrony, safe",
+            reason="delivered by one process of a view, not by the other, which has not crashed",
+            safe=True,
+            of_delivery=True,
+        ),
+    ),
+    (VIRTUAL_SYNCHRONY,),
+    UniformViewSynchrony,
+)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import pytest
+from tests.judge.history.examples import BROKEN_WITH
 from tests.services.promises import all_promises
 
-from antiphon.conformance.judge.history.examples import BROKEN_WITH
 from antiphon.conformance.ledger import Reports
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import Outcome

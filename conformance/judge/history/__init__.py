@@ -7,31 +7,18 @@ logs can break (datagrams, handover, identifiers and payloads) has a function he
 """
 
 from antiphon.conformance.judge.history.doubts import hints
-from antiphon.conformance.judge.history.finding import (
-    FURTHER_PROPERTIES,
-    PROPERTIES,
-    Finding,
-    History,
-    Place,
-)
+from antiphon.conformance.judge.history.finding import Finding, History, Place
 from antiphon.conformance.judge.history.machines import judge_by_machines
 from antiphon.conformance.judge.history.notation import history
-from antiphon.conformance.judge.history.promises import (
-    CAUSAL_ORDER,
-    FIFO_ORDER,
-    PROMISES,
-    TOTAL_ORDER,
-    PromiseError,
-    properties_of,
-)
+from antiphon.conformance.judge.history.promises import PromiseError, properties_of
+from antiphon.conformance.judge.history.properties import promised_words, property_names
 from antiphon.conformance.judge.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
+from antiphon.spec.services.broadcast import TOTAL_ORDER
+from antiphon.spec.services.causal import CAUSAL_ORDER, FIFO_ORDER
 
 __all__ = [
     "CAUSAL_ORDER",
     "FIFO_ORDER",
-    "FURTHER_PROPERTIES",
-    "PROMISES",
-    "PROPERTIES",
     "TOTAL_ORDER",
     "Finding",
     "History",
@@ -44,5 +31,7 @@ __all__ = [
     "judge_history",
     "judge_run",
     "outcome_of",
+    "promised_words",
     "properties_of",
+    "property_names",
 ]

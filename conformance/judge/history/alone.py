@@ -11,15 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from antiphon.conformance.judge.history.datagrams import DATAGRAM_INTEGRITY
 from antiphon.conformance.judge.history.finding import (
     ACCUSED,
     BROADCAST_BY_ANOTHER,
-    BROADCAST_ONCE,
-    DATAGRAM_INTEGRITY,
     GOT_NOTHING,
     GOT_OTHER,
-    HANDOVER,
-    NO_VIOLATION,
     SENT_AGAIN,
     SENT_BY_ANOTHER,
     TOOK_NOTHING,
@@ -27,6 +24,7 @@ from antiphon.conformance.judge.history.finding import (
     Finding,
     Place,
 )
+from antiphon.conformance.judge.history.members import HANDOVER, NO_VIOLATION
 from antiphon.conformance.judge.history.ranges import LARGE
 from antiphon.conformance.judge.trace import (
     Broadcast,
@@ -39,6 +37,7 @@ from antiphon.conformance.judge.trace import (
     Send,
     Violation,
 )
+from antiphon.spec.services.broadcast import BROADCAST_ONCE
 
 PASSING_MAX = 1_000
 """So many broadcasts are held of a log that shows nothing of the protocol yet; if it does so after more, its
@@ -83,7 +82,7 @@ class Alone(msgspec.Struct):
             case Broadcast(m=m):
                 if m.split(":")[0] != str(self.process):
                     here = Place(self.process, event.i, m)
-                    yield Finding(BROADCAST_ONCE, 1, BROADCAST_BY_ANOTHER, here)
+                    yield Finding(BROADCAST_ONCE.name, 1, BROADCAST_BY_ANOTHER, here)
                 self._enter(self.taken, event)
                 if not self.two_sided and len(self.taken) > PASSING_MAX:
                     self.unknown, self.taken = True, []
@@ -100,10 +99,10 @@ class Alone(msgspec.Struct):
             case End() if self.two_sided and not self.unknown:
                 for held, reason in ((self.taken, TOOK_NOTHING), (self.given, GOT_NOTHING)):
                     if held:
-                        yield Finding(HANDOVER, 1, reason, Place(self.process, held[0].i, held[0].m))
+                        yield Finding(HANDOVER.name, 1, reason, Place(self.process, held[0].i, held[0].m))
             case Violation(sender=sender, what=what):
                 told = Place(self.process, event.i, f"process {sender}: {what}")
-                yield Finding(NO_VIOLATION, 1, ACCUSED, told)
+                yield Finding(NO_VIOLATION.name, 1, ACCUSED, told)
             case Send():
                 yield from self._send(event)
             case Recover():  # the judge of whole logs is asked
@@ -121,7 +120,7 @@ class Alone(msgspec.Struct):
     def _show(self) -> Iterator[Finding]:
         """What an application got before cannot have come from the protocol."""
         if not self.two_sided and self.unasked is not None and not self.unknown:
-            yield Finding(HANDOVER, 1, GOT_OTHER, self.unasked)
+            yield Finding(HANDOVER.name, 1, GOT_OTHER, self.unasked)
         self.two_sided, self.unasked = True, None
 
     def _enter(self, held: list[_Held], event: _Passing) -> None:
@@ -135,18 +134,18 @@ class Alone(msgspec.Struct):
         first = held.pop(0) if held else None
         if first is None or (first.m, first.digest, first.number) != (event.m, event.digest, _number(event)):
             source = None if first is None else Place(self.process, first.i, first.m)
-            yield Finding(HANDOVER, 1, reason, Place(self.process, event.i, event.m), source)
+            yield Finding(HANDOVER.name, 1, reason, Place(self.process, event.i, event.m), source)
 
     def _send(self, event: Send) -> Iterator[Finding]:
         here = Place(self.process, event.i, event.d)
         sender, _, text = event.d.partition(":")
         if sender != str(self.process):
-            yield Finding(DATAGRAM_INTEGRITY, 1, SENT_BY_ANOTHER, here)
+            yield Finding(DATAGRAM_INTEGRITY.name, 1, SENT_BY_ANOTHER, here)
         elif (count := int(text)) > self.datagram:
             self.datagram, self.sent_to = min(count, LARGE), {event.to: event.i}
         elif count == self.datagram and event.to in self.sent_to:
             before = Place(self.process, self.sent_to[event.to], event.d)
-            yield Finding(DATAGRAM_INTEGRITY, 1, SENT_AGAIN, here, before)
+            yield Finding(DATAGRAM_INTEGRITY.name, 1, SENT_AGAIN, here, before)
         elif count == self.datagram:
             self.sent_to[event.to] = event.i
 

@@ -23,12 +23,29 @@ import networkx as nx
 
 from antiphon.conformance.judge.history.finding import (
     NO_SEQUENCE,
-    UNIFORM_GLOBAL_ORDER,
     Finding,
     History,
     Place,
 )
 from antiphon.conformance.judge.trace import Deliver
+from antiphon.spec.services.broadcast import TOTAL_ORDER
+from antiphon.spec.services.order import OF_DELIVERIES
+from antiphon.spec.services.promises import Property
+
+UNIFORM_GLOBAL_ORDER: Final = Property(
+    "UniformGlobalOrder",
+    "one sequence of messages explains what every process delivers: they are not delivered in a circle (a b, "
+    "b c, c a), of which no pair shows anything; found in linear time (`history/circles.py`). Hadzilacos and "
+    "Toueg 1994 call it the global total order",
+    "deliveries in rows",
+    nothing="fewer than two processes deliver several messages",
+    promised=(TOTAL_ORDER, *OF_DELIVERIES[1:]),
+    by="the protocol",
+    incarnations="each",
+    for_some=True,
+    implies=("UniformPrefixOrder", "UniformNumbering"),
+)
+"""No service has it: a machine would need the whole past."""
 
 LINKS_SHOWN: Final = 5
 """So many links of a circle come into the reason."""
@@ -76,7 +93,7 @@ def circles(links: Iterable[Link]) -> Finding:
         others[link.following] = link if known is None else min(known, link)
     left = _within_circles(following)
     if not left:
-        return Finding(UNIFORM_GLOBAL_ORDER)
+        return Finding(UNIFORM_GLOBAL_ORDER.name)
     shown = _shortest_from(min(left, key=_key), left)
     told = "; ".join(
         f"process {link.process} delivers {link.message} before {link.following}"
@@ -85,7 +102,7 @@ def circles(links: Iterable[Link]) -> Finding:
     more = f"; and {len(shown) - LINKS_SHOWN:,} more" if len(shown) > LINKS_SHOWN else ""
     first, last = shown[0], shown[-1]
     return Finding(
-        UNIFORM_GLOBAL_ORDER,
+        UNIFORM_GLOBAL_ORDER.name,
         len(left),
         f"{NO_SEQUENCE}: {told}{more}",
         Place(first.process, first.at, first.message),

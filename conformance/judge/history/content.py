@@ -7,12 +7,12 @@ of order, and nothing of agreement.
 
 from __future__ import annotations
 
+from typing import Final
+
 from antiphon.conformance.judge.history.finding import (
     BROADCAST_BY_ANOTHER,
     FOR_OTHERS,
-    NO_DUPLICATION,
     OTHER_PAYLOAD,
-    TWICE,
     Finding,
     History,
     Offence,
@@ -20,6 +20,20 @@ from antiphon.conformance.judge.history.finding import (
     finding,
 )
 from antiphon.conformance.judge.trace import Broadcast, Deliver
+from antiphon.spec.services.broadcast import TWICE
+from antiphon.spec.services.order import OF_DELIVERIES
+from antiphon.spec.services.promises import Property
+
+NO_DUPLICATION: Final = Property(
+    "NoDuplication",
+    "a process delivers a message at most once, whoever broadcast it",
+    "deliveries",
+    promised=OF_DELIVERIES,
+    by="deliveries alone",
+    incarnations="each",
+    for_some=True,
+    implies=("UniformIntegrity",),
+)
 
 
 def foreign_broadcasts(history: History) -> list[Offence]:
@@ -89,7 +103,7 @@ def no_duplication(history: History) -> Finding:
             if event.m in first:
                 offences.append((TWICE, here, first[event.m]))
             first.setdefault(event.m, here)
-    return finding(NO_DUPLICATION, offences)
+    return finding(NO_DUPLICATION.name, offences)
 
 
 def _names(message: str, process: int) -> bool:

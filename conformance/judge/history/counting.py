@@ -6,7 +6,7 @@
 2. Who crashes is counted like everybody else: that nothing is owed to it is a part of each definition.
 3. One walk over the logs notes what all counts need, in time linear in the events.
 
-This module judges nothing, and knows of each property no more than which events it speaks of.
+This module judges nothing, and knows no property: the table of its service says which count is asked for.
 """
 
 from __future__ import annotations
@@ -18,68 +18,21 @@ from itertools import combinations
 from typing import Final
 
 from antiphon.conformance.judge import trace
-from antiphon.conformance.judge.history.finding import (
-    AGREEMENT,
-    AGREEMENT_ON_SUCCESSORS,
-    ALARM_ACCURACY,
-    ALARM_COMPLETENESS,
-    BROADCAST_ONCE,
-    CAUSAL,
-    CAUSALITY,
-    CONSENSUS,
-    DATAGRAM_INTEGRITY,
-    EVENTUAL_STRONG_ACCURACY,
-    EVENTUAL_WEAK_ACCURACY,
-    EXTENDED_TOTAL_ORDER,
-    FAILURE_ATOMICITY,
-    FIFO,
-    HANDOVER,
-    INITIAL_VIEW,
-    LOCAL_MONOTONICITY,
-    NO_DUPLICATION,
-    NO_VIOLATION,
-    PRIMARY_PARTITION,
-    RELIABLE_CAUSAL,
-    RELIABLE_FIFO,
-    RELIABLE_TOTAL_ORDER,
-    SAFE_DELIVERY,
-    SAFE_INDICATIONS,
-    SAME_VIEW_DELIVERY,
-    SELF_INCLUSION,
-    SENDING_VIEW_DELIVERY,
-    STABLE_VIEWS,
-    STRONG_ACCURACY,
-    STRONG_COMPLETENESS,
-    TRANSITIONAL_SET,
-    UNIFORM_AGREEMENT,
-    UNIFORM_DELIVERY,
-    UNIFORM_GLOBAL_ORDER,
-    UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_TOTAL_ORDER,
-    VALIDITY,
-    VIEW_AGREEMENT,
-    VIEW_SYNCHRONY,
-    VSC_TERMINATION,
-    VSC_VALIDITY,
-    WEAK_ACCURACY,
-    WEAK_COMPLETENESS,
-    WEAK_TOTAL_ORDER,
-    History,
-)
+from antiphon.conformance.judge.history.finding import History
 from antiphon.conformance.judge.history.machines import is_founded
+from antiphon.conformance.judge.history.properties import property_of
+from antiphon.spec.services.promises import About
 
 
 def judged_in(history: History, names: Collection[str]) -> dict[str, int]:
     """Count of each of these properties what it is about."""
     noted = _Noted(history)
-    return {name: _COUNTS[name](noted) for name in names}
+    return {name: COUNTS[property_of(name).about](noted) for name in names}
 
 
 def nothing_for(name: str) -> str:
     """Say what the logs would have to hold for a property to be judged."""
-    return f"nothing to judge: {_LACKING.get(name, 'no event that it is about')}"
+    return f"nothing to judge: {property_of(name).nothing}"
 
 
 class _Noted:
@@ -190,9 +143,7 @@ class _Noted:
     def together(self) -> int:
         """Installations of a view by processes that come from one view, of which there are several."""
         return sum(
-            count
-            for (old, _), count in self.moves.items()
-            if count > 1 and (old is not None or self.founded)
+            count for (old, _), count in self.moves.items() if count > 1 and (old is not None or self.founded)
         )
 
     @property
@@ -221,7 +172,6 @@ class _Noted:
         return len(self.crashed) * (self.processes - len(self.crashed))
 
 
-_DELIVER, _BROADCAST, _INSTALL = trace.Deliver, trace.Broadcast, trace.Install
 _Count = Callable[[_Noted], int]
 
 
@@ -229,97 +179,39 @@ def _of(*kinds: type) -> _Count:
     return lambda noted: noted.of(*kinds)
 
 
-def _casts(noted: _Noted) -> int:
-    return sum(noted.casts.values())
+def _several(kind: type) -> _Count:
+    return lambda noted: noted.of(kind) if noted.of(kind) > 1 else 0
 
 
-def _suspicions(noted: _Noted) -> int:
-    return noted.of(trace.Suspect)
-
-
-_COUNTS: Final[Mapping[str, _Count]] = {
-    BROADCAST_ONCE: _of(_BROADCAST),
-    VALIDITY: _casts,
-    UNIFORM_INTEGRITY: _of(_DELIVER),
-    NO_DUPLICATION: _of(_DELIVER),
-    UNIFORM_AGREEMENT: lambda noted: noted.owed,
-    AGREEMENT: lambda noted: noted.owed,
-    UNIFORM_TOTAL_ORDER: lambda noted: noted.shared,
-    UNIFORM_PREFIX_ORDER: lambda noted: noted.compared,
-    UNIFORM_GLOBAL_ORDER: lambda noted: noted.in_rows,
-    UNIFORM_NUMBERING: lambda noted: noted.of(_DELIVER) if noted.of(_DELIVER) > 1 else 0,
-    DATAGRAM_INTEGRITY: _of(trace.Send, trace.Receive),
-    CAUSALITY: lambda noted: noted.events,
-    HANDOVER: _of(trace.CoreBroadcast, trace.CoreDeliver),
-    NO_VIOLATION: lambda noted: noted.events,
-    INITIAL_VIEW: _of(_BROADCAST, _DELIVER),
-    SELF_INCLUSION: _of(_INSTALL),
-    LOCAL_MONOTONICITY: _of(_INSTALL),
-    VIEW_AGREEMENT: lambda noted: noted.shared_views,
-    PRIMARY_PARTITION: lambda noted: noted.later_views,
-    SENDING_VIEW_DELIVERY: _of(_DELIVER),
-    SAME_VIEW_DELIVERY: _of(_DELIVER),
-    VIEW_SYNCHRONY: lambda noted: noted.together,
-    VSC_VALIDITY: _casts,
-    VSC_TERMINATION: _casts,
-    UNIFORM_DELIVERY: lambda noted: noted.owed,
-    TRANSITIONAL_SET: _of(trace.Transitional),
-    FAILURE_ATOMICITY: lambda noted: noted.of(trace.Transitional) if noted.of(trace.Transitional) > 1 else 0,
-    SAFE_DELIVERY: lambda noted: noted.owed,
-    FIFO: lambda noted: noted.of_one_source,
-    CAUSAL: lambda noted: noted.caused,
-    RELIABLE_FIFO: lambda noted: noted.of_one_source,
-    RELIABLE_CAUSAL: lambda noted: noted.caused,
-    WEAK_TOTAL_ORDER: lambda noted: noted.together,
-    RELIABLE_TOTAL_ORDER: lambda noted: noted.compared,
-    EXTENDED_TOTAL_ORDER: lambda noted: noted.compared,
-    AGREEMENT_ON_SUCCESSORS: lambda noted: noted.from_before,
-    **dict.fromkeys(SAFE_INDICATIONS[:3], _of(trace.Safe)),
-    SAFE_INDICATIONS[3]: _casts,
-    STABLE_VIEWS[0]: _of(_INSTALL),
-    **dict.fromkeys(STABLE_VIEWS[1:], _casts),
-    CONSENSUS[0]: _of(trace.Propose),
-    CONSENSUS[1]: _of(trace.Decide),
-    CONSENSUS[2]: _of(trace.Decide),
-    CONSENSUS[3]: lambda noted: noted.shared_decisions,
-    CONSENSUS[4]: lambda noted: noted.shared_decisions,
-    CONSENSUS[5]: _of(trace.Propose, trace.Decide),
-    STRONG_COMPLETENESS: lambda noted: noted.to_be_suspected,
-    WEAK_COMPLETENESS: lambda noted: noted.to_be_suspected,
-    STRONG_ACCURACY: _suspicions,
-    WEAK_ACCURACY: _suspicions,
-    EVENTUAL_STRONG_ACCURACY: _suspicions,
-    EVENTUAL_WEAK_ACCURACY: _suspicions,
-    ALARM_COMPLETENESS: lambda noted: noted.to_be_suspected,
-    ALARM_ACCURACY: _of(trace.Alarm),
+COUNTS: Final[Mapping[About, _Count]] = {
+    "alarms": _of(trace.Alarm),
+    "broadcasts": _of(trace.Broadcast),
+    "broadcasts and deliveries": _of(trace.Broadcast, trace.Deliver),
+    "broadcasts by their sources": lambda noted: sum(noted.casts.values()),
+    "caused deliveries": lambda noted: noted.caused,
+    "crashes to suspect": lambda noted: noted.to_be_suspected,
+    "datagrams": _of(trace.Send, trace.Receive),
+    "decisions": _of(trace.Decide),
+    "deliveries": _of(trace.Deliver),
+    "deliveries in rows": lambda noted: noted.in_rows,
+    "deliveries of one source": lambda noted: noted.of_one_source,
+    "deliveries owed": lambda noted: noted.owed,
+    "deliveries shared": lambda noted: noted.shared,
+    "events": lambda noted: noted.events,
+    "handovers": _of(trace.CoreBroadcast, trace.CoreDeliver),
+    "places compared": lambda noted: noted.compared,
+    "proposals": _of(trace.Propose),
+    "proposals and decisions": _of(trace.Propose, trace.Decide),
+    "safe indications": _of(trace.Safe),
+    "several deliveries": _several(trace.Deliver),
+    "several transitions": _several(trace.Transitional),
+    "shared decisions": lambda noted: noted.shared_decisions,
+    "suspicions": _of(trace.Suspect),
+    "transitions": _of(trace.Transitional),
+    "views installed": _of(trace.Install),
+    "views installed by several": lambda noted: noted.shared_views,
+    "views installed from one view": lambda noted: noted.together,
+    "views installed from others": lambda noted: noted.from_before,
+    "views later than the first": lambda noted: noted.later_views,
 }
-
-_LACKING: Final[Mapping[str, str]] = {
-    VALIDITY: "no broadcast",
-    **dict.fromkeys((UNIFORM_AGREEMENT, AGREEMENT), "no message that another process should deliver"),
-    UNIFORM_TOTAL_ORDER: "no two processes deliver the same two messages",
-    **dict.fromkeys(
-        (UNIFORM_PREFIX_ORDER, RELIABLE_TOTAL_ORDER, EXTENDED_TOTAL_ORDER), "fewer than two processes deliver"
-    ),
-    UNIFORM_GLOBAL_ORDER: "fewer than two processes deliver several messages",
-    UNIFORM_NUMBERING: "fewer than two deliveries",
-    **dict.fromkeys(
-        (VIEW_SYNCHRONY, WEAK_TOTAL_ORDER), "no two processes go from one view to the same next one"
-    ),
-    PRIMARY_PARTITION: "no view after the first",
-    VIEW_AGREEMENT: "no view that two processes install",
-    AGREEMENT_ON_SUCCESSORS: "nobody goes from a view to another",
-    **dict.fromkeys((TRANSITIONAL_SET, FAILURE_ATOMICITY), "no transitional configuration"),
-    **dict.fromkeys((FIFO, RELIABLE_FIFO), "nobody delivers two messages of one source"),
-    **dict.fromkeys((CAUSAL, RELIABLE_CAUSAL), "no delivered message happened before another"),
-    **dict.fromkeys(SAFE_INDICATIONS, "no message is told to be safe"),
-    **dict.fromkeys(CONSENSUS, "nothing is proposed or decided"),
-    **dict.fromkeys(CONSENSUS[3:5], "no two processes decide in one consensus"),
-    **dict.fromkeys((STRONG_COMPLETENESS, WEAK_COMPLETENESS, ALARM_COMPLETENESS), "nobody crashes"),
-    **dict.fromkeys(
-        (STRONG_ACCURACY, WEAK_ACCURACY, EVENTUAL_STRONG_ACCURACY, EVENTUAL_WEAK_ACCURACY),
-        "nobody is suspected",
-    ),
-    ALARM_ACCURACY: "nobody is alarmed",
-    **dict.fromkeys((SELF_INCLUSION, LOCAL_MONOTONICITY, STABLE_VIEWS[0]), "no view is installed"),
-}
+"""The count of what a property is about."""

@@ -6,10 +6,10 @@ them. This module knows nothing of order between messages.
 
 from __future__ import annotations
 
+from typing import Final
+
 from antiphon.conformance.judge.history.finding import (
-    CAUSALITY,
     CYCLE,
-    DATAGRAM_INTEGRITY,
     NEVER_SENT,
     RECEIVED_BY_ANOTHER,
     SENT_AGAIN,
@@ -21,6 +21,28 @@ from antiphon.conformance.judge.history.finding import (
     finding,
 )
 from antiphon.conformance.judge.trace import At, Merge, Receive, Send
+from antiphon.spec.services.promises import Property
+
+DATAGRAM_INTEGRITY: Final = Property(
+    "DatagramIntegrity",
+    "a datagram is sent once to each, by the process that it names, and received by nobody but whom it was "
+    "sent to; never or any number of times",
+    "datagrams",
+    by="the network, and the transport that counts them",
+    always=True,
+    incarnations="kept",
+    for_some=True,
+)
+CAUSALITY: Final = Property(
+    "Causality",
+    "there is an order of all events that keeps each process's own, sends before receives, broadcasts before "
+    "deliveries",
+    "events",
+    by="those who write the logs",
+    always=True,
+    incarnations="kept",
+    for_some=True,
+)
 
 
 def datagram_integrity(history: History) -> Finding:
@@ -51,7 +73,7 @@ def datagram_integrity(history: History) -> Finding:
                 offences.append((NEVER_SENT, here, None))
             elif process not in sent:
                 offences.append((RECEIVED_BY_ANOTHER, here, next(iter(sent.values()))))
-    return finding(DATAGRAM_INTEGRITY, offences)
+    return finding(DATAGRAM_INTEGRITY.name, offences)
 
 
 def causality(history: History, merge: Merge) -> Finding:
@@ -64,7 +86,7 @@ def causality(history: History, merge: Merge) -> Finding:
         (CYCLE, _place(history, effect, name), _place(history, cause, name))
         for effect, cause, name in merge.contradictions
     ]
-    return finding(CAUSALITY, offences)
+    return finding(CAUSALITY.name, offences)
 
 
 def _place(history: History, at: At, name: str) -> Place:

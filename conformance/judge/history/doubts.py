@@ -17,38 +17,9 @@ from typing import Final
 
 import msgspec
 
-from antiphon.conformance.judge.history.finding import (
-    AGREEMENT,
-    BROADCAST_ONCE,
-    CAUSAL,
-    CAUSALITY,
-    CONSENSUS,
-    DATAGRAM_INTEGRITY,
-    FIFO,
-    FURTHER_PROPERTIES,
-    HANDOVER,
-    INITIAL_VIEW,
-    LOCAL_MONOTONICITY,
-    NEVER_BROADCAST,
-    NO_DUPLICATION,
-    NO_VIOLATION,
-    PRIMARY_PARTITION,
-    SAME_VIEW_DELIVERY,
-    SELF_INCLUSION,
-    SENDING_VIEW_DELIVERY,
-    TRANSITIONAL_SET,
-    UNIFORM_AGREEMENT,
-    UNIFORM_GLOBAL_ORDER,
-    UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_TOTAL_ORDER,
-    VALIDITY,
-    VIEW_AGREEMENT,
-    Finding,
-    History,
-)
-from antiphon.conformance.judge.history.promises import FURTHER, OF_DELIVERIES, TOTAL_ORDER, VIEWS
+from antiphon.conformance.judge.history.finding import Finding, History
+from antiphon.conformance.judge.history.promises import VIEWS
+from antiphon.conformance.judge.history.properties import property_of
 from antiphon.conformance.judge.trace import (
     Alarm,
     Broadcast,
@@ -63,35 +34,24 @@ from antiphon.conformance.judge.trace import (
     Transitional,
     Trust,
 )
+from antiphon.spec.services.broadcast import NEVER_BROADCAST, TOTAL_ORDER, UNIFORM_INTEGRITY
+from antiphon.spec.services.consensus import CONSENSUS_PROMISES
+from antiphon.spec.services.detectors import DETECTORS, PASSIVE
+from antiphon.spec.services.order import OF_DELIVERIES
+from antiphon.spec.services.survey import INDICATION_PROMISES
+from antiphon.spec.services.views import VIRTUAL_SYNCHRONY
 
-_ASK_VIEWS: Final = "--promise virtual-synchrony --promise total-order"
+(_CONSENSUS,) = CONSENSUS_PROMISES.words
+(_INDICATIONS,) = INDICATION_PROMISES.words
+_ASK_VIEWS: Final = f"--promise {VIRTUAL_SYNCHRONY} --promise {TOTAL_ORDER}"
 CHANGES: Final = f"said of a group that stays as it is, and views change in these logs: ask {_ASK_VIEWS}"
 RETURNED: Final = "a process crashed and returned, and the property does not say what it owes then"
 FOR_SOME: Final = "a message is for some processes only, and the property speaks of all"
 UNSENT: Final = f"no broadcast stands in these logs: ask --promise {OF_DELIVERIES[2]}, which needs none"
 
-_OF_A_FIXED_GROUP: Final = {VALIDITY, UNIFORM_AGREEMENT, AGREEMENT, UNIFORM_PREFIX_ORDER}
-_OF_INCARNATIONS: Final = {
-    UNIFORM_INTEGRITY, UNIFORM_TOTAL_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING, HANDOVER, NO_VIOLATION,
-    NO_DUPLICATION, FIFO, CAUSAL, *CONSENSUS[1:4],
-}  # fmt: skip
-"""What each incarnation keeps or breaks by itself."""
-_SHOWN_BY_SILENCE: Final = {
-    *_OF_INCARNATIONS, VALIDITY, UNIFORM_AGREEMENT, AGREEMENT, UNIFORM_PREFIX_ORDER, BROADCAST_ONCE,
-    DATAGRAM_INTEGRITY, CAUSALITY, *CONSENSUS,
-}  # fmt: skip
-"""What is kept if incarnations, taken as processes, do not break it."""
-_OF_DESTINATIONS: Final = {
-    BROADCAST_ONCE, VALIDITY, UNIFORM_INTEGRITY, UNIFORM_AGREEMENT, AGREEMENT, UNIFORM_TOTAL_ORDER,
-    UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING, DATAGRAM_INTEGRITY, CAUSALITY, HANDOVER, NO_VIOLATION,
-    INITIAL_VIEW, SELF_INCLUSION, LOCAL_MONOTONICITY, VIEW_AGREEMENT, PRIMARY_PARTITION,
-    SENDING_VIEW_DELIVERY, SAME_VIEW_DELIVERY, TRANSITIONAL_SET, NO_DUPLICATION, FIFO, CAUSAL, *CONSENSUS,
-}  # fmt: skip
-"""What is said of messages whomever they are for, or owed to those alone."""
-
 
 class Doubts(msgspec.Struct):
-    """What these logs cannot show of a promise, by what they hold.
+    """Properties that these logs cannot show to be kept or broken, by what the logs hold.
 
     `in_views`: views are promised. `changes`: they change, and none are promised; `returned`: a process
     crashed and returned; `for_some`: a message is for some processes; `sent`: a broadcast is logged.
@@ -134,22 +94,18 @@ class Doubts(msgspec.Struct):
 
     def of(self, finding: Finding) -> str | None:
         """Why a finding is no verdict, if it is none."""
-        name, broken = finding.property, finding.offending > 0
-        if self.returned and name not in (_OF_INCARNATIONS if broken else _SHOWN_BY_SILENCE):
+        prop, broken = property_of(finding.property), finding.offending > 0
+        if self.returned and prop.incarnations not in (("each",) if broken else ("each", "kept")):
             return RETURNED
         if not broken:
             return None
-        if self.changes and name in _OF_A_FIXED_GROUP:
+        if self.changes and prop.fixed_group:
             return CHANGES
-        if self.for_some and name not in _OF_DESTINATIONS:
+        if self.for_some and not prop.for_some:
             return FOR_SOME
-        if not self.sent and name == UNIFORM_INTEGRITY and finding.reason == NEVER_BROADCAST:
+        if not self.sent and prop is UNIFORM_INTEGRITY and finding.reason == NEVER_BROADCAST:
             return UNSENT
         return None
-
-
-_OF_VIEWS: Final = {*FURTHER_PROPERTIES[: FURTHER_PROPERTIES.index(NO_DUPLICATION)]}
-_DETECTORS: Final = tuple(word for word in FURTHER if word.endswith("-detector"))
 
 
 def hints(kinds: Collection[type], promise: Collection[str]) -> Iterator[str]:
@@ -161,18 +117,26 @@ def hints(kinds: Collection[type], promise: Collection[str]) -> Iterator[str]:
     """
     there = set(kinds)
     words = {promise} if isinstance(promise, str) else set(promise)
-    properties = {name for word in words for name in FURTHER.get(word, ())}
-    in_views = not VIEWS.isdisjoint(words) or bool(properties & _OF_VIEWS)
     for what, spoken, told, ask in (
-        ({Install, Transitional}, in_views, "views are installed", _ASK_VIEWS),
-        ({Propose, Decide}, "consensus" in words, "values are proposed or decided", "--promise consensus"),
+        ({Install, Transitional}, not VIEWS.isdisjoint(words), "views are installed", _ASK_VIEWS),
+        (
+            {Propose, Decide},
+            _CONSENSUS in words,
+            "values are proposed or decided",
+            f"--promise {_CONSENSUS}",
+        ),
         (
             {Suspect, Trust, Alarm},
-            not words.isdisjoint(_DETECTORS),
+            not words.isdisjoint({*DETECTORS, PASSIVE}),
             "processes are suspected",
-            "--promise eventually-perfect-detector, or another detector's",
+            f"--promise {DETECTORS[1]}, or another detector's",
         ),
-        ({Safe}, "safe-indications" in words, "messages are told to be safe", "--promise safe-indications"),
+        (
+            {Safe},
+            _INDICATIONS in words,
+            "messages are told to be safe",
+            f"--promise {_INDICATIONS}",
+        ),
         (
             {Deliver},
             Broadcast in there or not words.isdisjoint(OF_DELIVERIES) or TOTAL_ORDER not in words,
@@ -182,4 +146,3 @@ def hints(kinds: Collection[type], promise: Collection[str]) -> Iterator[str]:
     ):
         if what & there and not spoken:
             yield f"{told}, which {' and '.join(sorted(words)) or 'nothing'} does not judge: ask {ask}"
-

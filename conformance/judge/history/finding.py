@@ -1,7 +1,7 @@
-"""A finding says how often a property was offended in a run, and shows the first two events that clash.
+"""A finding says how often a property was violated in a run, and shows the first two events that clash.
 
-The vocabulary of the judge and of whoever shows its verdicts: names of properties, reasons, places. It knows
-no check.
+The vocabulary of the judge and of whoever shows its verdicts: findings, places, and the reasons that no
+service gives. It knows no property and no check.
 """
 
 from __future__ import annotations
@@ -11,165 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from antiphon.conformance.judge.trace import Event, log_name
+from antiphon.spec.services.broadcast import NEVER_BROADCAST
 
 History = Sequence[Sequence[Event]]
 """The events of a run: `history[p]` are those of process p, in its own order."""
 
-BROADCAST_ONCE: Final = "BroadcastOnce"
-VALIDITY: Final = "Validity"
-UNIFORM_INTEGRITY: Final = "UniformIntegrity"
-UNIFORM_AGREEMENT: Final = "UniformAgreement"
-AGREEMENT: Final = "Agreement"
-UNIFORM_TOTAL_ORDER: Final = "UniformTotalOrder"
-UNIFORM_PREFIX_ORDER: Final = "UniformPrefixOrder"
-UNIFORM_GLOBAL_ORDER: Final = "UniformGlobalOrder"
-UNIFORM_NUMBERING: Final = "UniformNumbering"
-DATAGRAM_INTEGRITY: Final = "DatagramIntegrity"
-CAUSALITY: Final = "Causality"
-HANDOVER: Final = "Handover"
-NO_VIOLATION: Final = "NoViolation"
-INITIAL_VIEW: Final = "InitialView"
-SELF_INCLUSION: Final = "SelfInclusion"
-LOCAL_MONOTONICITY: Final = "LocalMonotonicity"
-VIEW_AGREEMENT: Final = "ViewAgreement"
-PRIMARY_PARTITION: Final = "PrimaryPartition"
-SENDING_VIEW_DELIVERY: Final = "SendingViewDelivery"
-SAME_VIEW_DELIVERY: Final = "SameViewDelivery"
-VIEW_SYNCHRONY: Final = "ViewSynchrony"
-VSC_VALIDITY: Final = "VscValidity"
-VSC_TERMINATION: Final = "VscTermination"
-UNIFORM_DELIVERY: Final = "UniformDelivery"
-TRANSITIONAL_SET: Final = "TransitionalSet"
-FAILURE_ATOMICITY: Final = "FailureAtomicity"
-SAFE_DELIVERY: Final = "SafeDelivery"
-NO_DUPLICATION: Final = "NoDuplication"
-FIFO: Final = "Fifo"
-CAUSAL: Final = "Causal"
-PROPERTIES: Final = (
-    BROADCAST_ONCE,
-    VALIDITY,
-    UNIFORM_INTEGRITY,
-    UNIFORM_AGREEMENT,
-    AGREEMENT,
-    UNIFORM_TOTAL_ORDER,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_GLOBAL_ORDER,
-    UNIFORM_NUMBERING,
-    DATAGRAM_INTEGRITY,
-    CAUSALITY,
-    HANDOVER,
-    NO_VIOLATION,
-)
-"""What is judged of a group that stays as it is, in the order of report. A uniform property counts processes
-that crash too.
-"""
-
-RELIABLE_FIFO: Final = "ReliableFifo"
-RELIABLE_CAUSAL: Final = "ReliableCausal"
-WEAK_TOTAL_ORDER: Final = "WeakTotalOrder"
-RELIABLE_TOTAL_ORDER: Final = "ReliableTotalOrder"
-EXTENDED_TOTAL_ORDER: Final = "ExtendedTotalOrder"
-AGREEMENT_ON_SUCCESSORS: Final = "AgreementOnSuccessors"
-SAFE_INDICATIONS: Final = (
-    "IndicatedIsDelivered",
-    "SafeIndication",
-    "SafeIndicationPrefix",
-    "SafeIndicationLiveness",
-)
-STABLE_VIEWS: Final = ("MembershipPrecision", "MulticastLiveness", "TerminationOfDelivery")
-CONSENSUS: Final = tuple(
-    f"Consensus.{name}"
-    for name in ("ProposeOnce", "Validity", "Integrity", "UniformAgreement", "Agreement", "Termination")
-)
-"""Properties of each consensus of a run; broadcast has some of the same names."""
-STRONG_ACCURACY: Final = "StrongAccuracy"
-WEAK_ACCURACY: Final = "WeakAccuracy"
-STRONG_COMPLETENESS: Final = "StrongCompleteness"
-WEAK_COMPLETENESS: Final = "WeakCompleteness"
-EVENTUAL_STRONG_ACCURACY: Final = "EventualStrongAccuracy"
-EVENTUAL_WEAK_ACCURACY: Final = "EventualWeakAccuracy"
-ALARM_ACCURACY: Final = "AlarmAccuracy"
-ALARM_COMPLETENESS: Final = "AlarmCompleteness"
-
-FURTHER_PROPERTIES: Final = (
-    INITIAL_VIEW,
-    SELF_INCLUSION,
-    LOCAL_MONOTONICITY,
-    VIEW_AGREEMENT,
-    PRIMARY_PARTITION,
-    SENDING_VIEW_DELIVERY,
-    SAME_VIEW_DELIVERY,
-    VIEW_SYNCHRONY,
-    VSC_VALIDITY,
-    VSC_TERMINATION,
-    UNIFORM_DELIVERY,
-    TRANSITIONAL_SET,
-    FAILURE_ATOMICITY,
-    SAFE_DELIVERY,
-    NO_DUPLICATION,
-    FIFO,
-    CAUSAL,
-    RELIABLE_FIFO,
-    RELIABLE_CAUSAL,
-    WEAK_TOTAL_ORDER,
-    RELIABLE_TOTAL_ORDER,
-    EXTENDED_TOTAL_ORDER,
-    AGREEMENT_ON_SUCCESSORS,
-    *SAFE_INDICATIONS,
-    *STABLE_VIEWS,
-    *CONSENSUS,
-    STRONG_COMPLETENESS,
-    WEAK_COMPLETENESS,
-    STRONG_ACCURACY,
-    WEAK_ACCURACY,
-    EVENTUAL_STRONG_ACCURACY,
-    EVENTUAL_WEAK_ACCURACY,
-    ALARM_COMPLETENESS,
-    ALARM_ACCURACY,
-)
-"""What is judged where views change, or something else is promised, in the order of report after the others.
-"""
-
-LIVENESS: Final = (
-    VALIDITY,
-    UNIFORM_AGREEMENT,
-    AGREEMENT,
-    PRIMARY_PARTITION,
-    VSC_VALIDITY,
-    VSC_TERMINATION,
-    UNIFORM_DELIVERY,
-    SAFE_DELIVERY,
-    *SAFE_INDICATIONS[1:],
-    *STABLE_VIEWS,
-    *CONSENSUS[1:2],
-    *CONSENSUS[4:],
-    STRONG_COMPLETENESS,
-    WEAK_COMPLETENESS,
-    STRONG_ACCURACY,
-    WEAK_ACCURACY,
-    EVENTUAL_STRONG_ACCURACY,
-    EVENTUAL_WEAK_ACCURACY,
-    ALARM_COMPLETENESS,
-    ALARM_ACCURACY,
-)
-"""What a run that goes on may still keep, or may seem to break because a crash or a proposal does not show;
-everything else is broken for ever once it is broken.
-"""
-
-BROADCAST_AGAIN: Final = "broadcast a second time"
 BROADCAST_BY_ANOTHER: Final = "broadcast by a process that it does not name as its source"
-TWICE: Final = "delivered a second time"
-NEVER_BROADCAST: Final = "delivered, but its source has not broadcast it"
 FOR_OTHERS: Final = "delivered by a process that it is not for"
 OTHER_PAYLOAD: Final = "delivered with another payload than was broadcast"
-NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
-BY_NOBODY: Final = "broadcast by a correct process, delivered by no correct process"
-OTHER_ORDER: Final = "both deliver both messages, each delivers its own first"
-OTHER_MESSAGE: Final = "deliver different messages at the same position"
 NO_SEQUENCE: Final = "no sequence explains these deliveries"
-OTHER_NUMBER: Final = "delivered under another number than elsewhere"
-NUMBER_TAKEN: Final = "delivered under the number of another message"
-NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"
 SENT_AGAIN: Final = "sent a second time"
 SENT_BY_ANOTHER: Final = "sent by a process that it does not name as its sender"
 NEVER_SENT: Final = "received, but nobody sent it"

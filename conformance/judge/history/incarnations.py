@@ -66,8 +66,9 @@ class Incarnations:
         """Tell a finding by the processes and messages of the logs."""
         reason = finding.reason and re.sub(
             r"\bprocess (\d+) delivers (\S+) before (\S+?)(?=;|$)",
-            lambda told: f"process {self._process(int(told[1]))} delivers {self._m(told[2])} "
-            f"before {self._m(told[3])}",
+            lambda told: (
+                f"process {self._process(int(told[1]))} delivers {self._m(told[2])} before {self._m(told[3])}"
+            ),
             finding.reason,
         )
         return replace(

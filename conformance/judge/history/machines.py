@@ -24,59 +24,33 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final
 
 from antiphon.conformance.judge import trace
 from antiphon.conformance.judge.history.content import destinations_of
 from antiphon.conformance.judge.history.finding import ABSENT, Finding, History, Place
-from antiphon.conformance.judge.history.reasons import ABOUT_DELIVERIES, reason_of, what_is_lacking
+from antiphon.conformance.judge.history.properties import (
+    assumed,
+    judges,
+    property_of,
+    reason_at_end,
+    reason_of,
+    reported_name,
+)
 from antiphon.conformance.judge.trace import causal_order
-from antiphon.conformance.judge.trace.causal import CRASH, PROPOSAL, Merge, Step
+from antiphon.conformance.judge.trace.causal import CRASH, Merge, Step
 from antiphon.model.monitor import Monitor
 from antiphon.spec import services
 from antiphon.spec.lang import Set, Spec, program
 from antiphon.spec.lang.machine import Refusal
 from antiphon.spec.services import Message, Process
-from antiphon.spec.services.causal import CausalOrder, ReliableOrderInViews
 from antiphon.spec.services.consensus import Consensus, Decide, Propose, Value
-from antiphon.spec.services.detectors import Alarm, FailureDetector, PassiveDetector, Suspect, Trust
-from antiphon.spec.services.extended import ExtendedTotalOrder
-from antiphon.spec.services.order import Numbered, Numbering
-from antiphon.spec.services.order_in_views import ReliableOrder
-from antiphon.spec.services.survey import AgreementOnSuccessors, Indicate, SafeIndications, StableViews
-
-_SERVICES: Final[tuple[type[Spec], ...]] = (
-    services.TotalOrderBroadcast,
-    Numbering,
-    CausalOrder,
-    services.UniformViewSynchrony,
-    services.SafeExtendedSynchrony,
-    ReliableOrderInViews,
-    ReliableOrder,
-    ExtendedTotalOrder,
-    AgreementOnSuccessors,
-    SafeIndications,
-    StableViews,
-    Consensus,
-    FailureDetector,
-    PassiveDetector,
-)
-"""The services that judge logs; of a property that several have the first is asked."""
-
-_ASSUMING: Final[Mapping[type[Spec], str]] = {
-    Consensus: PROPOSAL,
-    FailureDetector: CRASH,
-    PassiveDetector: CRASH,
-}
+from antiphon.spec.services.detectors import Alarm, Suspect, Trust
+from antiphon.spec.services.order import Numbered
+from antiphon.spec.services.survey import Indicate
 
 Told = Sequence[tuple[Step, tuple[object, ...]]]
 """The events of a run in a causal order, each with what machines are told of it."""
-
-
-def assumed(service: type[Spec]) -> frozenset[str]:
-    """What is put in favour of who wrote the logs."""
-    return frozenset({_ASSUMING[service]} if service in _ASSUMING else set())
 
 
 def _of_states(service: type[Spec]) -> tuple[str, ...]:
@@ -88,18 +62,6 @@ def _of_states(service: type[Spec]) -> tuple[str, ...]:
 def _properties(service: type[Spec]) -> tuple[str, ...]:
     """Those of the events, then those that are asked at the end."""
     return (*program(service).module.properties, *_of_states(service))
-
-
-def _named(service: type[Spec], name: str) -> str:
-    return f"Consensus.{name}" if service is Consensus else name
-
-
-@cache
-def judges() -> Mapping[str, type[Spec]]:
-    """Which service judges a property."""
-    return {
-        _named(service, name): service for service in reversed(_SERVICES) for name in _properties(service)
-    }
 
 
 def judge_by_machines(
@@ -127,13 +89,13 @@ def judge_by_machines(
 
 def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
     """What one service says of a run."""
-    if service is not Consensus:
+    if not issubclass(service, Consensus):
         return Judgement(run, service, told).findings()
     several: defaultdict[int, list[tuple[Step, tuple[object, ...]]]] = defaultdict(list)
     for step, events in told:
         if isinstance(step.event, trace.Propose | trace.Decide):
             several[step.event.consensus].append((step, events))
-    found = {name: Finding(name) for name in (_named(service, name) for name in _properties(service))}
+    found = {name: Finding(name) for name in (reported_name(service, name) for name in _properties(service))}
     for number in sorted(several):
         for name, finding in Judgement(run, service, several[number]).findings().items():
             offending = found[name].offending + finding.offending
@@ -170,7 +132,7 @@ class Judgement:
         """An event breaks a property at most once; what may only seem to break it is shown after all else."""
         broken = self.broken.setdefault(refusal.property, _Broken(refusal, step, step))
         if broken.refusal.clash is None and refusal.clash is not None:
-            told = _named(self.service, refusal.property)
+            told = reported_name(self.service, refusal.property)
             if reason_of(told, broken.refusal) in ABSENT:
                 broken.refusal, broken.step = refusal, step
         if broken.last is not step:
@@ -181,13 +143,13 @@ class Judgement:
         """Of each property of the service."""
         ends = _of_states(self.service)
         return {
-            _named(self.service, name): self._of_end(name) if name in ends else self._of_events(name)
+            reported_name(self.service, name): self._of_end(name) if name in ends else self._of_events(name)
             for name in _properties(self.service)
         }
 
     def _of_events(self, name: str) -> Finding:
         broken = self.broken.get(name)
-        told = _named(self.service, name)
+        told = reported_name(self.service, name)
         if broken is None:
             return Finding(told)
         clash = None if broken.refusal.clash is None else self._place_of(broken.refusal.clash)
@@ -197,7 +159,7 @@ class Judgement:
         """What is not true in the end, by what the first case names: message `m`, view `v`, process `q` that
         has not delivered `m`.
         """
-        told = _named(self.service, name)
+        told = reported_name(self.service, name)
         failing = [case for case in self.monitor.failing(name) if self._is_owed(told, case)]
         if not failing:
             return Finding(told)
@@ -206,19 +168,19 @@ class Judgement:
         if {"m", "q"} <= case.keys():
             lacking = Place(self.run.processes[case["q"].index], None, self.run.messages[case["m"].index])
         return Finding(
-            told, len(failing), what_is_lacking(self.service, told, name), self._first(told, case), lacking
+            told, len(failing), reason_at_end(self.service, name), self._first(told, case), lacking
         )
 
     def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
         """Whether the message of a case is for the process that lacks it, or for a correct one."""
         meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
-        if meant is None or told not in OWED_TO_DESTINATIONS:
+        if meant is None or not property_of(told).for_some:
             return True
         return case["q"].index in meant if "q" in case else not meant <= self.run.gone
 
     def _first(self, told: str, case: Mapping[str, Any]) -> Place | None:
         """The first event that is about the message or view of a case; rather of a correct process."""
-        kind = services.Deliver if told in ABOUT_DELIVERIES else services.Broadcast
+        kind = services.Deliver if property_of(told).of_delivery else services.Broadcast
         steps = [step for step, events in self.told if any(_is_about(case, kind, event) for event in events)]
         gone = {self.run.processes[p] for p in self.run.gone}
         step = min(steps, key=lambda step: step.process in gone, default=None)
@@ -366,8 +328,6 @@ def acts_without_view(log: Iterable[trace.Event]) -> bool:
 
 IN_A_VIEW: Final = (trace.Broadcast, trace.Deliver, trace.Safe, trace.Transitional, trace.Install)
 """The events of a process that happen in a view, and what begins one."""
-OWED_TO_DESTINATIONS: Final = ("Validity", "UniformAgreement", "Agreement")
-"""What a message owes to those alone whom it is for."""
 
 
 def _spoken_of(event: trace.Event) -> tuple[int, ...]:

@@ -6,13 +6,12 @@ This module compares the two sides of one process; it knows nothing of other pro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from antiphon.conformance.judge.history.finding import (
     ACCUSED,
     GOT_NOTHING,
     GOT_OTHER,
-    HANDOVER,
-    NO_VIOLATION,
     TOOK_NOTHING,
     TOOK_OTHER,
     Finding,
@@ -22,6 +21,27 @@ from antiphon.conformance.judge.history.finding import (
     finding,
 )
 from antiphon.conformance.judge.trace import Broadcast, CoreBroadcast, CoreDeliver, Deliver, End, Violation
+from antiphon.spec.services.promises import Property
+
+HANDOVER: Final = Property(
+    "Handover",
+    "at each process the protocol takes what the application broadcasts, and the application gets what the "
+    "protocol delivers: each one, once, unaltered, in order",
+    "handovers",
+    by="the library between the two",
+    always=True,
+    incarnations="each",
+    for_some=True,
+)
+NO_VIOLATION: Final = Property(
+    "NoViolation",
+    "no process reports that another said what no correct process says",
+    "events",
+    by="every member",
+    always=True,
+    incarnations="each",
+    for_some=True,
+)
 
 
 def handover(history: History) -> Finding:
@@ -42,7 +62,7 @@ def handover(history: History) -> Finding:
         got = [event for event in events if isinstance(event, Deliver)]
         offences += _passed_on(process, broadcast, taken, TOOK_OTHER, TOOK_NOTHING if ended else None)
         offences += _passed_on(process, given, got, GOT_OTHER, GOT_NOTHING if ended else None)
-    return finding(HANDOVER, offences)
+    return finding(HANDOVER.name, offences)
 
 
 def no_violation(history: History) -> Finding:
@@ -53,7 +73,7 @@ def no_violation(history: History) -> Finding:
         for event in events
         if isinstance(event, Violation)
     ]
-    return finding(NO_VIOLATION, offences)
+    return finding(NO_VIOLATION.name, offences)
 
 
 _Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver

@@ -17,41 +17,28 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from antiphon.conformance.judge.history.circles import global_order
+from antiphon.conformance.judge.history.circles import UNIFORM_GLOBAL_ORDER, global_order
 from antiphon.conformance.judge.history.content import (
+    NO_DUPLICATION,
     deliveries_to_others,
     foreign_broadcasts,
     no_duplication,
     other_payloads,
 )
 from antiphon.conformance.judge.history.counting import judged_in, nothing_for
-from antiphon.conformance.judge.history.datagrams import causality, datagram_integrity
-from antiphon.conformance.judge.history.doubts import Doubts, hints
-from antiphon.conformance.judge.history.finding import (
-    ABSENT,
-    AGREEMENT,
-    BROADCAST_ONCE,
+from antiphon.conformance.judge.history.datagrams import (
     CAUSALITY,
     DATAGRAM_INTEGRITY,
-    HANDOVER,
-    LIVENESS,
-    NO_DUPLICATION,
-    NO_VIOLATION,
-    UNIFORM_AGREEMENT,
-    UNIFORM_GLOBAL_ORDER,
-    UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_TOTAL_ORDER,
-    Finding,
-    History,
-    Offence,
-    joined,
+    causality,
+    datagram_integrity,
 )
+from antiphon.conformance.judge.history.doubts import Doubts, hints
+from antiphon.conformance.judge.history.finding import ABSENT, Finding, History, Offence, joined
 from antiphon.conformance.judge.history.incarnations import Incarnations
 from antiphon.conformance.judge.history.machines import judge_by_machines
-from antiphon.conformance.judge.history.members import handover, no_violation
-from antiphon.conformance.judge.history.promises import ALWAYS, TOTAL_ORDER, properties_of
+from antiphon.conformance.judge.history.members import HANDOVER, NO_VIOLATION, handover, no_violation
+from antiphon.conformance.judge.history.promises import properties_of
+from antiphon.conformance.judge.history.properties import is_eventual, properties, property_of
 from antiphon.conformance.judge.trace import (
     CUT_OFF,
     NO_DELIVERIES,
@@ -64,6 +51,8 @@ from antiphon.conformance.judge.trace import (
 )
 from antiphon.conformance.judge.trace.causal import Merge
 from antiphon.model.verdict import Outcome
+from antiphon.spec.services.broadcast import BROADCAST_ONCE, TOTAL_ORDER, UNIFORM_INTEGRITY
+from antiphon.spec.services.order import UNIFORM_TOTAL_ORDER
 
 INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
 """The faults of logs to which only their end is missing."""
@@ -125,7 +114,7 @@ def is_final(finding: Finding) -> bool:
     return bool(
         finding.offending
         and not finding.doubt
-        and finding.property not in LIVENESS
+        and not is_eventual(finding.property)
         and finding.reason not in ABSENT
     )
 
@@ -136,23 +125,23 @@ def _is_incomplete(fault: str) -> bool:
 
 
 _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
-    UNIFORM_GLOBAL_ORDER: global_order,
-    NO_DUPLICATION: no_duplication,
-    DATAGRAM_INTEGRITY: datagram_integrity,
-    HANDOVER: handover,
-    NO_VIOLATION: no_violation,
+    UNIFORM_GLOBAL_ORDER.name: global_order,
+    NO_DUPLICATION.name: no_duplication,
+    DATAGRAM_INTEGRITY.name: datagram_integrity,
+    HANDOVER.name: handover,
+    NO_VIOLATION.name: no_violation,
 }
 """What judges each property of logs that no service has: circles in the orders of all, which a machine would
 need the whole past for; of the network, of members, of who writes logs; and
 `Causality`, which follows from the merge that machines read.
 """
 
-ALONE: Final = {DATAGRAM_INTEGRITY, HANDOVER, NO_VIOLATION, CAUSALITY}
+ALONE: Final = {each.name for each in (DATAGRAM_INTEGRITY, HANDOVER, NO_VIOLATION, CAUSALITY)}
 """What is judged of datagrams and of single logs: `judge_properties` is not asked for it."""
 
 _CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
-    BROADCAST_ONCE: foreign_broadcasts,
-    UNIFORM_INTEGRITY: lambda history: other_payloads(history) + deliveries_to_others(history),
+    BROADCAST_ONCE.name: foreign_broadcasts,
+    UNIFORM_INTEGRITY.name: lambda history: other_payloads(history) + deliveries_to_others(history),
 }
 """What offends a property beside what its machine sees."""
 
@@ -164,7 +153,7 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
 
     Args:
         history: the events of each process.
-        promise: words of `PROMISES`, or one of them.
+        promise: words of `promised_words()`, or one of them.
 
     Raises:
         PromiseError: nobody promises this.
@@ -173,47 +162,35 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
     run = Incarnations(history)
     merge = causal_order(history)
     logs, together = (history, merge) if len(run.of) == len(history) else (run.logs, None)
-    findings = {CAUSALITY: causality(history, merge)}
+    findings = {CAUSALITY.name: causality(history, merge)}
     for name in ALONE & set(names) & _CHECKS.keys():
-        findings[name] = _CHECKS[name](logs if name == HANDOVER else history)
+        findings[name] = _CHECKS[name](logs if name == HANDOVER.name else history)
     asked = [name for name in names if name not in ALONE]
     findings |= {found.property: found for found in judge_properties(logs, asked, together)}
     if logs is not history:
-        findings |= {
-            name: run.as_logged(found) for name, found in findings.items() if name not in ALONE - {HANDOVER}
-        }
+        kept = ALONE - {HANDOVER.name}
+        findings |= {name: run.as_logged(found) for name, found in findings.items() if name not in kept}
     return qualified([findings[name] for name in names], history, promise)
 
 
-def qualified(
-    findings: Iterable[Finding], history: History, promise: Collection[str]
-) -> tuple[Finding, ...]:
+def qualified(findings: Iterable[Finding], history: History, promise: Collection[str]) -> tuple[Finding, ...]:
     """Tell of each finding how much was judged, whether the logs can show it, and from which it follows."""
     found = {finding.property: finding for finding in findings}
     doubts, counts = Doubts.among(history, promise), judged_in(history, found)
     found = {
         name: replace(finding, judged=counts[name], doubt=doubts.of(finding))
         for name, finding in found.items()
-        if counts[name] or finding.offending or name not in ALWAYS
+        if counts[name] or finding.offending or not property_of(name).always
     }
-    for name, implied in IMPLIED.items():
+    for name, prop in properties().items():
         if name in found and found[name].offending and not found[name].doubt:
-            for other in implied & found.keys():
+            for other in found.keys() & set(prop.implies):
                 if found[other].offending and not found[other].implied:
                     found[other] = replace(found[other], implied=name)
-    if UNIFORM_TOTAL_ORDER in found and found[UNIFORM_TOTAL_ORDER].offending:
-        finding = found[UNIFORM_TOTAL_ORDER]
-        found[UNIFORM_TOTAL_ORDER] = replace(finding, odd=odd_one_out(finding, history))
+    order = found.get(UNIFORM_TOTAL_ORDER.name)
+    if order is not None and order.offending:
+        found[order.property] = replace(order, odd=odd_one_out(order, history))
     return tuple(found.values())
-
-
-IMPLIED: Final[Mapping[str, frozenset[str]]] = {
-    UNIFORM_TOTAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING}),
-    UNIFORM_GLOBAL_ORDER: frozenset({UNIFORM_PREFIX_ORDER, UNIFORM_NUMBERING}),
-    AGREEMENT: frozenset({UNIFORM_AGREEMENT}),
-    NO_DUPLICATION: frozenset({UNIFORM_INTEGRITY}),
-}
-"""Which properties are broken whenever one is."""
 
 
 def odd_one_out(finding: Finding, history: History) -> str | None:
@@ -267,7 +244,7 @@ def judge_run(run: Run, promise: Collection[str] = (TOTAL_ORDER,)) -> RunFinding
 
     Args:
         run: the logs, as `load_run` reads them.
-        promise: words of `PROMISES`, or one of them.
+        promise: words of `promised_words()`, or one of them.
 
     Raises:
         PromiseError: nobody promises this.

@@ -23,35 +23,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from typing import Final
 
 import msgspec
 
 from antiphon.conformance.judge.history.alone import Alone
 from antiphon.conformance.judge.history.causes import Caused, Causes
-from antiphon.conformance.judge.history.datagrams import causality
+from antiphon.conformance.judge.history.content import NO_DUPLICATION
+from antiphon.conformance.judge.history.datagrams import CAUSALITY, DATAGRAM_INTEGRITY, causality
 from antiphon.conformance.judge.history.doubts import Doubts
-from antiphon.conformance.judge.history.finding import (
-    BROADCAST_ONCE,
-    CAUSAL,
-    CAUSALITY,
-    CONSENSUS,
-    DATAGRAM_INTEGRITY,
-    FIFO,
-    LIVENESS,
-    NO_DUPLICATION,
-    NOT_GREATER,
-    PROPERTIES,
-    SAFE_INDICATIONS,
-    UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    WEAK_TOTAL_ORDER,
-    Finding,
-    Place,
-)
+from antiphon.conformance.judge.history.finding import Finding, Place
 from antiphon.conformance.judge.history.forgetting import Forgetting, is_of_message, numbers
 from antiphon.conformance.judge.history.machines import acts_without_view
 from antiphon.conformance.judge.history.promises import properties_of
+from antiphon.conformance.judge.history.properties import asks_for_views, is_eventual
 from antiphon.conformance.judge.history.ranges import LARGE, Ranges, holds, note
 from antiphon.conformance.judge.history.verdicts import ALONE, is_final, judge_properties
 from antiphon.conformance.judge.trace import (
@@ -70,12 +56,15 @@ from antiphon.conformance.judge.trace import (
     Transitional,
     causal_order,
 )
+from antiphon.spec.services.broadcast import BROADCAST_ONCE, UNIFORM_INTEGRITY
+from antiphon.spec.services.consensus import INTEGRITY, PROPOSE_ONCE, UNIFORM_AGREEMENT
+from antiphon.spec.services.order import NOT_GREATER, UNIFORM_NUMBERING
+from antiphon.spec.services.order_in_views import WEAK_TOTAL_ORDER
+from antiphon.spec.services.promises import Property
+from antiphon.spec.services.survey import INDICATED_IS_DELIVERED
 
 HELD_MAX: Final = 200_000
 """So many events are held at most, some 10 MB."""
-
-_IN_NO_VIEW: Final = {*PROPERTIES, NO_DUPLICATION, FIFO, CAUSAL, *CONSENSUS}
-"""The properties that ask for no views."""
 
 
 class _Log(msgspec.Struct):
@@ -158,7 +147,7 @@ class Window(msgspec.Struct):
             self._touch()  # of these the judge of whole logs knows more
         if self.gave_up:
             return
-        if isinstance(event, Send | Receive | Broadcast | Deliver) and CAUSALITY not in self.broken:
+        if isinstance(event, Send | Receive | Broadcast | Deliver) and CAUSALITY.name not in self.broken:
             log.caused.events.append(event)
         if self._in_views and not log.view and acts_without_view([event]):
             self._found()
@@ -167,9 +156,9 @@ class Window(msgspec.Struct):
                 pass  # it is broken by itself, and is no broadcast of the message
             case Broadcast() | Deliver():
                 self._feed_message(log, event)
-            case Propose() | Decide() if CONSENSUS[0] in self._names:
+            case Propose() | Decide() if PROPOSE_ONCE.name in self._names:
                 if holds(self.decided, event.consensus):
-                    self._touch(*CONSENSUS[:1], *CONSENSUS[2:4])
+                    self._touch(PROPOSE_ONCE, INTEGRITY, UNIFORM_AGREEMENT)
                 else:
                     log.kept.append(event)
             case Install() | Transitional() | Safe() if self._in_views:
@@ -186,11 +175,11 @@ class Window(msgspec.Struct):
             return
         source, count = numbers(event.m)
         if isinstance(event, Broadcast):
-            again, names = log.broadcast, [BROADCAST_ONCE]
+            again, touched = log.broadcast, [BROADCAST_ONCE]
         else:
             again = log.delivered.get(source, [])
-            names = [UNIFORM_INTEGRITY, NO_DUPLICATION, UNIFORM_NUMBERING]
-        self._touch(*(names if holds(again, count) else []))
+            touched = [UNIFORM_INTEGRITY, NO_DUPLICATION, UNIFORM_NUMBERING]
+        self._touch(*(touched if holds(again, count) else []))
 
     def _feed_view(self, process: int, log: _Log, event: Install | Transitional | Safe) -> None:
         """What is said of views stays in the window, but of messages that left it."""
@@ -199,7 +188,7 @@ class Window(msgspec.Struct):
             had = holds(log.delivered.get(source, []), count)
             here = self.forgotten.get(self._view_of(log), {}).get(source, [])
             if not (had and holds(here, count)):
-                self._touch(SAFE_INDICATIONS[0])
+                self._touch(INDICATED_IS_DELIVERED)
             return
         if isinstance(event, Install):
             is_late = event.view == 1 and self.is_founded and self.forgotten
@@ -221,12 +210,14 @@ class Window(msgspec.Struct):
             if self.forgotten or self.broken:
                 self._touch()
 
-    def _touch(self, *names: str) -> None:
-        """An event speaks of what was forgotten, and may break these properties; without names it cannot be
-        told apart from an event of what is held, and the window is of no use any more.
+    def _touch(self, *touched: Property) -> None:
+        """Note that an event about forgotten messages may break these properties.
+
+        Without properties the event looks like one about held messages. Then the window gives up.
         """
-        self.unsure |= not names or any(name not in self.broken for name in names if name in self._names)
-        if not names:
+        names = [prop.name for prop in touched if prop.name in self._names]
+        self.unsure |= not touched or any(name not in self.broken for name in names)
+        if not touched:
             self._give_up()
 
     def _give_up(self) -> None:
@@ -248,7 +239,7 @@ class Window(msgspec.Struct):
 
     @property
     def _in_views(self) -> bool:
-        return not _IN_NO_VIEW.issuperset(self._names)
+        return _speaks_of_views(self.promise)
 
     # Judging ------------------------------------------------------------------------------------------------
 
@@ -265,13 +256,13 @@ class Window(msgspec.Struct):
         found = list(judge_properties(kept, asked, founded=self.is_founded))
         found += self._numbers_that_do_not_grow()
         closed = {p for p, log in enumerate(self.logs) if log.over} | set(gone)
-        if CAUSALITY not in self.broken:
+        if CAUSALITY.name not in self.broken:
             Causes([log.caused for log in self.logs], closed).forget()
             queues = [log.caused.events for log in self.logs]
             if any(queues):
                 found.append(causality(queues, causal_order(queues)))
         self.tell(found, unsure=self.unsure)
-        if CAUSALITY in self.broken:
+        if CAUSALITY.name in self.broken:
             for log in self.logs:
                 log.caused = Caused()
         else:  # where causes go in a circle it depends on all events what comes first
@@ -283,8 +274,8 @@ class Window(msgspec.Struct):
         """Where the first delivery that is held has no greater number than the last that is not."""
         for p, log in enumerate(self.logs):
             first = next((event for event in log.kept if isinstance(event, Deliver)), None)
-            if first is not None and first.number <= log.number and UNIFORM_NUMBERING in self._names:
-                yield Finding(UNIFORM_NUMBERING, 1, NOT_GREATER, Place(p, first.i, first.m))
+            if first is not None and first.number <= log.number and UNIFORM_NUMBERING.name in self._names:
+                yield Finding(UNIFORM_NUMBERING.name, 1, NOT_GREATER, Place(p, first.i, first.m))
 
     def _forget(self, closed: set[int]) -> None:
         """Let go of what is finished."""
@@ -293,7 +284,7 @@ class Window(msgspec.Struct):
             [log.kept for log in self.logs],
             closed,
             in_views=self._in_views,
-            in_order=WEAK_TOTAL_ORDER in self._names,
+            in_order=WEAK_TOTAL_ORDER.name in self._names,
             is_founded=self.is_founded,
         )
         cuts = forgetting.cuts()
@@ -314,7 +305,7 @@ class Window(msgspec.Struct):
         elif not holds(log.delivered.setdefault(source, []), count):
             note(log.delivered[source], count)
             log.number = event.number
-            if self._in_views and UNIFORM_NUMBERING in self._names and event.number < LARGE:
+            if self._in_views and UNIFORM_NUMBERING.name in self._names and event.number < LARGE:
                 note(self.numbers, event.number)
 
     def _forget_decisions(self, closed: set[int]) -> None:
@@ -340,11 +331,13 @@ class Window(msgspec.Struct):
             ]
 
 
-_SAFETY: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-
+@cache
 def _safety(promise: tuple[str, ...]) -> tuple[str, ...]:
-    """What the end of a run cannot mend of a promise."""
-    if promise not in _SAFETY:
-        _SAFETY[promise] = tuple(name for name in properties_of(promise) if name not in LIVENESS)
-    return _SAFETY[promise]
+    """Name the properties of a promise that the end of a run cannot mend."""
+    return tuple(name for name in properties_of(promise) if not is_eventual(name))
+
+
+@cache
+def _speaks_of_views(promise: tuple[str, ...]) -> bool:
+    """Return True if one of these properties speaks of views."""
+    return any(map(asks_for_views, _safety(promise)))

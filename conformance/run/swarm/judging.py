@@ -17,7 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from antiphon.conformance.judge.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_history
-from antiphon.conformance.judge.history.finding import FIFO
 from antiphon.conformance.judge.trace import TRUNCATED, Problem, log_name
 from antiphon.conformance.run.swarm.log import Log
 from antiphon.conformance.run.swarm.running import KEPT_MAX, Ending
@@ -25,6 +24,7 @@ from antiphon.conformance.run.swarm.schedule import Schedule
 from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Delivery
 from antiphon.model.verdict import Outcome
+from antiphon.spec.services.causal import FIFO
 
 __all__ = ["PROMISE", "judge", "shows_order", "symptoms"]
 
@@ -119,7 +119,7 @@ def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, Run
     unjudged = [
         f"{finding.property}: {judged.told(finding)}"
         for finding in judged.findings
-        if drawn and judged.outcome(finding) is Outcome.UNKNOWN and finding.property != FIFO
+        if drawn and judged.outcome(finding) is Outcome.UNKNOWN and finding.property != FIFO.name
     ]
     return (Outcome.UNKNOWN if unjudged else Outcome.HOLDS), judged, tuple(unjudged)
 

@@ -34,67 +34,61 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from antiphon.conformance.judge.history import PROPERTIES
-from antiphon.conformance.judge.history.finding import (
-    AGREEMENT,
-    BROADCAST_ONCE,
-    CAUSAL,
-    CAUSALITY,
-    DATAGRAM_INTEGRITY,
-    FIFO,
-    HANDOVER,
-    NO_DUPLICATION,
-    NO_VIOLATION,
-    RELIABLE_CAUSAL,
-    RELIABLE_FIFO,
-    UNIFORM_AGREEMENT,
-    UNIFORM_GLOBAL_ORDER,
-    UNIFORM_INTEGRITY,
-    UNIFORM_NUMBERING,
-    UNIFORM_PREFIX_ORDER,
-    UNIFORM_TOTAL_ORDER,
-    VALIDITY,
-)
+from antiphon.conformance.judge.history.circles import UNIFORM_GLOBAL_ORDER
+from antiphon.conformance.judge.history.content import NO_DUPLICATION
+from antiphon.conformance.judge.history.datagrams import CAUSALITY, DATAGRAM_INTEGRITY
+from antiphon.conformance.judge.history.members import HANDOVER, NO_VIOLATION
 from antiphon.conformance.spark.pipeline.columns import CODES
 from antiphon.conformance.spark.pipeline.facts import Fact
 from antiphon.conformance.spark.pipeline.session import confs
+from antiphon.spec.services.broadcast import (
+    AGREEMENT,
+    BROADCAST_ONCE,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+    VALIDITY,
+)
+from antiphon.spec.services.causal import CAUSAL, FIFO, RELIABLE_CAUSAL, RELIABLE_FIFO
+from antiphon.spec.services.order import UNIFORM_NUMBERING, UNIFORM_PREFIX_ORDER, UNIFORM_TOTAL_ORDER
+from antiphon.spec.services.promises import About
 
-_OF_SENDERS: Final = {FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL}
-_TOLD: Final = {*PROPERTIES, NO_DUPLICATION, *_OF_SENDERS}
+_OF_SENDERS: Final = (FIFO, CAUSAL, RELIABLE_FIFO, RELIABLE_CAUSAL)
+_OF_ALL: Final = (
+    BROADCAST_ONCE, VALIDITY, UNIFORM_INTEGRITY, NO_DUPLICATION, UNIFORM_AGREEMENT, AGREEMENT,
+    UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING, DATAGRAM_INTEGRITY,
+    CAUSALITY, HANDOVER, NO_VIOLATION,
+)  # fmt: skip
+"""The properties that a healthy run keeps. Each stands in the argument above."""
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:
     """Which facts a run needs beside what the pass tells, so that it keeps these properties; none if no facts
     suffice.
     """
-    if not set(properties) <= _TOLD:
+    if not JUDGED.keys() >= set(properties):
         return None
     facts = Fact.SOUND | Fact.COMPARED
-    if _OF_SENDERS & set(properties):
+    if {each.name for each in _OF_SENDERS} & set(properties):
         facts |= Fact.SENDERS_ORDER | Fact.OF_ONE_SOURCE
     return facts
 
 
-JUDGED: Final[Mapping[str, str]] = {
-    BROADCAST_ONCE: "broadcasts",
-    VALIDITY: "broadcasts",
-    UNIFORM_INTEGRITY: "deliveries",
-    NO_DUPLICATION: "deliveries",
-    UNIFORM_AGREEMENT: "owed",
-    AGREEMENT: "owed",
-    UNIFORM_TOTAL_ORDER: "shared",
-    UNIFORM_PREFIX_ORDER: "compared",
-    UNIFORM_GLOBAL_ORDER: "in_rows",
-    UNIFORM_NUMBERING: "deliveries",
-    DATAGRAM_INTEGRITY: "datagrams",
-    CAUSALITY: "events",
-    HANDOVER: "core",
-    NO_VIOLATION: "events",
-    FIFO: "of_one_source",
-    RELIABLE_FIFO: "of_one_source",
-    CAUSAL: "of_one_source + answers",
-    RELIABLE_CAUSAL: "of_one_source + answers",
+_COLUMNS: Final[Mapping[About, str]] = {
+    "broadcasts": "broadcasts",
+    "broadcasts by their sources": "broadcasts",
+    "deliveries": "deliveries",
+    "several deliveries": "deliveries",
+    "deliveries owed": "owed",
+    "deliveries shared": "shared",
+    "places compared": "compared",
+    "deliveries in rows": "in_rows",
+    "deliveries of one source": "of_one_source",
+    "caused deliveries": "of_one_source + answers",
+    "datagrams": "datagrams",
+    "handovers": "core",
+    "events": "events",
 }
+JUDGED: Final[Mapping[str, str]] = {each.name: _COLUMNS[each.about] for each in (*_OF_ALL, *_OF_SENDERS)}
 """How much each property is about in a healthy run, of the columns of `chunks.RUNS`."""
 
 

@@ -15,12 +15,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from antiphon.conformance.judge.history import (
-    FURTHER_PROPERTIES,
-    PROPERTIES,
     Finding,
     Place,
     RunFindings,
     judge_history,
+    property_names,
 )
 from antiphon.conformance.judge.trace import Event, Problem
 from antiphon.conformance.spark.pipeline.columns import events_of
@@ -65,8 +64,7 @@ def judged_runs(rows: DataFrame, damage: DataFrame, promise: Collection[str]) ->
 
 def property_rank(name: str) -> Column:
     """Give the place of a property in the order of report."""
-    names = PROPERTIES + FURTHER_PROPERTIES
-    return F.array_position(F.array(*map(F.lit, names)), F.col(name))
+    return F.array_position(F.array(*map(F.lit, property_names())), F.col(name))
 
 
 def _judge_by(

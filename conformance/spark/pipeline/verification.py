@@ -31,7 +31,7 @@ def verify(
         master: Spark's master. Without it logs of some million events are judged in this process, which needs
             no Spark; lakes, larger logs and logs at addresses that only Spark reads are judged on the session
             of this process, else on all cores of this machine.
-        promise: what the system promises, of `PROMISES`.
+        promise: what the system promises, of `promised_words()`.
         tell: is told now and then how far the work is.
         jobs: so many processes judge logs where Spark does not; a program that asks for several must not do
             so where it is imported.

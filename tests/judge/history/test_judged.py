@@ -8,17 +8,10 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from tests.judge.history.known import ALWAYS, PROMISES
 
-from antiphon.conformance.judge.history import (
-    PROMISES,
-    RunFindings,
-    history,
-    judge_history,
-    judge_run,
-    properties_of,
-)
+from antiphon.conformance.judge.history import RunFindings, history, judge_history, judge_run, properties_of
 from antiphon.conformance.judge.history.counting import judged_in
-from antiphon.conformance.judge.history.promises import ALWAYS
 from antiphon.conformance.judge.trace import Broadcast, End, Event, Recover, Run
 from antiphon.model.verdict import Outcome
 

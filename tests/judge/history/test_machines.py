@@ -12,10 +12,10 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.judge.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
 from tests.services.promises import all_promises
 
 from antiphon.conformance.judge.history import History, history, judge_by_machines, properties_of
-from antiphon.conformance.judge.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.judge.history.machines import Judgement, Names, assumed, judges
 from antiphon.conformance.judge.trace.causal import Step, causal_order, causes_of, effect_of
 from antiphon.spec.lang import Spec

@@ -9,9 +9,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.judge.history.examples import BROKEN_WITH, EXAMPLES
+from tests.judge.history.known import PROPERTIES
 
 from antiphon.conformance.judge.history import (
-    PROPERTIES,
     Finding,
     History,
     Place,
@@ -19,28 +20,23 @@ from antiphon.conformance.judge.history import (
     judge_by_machines,
     judge_history,
 )
-from antiphon.conformance.judge.history.examples import BROKEN_WITH, EXAMPLES
 from antiphon.conformance.judge.history.finding import (
     ACCUSED,
-    BROADCAST_AGAIN,
     BROADCAST_BY_ANOTHER,
     CYCLE,
     GOT_NOTHING,
     GOT_OTHER,
-    NEVER_BROADCAST,
     NEVER_SENT,
-    NOT_GREATER,
-    NUMBER_TAKEN,
-    OTHER_NUMBER,
     OTHER_PAYLOAD,
     RECEIVED_BY_ANOTHER,
     SENT_AGAIN,
     SENT_BY_ANOTHER,
     TOOK_NOTHING,
     TOOK_OTHER,
-    TWICE,
 )
 from antiphon.conformance.judge.trace import Broadcast, Crash, Deliver, Receive, Send
+from antiphon.spec.services.broadcast import BROADCAST_AGAIN, NEVER_BROADCAST, TWICE
+from antiphon.spec.services.order import NOT_GREATER, NUMBER_TAKEN, OTHER_NUMBER
 
 
 def found(text: str) -> dict[str, Finding]:

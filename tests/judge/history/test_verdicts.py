@@ -1,15 +1,10 @@
 from pathlib import Path
 
 import pytest
+from tests.judge.history.known import PROPERTIES
 
-from antiphon.conformance.judge.history import PROPERTIES, Finding, judge_run, outcome_of
-from antiphon.conformance.judge.history.finding import (
-    BY_NOBODY,
-    NEVER_BROADCAST,
-    NEVER_SENT,
-    NOT_BY_ALL,
-    TWICE,
-)
+from antiphon.conformance.judge.history import Finding, judge_run, outcome_of
+from antiphon.conformance.judge.history.finding import NEVER_SENT
 from antiphon.conformance.judge.trace import (
     AFTER_END,
     CUT_OFF,
@@ -22,6 +17,7 @@ from antiphon.conformance.judge.trace import (
     load_run,
     log_name,
 )
+from antiphon.spec.services.broadcast import NEVER_BROADCAST, NOT_BY_ALL, TWICE, VALIDITY
 
 JUDGED = [name for name in PROPERTIES if name not in ("DatagramIntegrity", "Handover")]
 """What these logs hold anything of."""
@@ -71,7 +67,7 @@ def test_with_any_other_damage_nothing_is_known(fault: str) -> None:
 @pytest.mark.parametrize(
     "finding",
     [
-        Finding("Validity", 1, BY_NOBODY),
+        Finding("Validity", 1, VALIDITY.reason),
         Finding("UniformAgreement", 1, NOT_BY_ALL),
         Finding("Agreement", 1, NOT_BY_ALL),
         Finding("UniformIntegrity", 1, NEVER_BROADCAST),

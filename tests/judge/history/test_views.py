@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.judge.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
+from tests.judge.history.known import ALWAYS, FURTHER_PROPERTIES, PROPERTIES
 
 from antiphon.conformance.judge.history import (
-    FURTHER_PROPERTIES,
-    PROPERTIES,
     History,
     PromiseError,
     history,
@@ -22,9 +22,7 @@ from antiphon.conformance.judge.history import (
     judge_run,
     properties_of,
 )
-from antiphon.conformance.judge.history.examples import BROKEN_WITH, EXAMPLES, FURTHER_EXAMPLES
 from antiphon.conformance.judge.history.machines import is_founded
-from antiphon.conformance.judge.history.promises import ALWAYS
 from antiphon.conformance.judge.trace import (
     Broadcast,
     Crash,

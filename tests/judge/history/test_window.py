@@ -14,18 +14,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.judge.history.known import LIVENESS, PROMISES
 
-from antiphon.conformance.judge.history import (
-    PROMISES,
-    History,
-    RunFindings,
-    history,
-    judge_history,
-    properties_of,
-)
+from antiphon.conformance.judge.history import History, RunFindings, history, judge_history, properties_of
 from antiphon.conformance.judge.history import window as windows
 from antiphon.conformance.judge.history.alone import PASSING_MAX, Alone
-from antiphon.conformance.judge.history.finding import LIVENESS
 from antiphon.conformance.judge.history.window import Window
 from antiphon.conformance.judge.trace import (
     TRUNCATED,

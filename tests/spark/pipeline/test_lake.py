@@ -16,12 +16,12 @@ import pyarrow.parquet as parquet
 import pytest
 import zstandard
 from pyspark.sql import SparkSession
+from tests.judge.history.examples import EXAMPLES, FURTHER_EXAMPLES
+from tests.judge.history.known import ALWAYS
 from tests.spark.pipeline.webhdfs import served
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.judge.history import judge_run
-from antiphon.conformance.judge.history.examples import EXAMPLES, FURTHER_EXAMPLES
-from antiphon.conformance.judge.history.promises import ALWAYS
 from antiphon.conformance.judge.trace import (
     AFTER_CRASH,
     AFTER_END,

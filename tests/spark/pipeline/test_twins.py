@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from pyarrow.parquet import read_table
+from tests.judge.history.known import PROMISES
 
-from antiphon.conformance.judge.history import PROMISES, TOTAL_ORDER, judge_run, properties_of
+from antiphon.conformance.judge.history import TOTAL_ORDER, judge_run, properties_of
 from antiphon.conformance.judge.trace import LINE_BYTES_MAX, load_run
 from antiphon.conformance.spark.pipeline import ingest, verify
 from antiphon.conformance.spark.pipeline.lake import batches_of

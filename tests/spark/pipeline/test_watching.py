@@ -15,25 +15,19 @@ from pathlib import Path
 import msgspec
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
+from tests.judge.history.examples import EXAMPLES, FURTHER_EXAMPLES
+from tests.judge.history.known import LIVENESS, PROMISES
 
 from antiphon.conformance.cli import main
-from antiphon.conformance.judge.history import (
-    PROMISES,
-    TOTAL_ORDER,
-    RunFindings,
-    history,
-    judge_history,
-    properties_of,
-)
-from antiphon.conformance.judge.history.examples import EXAMPLES, FURTHER_EXAMPLES
-from antiphon.conformance.judge.history.finding import LIVENESS
-from antiphon.conformance.judge.history.promises import SAFE, VIRTUAL_SYNCHRONY
+from antiphon.conformance.judge.history import TOTAL_ORDER, RunFindings, history, judge_history, properties_of
 from antiphon.conformance.judge.trace import TRUNCATED, Event, Header, Problem, causal_order, log_name
 from antiphon.conformance.spark.pipeline import InputError, Standing, watch
 from antiphon.conformance.spark.pipeline.growing import TICK, GrowingLogs, sizes_in
 from antiphon.conformance.spark.pipeline.watching import GOES_ON, OVER, SILENT, standings_in
 from antiphon.conformance.spark.pipeline.watching import Watching as Held
 from antiphon.model.verdict import Outcome
+from antiphon.spec.services.extended import SAFE_DELIVERY
+from antiphon.spec.services.views import VIRTUAL_SYNCHRONY
 
 WriteRun = Callable[[Path, str], None]
 Grow = Callable[[Path, str, int], None]
@@ -43,7 +37,7 @@ HEALTHY = "0: +a a b | 1: +b a b"
 ANSWER_FIRST = "0: +a a b | 1: a +b b | 2: b a"
 WITHOUT_CAUSE = ("never broadcast", "received but not sent", "received by another")
 """The examples in which what is missing may come."""
-SAFE_NEEDS = {SAFE: (VIRTUAL_SYNCHRONY,)}
+SAFE_NEEDS = {SAFE_DELIVERY: (VIRTUAL_SYNCHRONY,)}
 """The word that `safe-delivery` needs."""
 
 
