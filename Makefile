@@ -3,7 +3,7 @@
 #   make check        set up, then the checks of this project on real input: one table of verdicts
 #   make test         set up, then ruff, mypy --strict and pytest
 #   make lint         ruff and mypy alone
-#   make strength     docs/ledger-strength.md: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
+#   make strength     docs/ledger-strength.json and its page: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
 #   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants of deep checks too; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
@@ -48,7 +48,7 @@ pytest: install
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
 strength: install
-	$(BIN)/antiphon claims --mutants --sample 6 --write docs/ledger-strength.md $(MUTANTS_ARGS)
+	$(BIN)/antiphon claims --mutants --sample 6 --write docs/ledger-strength.json $(MUTANTS_ARGS)
 
 check-deep: install
 	$(MAKE) strength MUTANTS_ARGS="--deep $(MUTANTS_ARGS)"

@@ -165,58 +165,20 @@ class NeedDocument(msgspec.Struct, kw_only=True):
     reproduce: str
 
 
-class CheckStrength(msgspec.Struct, kw_only=True):
-    """What the mutants of its specification did to one check that is recorded to hold: `touch` of them write
-    what it reads, and of these so many break it, keep it though something is changed, change nothing, or are
-    open; `others` break it though they do not touch it.
-    """
-
-    claim: str
-    what: str
-    verdict: str
-    touch: int
-    broken: int
-    kept: int
-    equivalent: int
-    open: int
-    others: int
-
-
-class StrengthDocument(msgspec.Struct, kw_only=True):
-    """The checks of a family and its mutants: of those `tried`, `seen` change what can be seen, and `killed`
-    of these break a check; `survivors` are the others of these. `unnoticed_guards` are changed guards of
-    literal files of which no check notices the change, where whole families are asked.
-    """
-
-    family: str
-    sample: int | None
-    seed: int
-    left_out: int
-    tried: int
-    seen: int
-    killed: int
-    inner: int
-    equivalent: int
-    undecided: int
-    invalid: int
-    survivors: list[str]
-    checks: list[CheckStrength]
-    unnoticed_guards: list[str] = []
-
-
 class Claims(Document, tag="claims", kw_only=True):
     """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the
     claims are true.
 
     With `--minimal` there are `needs` and no claims; the outcome then says whether every repair is needed.
-    With `--mutants` there are `mutants`, and with `--check` the families that are `stale`; the outcome then
-    says whether every check can fail, or whether the document is up to date.
+    With `--mutants` there are `mutants`, each a `FamilyStrength` of `ledger.strength.results`. With `--check`
+    there are the families that are `stale`. The outcome then says whether every check can fail, or whether
+    the document is up to date.
     """
 
     engine: str
     claims: list[ClaimDocument]
     needs: list[NeedDocument] = []
-    mutants: list[StrengthDocument] = []
+    mutants: list[dict[str, Any]] = []
     stale: list[str] = []
 
 

@@ -107,7 +107,8 @@ def _needed(document: dict[str, Any]) -> str:
 def _strong(document: dict[str, Any]) -> str:
     checks = [check for family in document["mutants"] for check in family["checks"]]
     strong = sum(check["verdict"] == "holds" for check in checks)
-    seen, killed = (sum(family[name] for family in document["mutants"]) for name in ("seen", "killed"))
+    tallies = [family["tally"] for family in document["mutants"]]
+    seen, killed = (sum(tally[name] for tally in tallies) for name in ("seen", "killed"))
     noticed = f"{killed} of {seen} mutants that can be seen are noticed"
     return f"{strong} of {counted(len(checks), 'check')} can fail; {noticed}"
 

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import pytest
 
-from antiphon.conformance.ledger.strength import GuardTally, strength
-from antiphon.conformance.ledger.strength import text as strength_text
+from antiphon.conformance.ledger.strength import GuardTally, page, strength
 from antiphon.conformance.ledger.strength.guards import cited, file_of, guards_of, home_of
 from antiphon.conformance.ledger.strength.programs import is_text
 from antiphon.spec.claims import Check, Claim, claim_of
@@ -115,13 +114,13 @@ def test_every_guard_is_left_out_and_asked_for_the_other_way_round() -> None:
 
 def test_a_guard_whose_loss_no_check_notices_is_told_with_its_place(found: GuardTally) -> None:
     lost = [item for item in found.unnoticed if "dropped: `self.is_a_door()`" in item.mutant]
-    assert [(item.same, item.ended, item.programs, item.cited) for item in lost] == [
+    assert [(item.same, item.to_the_end, item.programs, item.cited) for item in lost] == [
         (True, 1, 1, "Figure 9, line 1")
     ]
     told = [item.mutant for item in found.unnoticed]
-    assert found.invalid == 1
+    assert found.no_specification == 1
     assert not any("`not self.is_locked`" in item and "dropped" in item for item in told)
-    assert found.changes == found.noticed + found.invalid + len(found.unnoticed)
+    assert found.changes == found.noticed + found.no_specification + len(found.unnoticed)
 
 
 def test_a_guard_that_stands_in_the_printed_text_alone_is_told() -> None:
@@ -155,7 +154,7 @@ def test_a_guard_that_was_not_asked_in_time_is_not_decided() -> None:
     assert told is not None
     assert (told.noticed, len(told.unnoticed)) == (0, told.changes)
     assert not any(item.is_decided for item in told.unnoticed)
-    assert " 0 not noticed, 14 not noticed as far as" in strength_text.guards_in_brief(told)
+    assert " 0 not noticed, 14 not noticed as far as" in page.guards_in_brief(told)
 
 
 def test_guards_are_asked_only_where_that_is_wanted() -> None:
@@ -196,10 +195,13 @@ def test_a_file_is_asked_about_in_one_family_and_named_from_the_root() -> None:
 
 def test_the_section_lists_them_file_by_file(found: GuardTally) -> None:
     whole = strength([claim(Check(Door, "LockedIsClosed", "holds"))], sample=0, guards=True)
-    section = strength_text.section(whole)
-    assert strength_text.guards_in_brief(found) in section
+    section = page.section(whole)
+    assert page.guards_in_brief(found) in section
     (row,) = [line for line in section.splitlines() if "guard dropped: `self.is_a_door()`" in line]
     assert row.endswith("| Figure 9, line 1 | the same | 1 of 1 |  |")
-    assert strength_text.guards_in_brief(GuardTally(4, 3, 1)).endswith(
-        "0 not noticed as far as they were asked."
+    assert page.guards_in_brief(GuardTally(changes=4, noticed=3, no_specification=1)).endswith(
+        "0 not noticed."
     )
+    decided = found.unnoticed[:1]
+    told = page.guards_in_brief(GuardTally(changes=5, noticed=3, no_specification=1, unnoticed=decided))
+    assert told.endswith("1 not noticed, which are:")

@@ -11,7 +11,6 @@ import pytest
 
 from antiphon.conformance.ledger import program_of
 from antiphon.conformance.ledger.strength import Answers, FamilyStrength, asking, held, is_text, strength
-from antiphon.conformance.ledger.strength import text as strength_text
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import Trial, is_always_true, trial
@@ -175,9 +174,9 @@ def found() -> FamilyStrength:
 
 def test_a_check_that_no_mutant_breaks_is_unknown_and_not_said_to_hold(found: FamilyStrength) -> None:
     strong, weak, _ = found.checks
-    assert (strong.verdict, strong.can_fail, strong.killed) == ("holds", True, 2)
-    assert (weak.verdict, weak.can_fail, weak.killed) == ("unknown: cannot fail", False, 0)
-    assert weak.asked == strong.asked == found.tally.changing
+    assert (strong.verdict, strong.can_fail, strong.break_) == ("holds", True, 2)
+    assert (weak.verdict, weak.can_fail, weak.break_) == ("unknown: cannot fail", False, 0)
+    assert weak.touch == strong.touch == found.tally.seen
 
 
 def test_a_check_that_the_constants_make_true_is_refused_with_the_reason(found: FamilyStrength) -> None:
@@ -197,7 +196,7 @@ def test_one_message_has_no_order_that_could_be_wrong() -> None:
 
 def test_a_mutant_that_can_be_seen_and_breaks_nothing_is_told(found: FamilyStrength) -> None:
     told = [item.mutant for item in found.tally.survivors]
-    assert (found.tally.changing, found.tally.killed) == (8, 2)
+    assert (found.tally.seen, found.tally.killed) == (8, 2)
     assert len(told) == 6
     assert any("never happens: `light_second`" in mutant for mutant in told)
 
@@ -207,7 +206,7 @@ def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
     for seed in range(4):
         strong, weak, _ = strength([lamps("InTurn", "Square", "Constant")], sample=1, seed=seed).checks
         assert strong.can_fail
-        assert (weak.can_fail, weak.asked) == (False, found.tally.changing)
+        assert (weak.can_fail, weak.touch) == (False, found.tally.seen)
 
 
 def test_a_check_whose_mutants_are_not_explored_to_the_end_is_undecided() -> None:
@@ -267,7 +266,7 @@ def test_a_mutant_that_only_a_deep_check_breaks_is_noticed(found: FamilyStrength
     quick, deep = Check(Lamps, "Square", "holds"), Check(Lamps, "InTurn", "holds", deep=True)
     unnoticed, noticed = strength([claim(quick)]), strength([claim(quick, deep)])
     assert (unnoticed.tally.killed, noticed.tally.killed) == (0, found.tally.killed)
-    assert [item.check for item in noticed.checks] == [quick]
+    assert [item.property for item in noticed.checks] == [quick.property]
     assert noticed.left_out == 1
 
 
@@ -284,13 +283,10 @@ def test_what_a_program_killed_is_not_asked_of_the_next() -> None:
 def test_what_broke_a_check_as_it_is_written_is_asked_first(found: FamilyStrength) -> None:
     """One mutant then breaks what without it may take all."""
     own = [lamps("InTurn")]
-    section = strength_text.section(found)
-    written = strength_text.hints(own, section)
-    assert written == {str(own[0].checks[0]): next(item.by for item in found.checks if item.by)}
     for seed in range(6):
         told: list[str] = []
         some = strength(
-            own, sample=0, seed=seed, hints=written, progress=lambda _, __, what, to=told: to.append(what)
+            own, sample=0, seed=seed, earlier=found, progress=lambda _, __, what, to=told: to.append(what)
         )
         assert [item.can_fail for item in some.checks] == [True]
         assert len(told) == 1
@@ -300,8 +296,7 @@ def test_a_check_that_was_not_asked_in_time_is_undecided() -> None:
     """Nothing is said to be unable to fail for want of time."""
     strong, weak = strength([lamps("InTurn", "Square")], sample=0, seconds=0.0).checks
     assert (strong.verdict, weak.verdict) == ("unknown: undecided", "unknown: undecided")
-    assert strong.asked == weak.asked == 0
-    assert strong.unasked == weak.unasked > 0
+    assert strong.touch == weak.touch == 0
 
 
 def test_what_a_deep_check_says_is_asked_briefly_where_deep_checks_are_asked() -> None:
@@ -329,7 +324,7 @@ def test_a_mutant_that_adds_a_step_which_changes_nothing_is_the_same() -> None:
     tally = strength([claim(Check(Lit, "FirstOrNot", "holds"))]).tally
     again = "Lit.light, line"
     assert not any(item.mutant.startswith(again) and "dropped" in item.mutant for item in tally.survivors)
-    assert tally.equivalent == 1
+    assert tally.same == 1
 
 
 def test_where_some_program_has_its_events_judged_that_one_says_what_can_be_seen() -> None:
@@ -388,17 +383,7 @@ def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
 def test_a_service_that_is_checked_by_itself_is_its_own_text() -> None:
     check = Check(OrderingChecked, "UniformIntegrity", "holds", constants={"processes": 2, "messages": 1})
     (found,) = strength([claim(check)], sample=4, bounds=Bounds(states=500)).checks
-    assert found.asked > 0
-
-
-def test_the_text_keeps_each_family_and_knows_when_it_is_stale(found: FamilyStrength) -> None:
-    own = [lamps("InTurn", "Square", "Constant")]
-    section, digest = strength_text.section(found), strength_text.digest(own)
-    written = strength_text.text({"msq": (digest, section), "rbc": ("0" * 64, "## RBC")})
-    assert strength_text.kept(written) == {"msq": (digest, section), "rbc": ("0" * 64, "## RBC")}
-    assert "| MSQ-01 | Square | Lamps, literal;  | " in section
-    assert "**unknown: cannot fail**" in section
-    assert strength_text.digest([lamps("InTurn")]) != digest
+    assert found.touch > 0
 
 
 def test_no_bound_of_dtp_that_is_recorded_to_hold_is_out_of_reach(subtests: pytest.Subtests) -> None:

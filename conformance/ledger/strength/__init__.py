@@ -2,6 +2,7 @@
 
 from antiphon.conformance.ledger.strength.answers import Answers
 from antiphon.conformance.ledger.strength.asking import SEED, strength
+from antiphon.conformance.ledger.strength.document import Section
 from antiphon.conformance.ledger.strength.programs import held, is_text, meaning_of
 from antiphon.conformance.ledger.strength.results import (
     FamilyStrength,
@@ -13,6 +14,6 @@ from antiphon.conformance.ledger.strength.results import (
 )
 
 __all__ = [
-    "SEED", "Answers", "FamilyStrength", "GuardTally", "Strength", "Survivor", "Tally", "UnnoticedGuard",
-    "held", "is_text", "meaning_of", "strength",
+    "SEED", "Answers", "FamilyStrength", "GuardTally", "Section", "Strength", "Survivor", "Tally",
+    "UnnoticedGuard", "held", "is_text", "meaning_of", "strength",
 ]  # fmt: skip

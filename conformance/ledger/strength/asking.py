@@ -1,36 +1,37 @@
 """A verdict that cannot fail is worth nothing: every check that is recorded to hold is asked again of mutants
-of its specification, and says how many of them break it.
+of its specification, and the mutants that break it are counted.
 
-1. A check is *strong* when some mutant breaks it. One that no mutant breaks is *weak*: it cannot fail, as far
-   as these mutants reach, and its `holds` is reported as unknown; as undecided, where a mutant that touches
-   it was not explored to the end. One that no mutant breaks, and whose constants leave no state or step that
-   could break it, is *trivial*, and is refused.
-2. Mutants are sampled by their digests and a seed, the same ones for all programs of a text. One is asked in
-   one program after the other until it breaks a check, or can be seen; where it cannot, in `MOST_PROGRAMS`.
-3. One that can be seen in some program and breaks no check there is asked in all others too, until it breaks
-   one: then in those of other families that have the changed class as a part, and in those of deep checks.
-   One that adds and takes away nothing but steps which change nothing is the *same*. What then is
-   left is told: there a check is missing, or the text says more than anybody can notice.
-4. A check that no sampled mutant breaks is asked of the others too until one does: first of those that are
-   known to have broken the property, from the table that is written, from an earlier program, or from what
-   the ledger records to be violated; then of repairs left out and faults planted, of those in the method that
-   judges it, of those of a fitting sort, of those that touch it. They are asked briefly, and those that this
-   left open again.
-5. Each of these steps ends for each program after `SECONDS` of processor time, `DEEP_SECONDS` where it takes
-   long. What was not asked then leaves a check undecided: it never makes one weak, and neither does a sample.
-6. What was asked is kept on disk as soon as it is answered; what is interrupted goes on where it was.
-7. Where guards are asked (guards.py), every guard of a literal file is left out and asked for the other way
-   round, whatever the sample is, and those are told of which no check notices that.
-8. Programs are asked in rounds of one, two, four, …, and independently of one another in each, so that the
-   answers do not depend on how many processes share them, as long as the time is enough.
+1. A check is *strong* if some mutant breaks it. A check that no mutant breaks is *undecided* if a mutant that
+   touches it was not explored to the end. It is *trivial*, and refused, if its constants leave no state and
+   no step that could break it. Else it is *weak*: it cannot fail, as far as these mutants reach, and its
+   `holds` is reported as unknown.
+2. Mutants are sampled by their digests and a seed: all programs of a text have the same sample. A mutant of
+   the sample is asked in one program after the other until it breaks a check or can be seen, in at most
+   `MOST_PROGRAMS` programs.
+3. A mutant that can be seen in some program, and breaks no check there, is asked in all other programs until
+   it breaks one: then in programs of other families that have the changed class as a part, and in those of
+   deep checks. A mutant that adds and takes away nothing but steps that change nothing is the *same*. The
+   rest is reported: there a check is missing, or the text says more than anybody can notice.
+4. A check that no sampled mutant breaks is asked of the other mutants until one does. First come those that
+   are known to have broken the property: by earlier results, in an earlier program, or by the ledger. Then
+   come repairs left out and faults planted, mutants of the method that judges the property, those of a
+   fitting sort, and those that touch it. They are asked briefly; those that this leaves open are asked again.
+5. Each of these steps ends for each program after `SECONDS` of processor time, or `DEEP_SECONDS` where the
+   program takes long. A mutant that was not asked by then leaves its check undecided. It never makes a check
+   weak, and neither does a sample.
+6. Answers are kept on disk as soon as they are known. A run that is interrupted goes on where it was.
+7. Where guards are asked (`guards`), every guard of a literal file is left out, and is negated, whatever the
+   sample is. The changes that no check notices are reported.
+8. Programs are asked in rounds of one, two, four, and so on, and independently of one another in each round.
+   So the answers do not depend on the number of processes, as long as the time is enough.
 
-This file knows which classes are a protocol's text, and nothing of any protocol.
+This file knows which classes are a protocol's text, and no protocol.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -74,16 +75,16 @@ __all__ = ["SEED", "strength"]
 SEED = 7
 
 SECONDS = 600.0
-"""So much processor time is spent on one program in each step."""
+"""Processor time for one program in each step."""
 
 DEEP_SECONDS = 120.0
-"""So much is on one that takes long: another run goes on where it was."""
+"""Processor time for a program that takes long. Another run goes on where this one was."""
 
 DEEP_STATES = 4_000_000
-"""How far machine code explores mutants of a program that takes long: an obligation needs all states."""
+"""States that machine code explores of a mutant of a program that takes long: an obligation needs all."""
 
 DEEP_WALKS = Walks(walks=4_000, steps=500, live=Bounds(states=200_000, seconds=120.0))
-"""What is asked of a program that takes long besides."""
+"""Random walks that are taken of a program that takes long."""
 
 
 def strength(
@@ -97,29 +98,29 @@ def strength(
     answers: Answers | None = None,
     progress: Callable[[int, int, str], None] | None = None,
     jobs: int = 1,
-    hints: Mapping[str, str] | None = None,
+    earlier: FamilyStrength | None = None,
     seconds: float = SECONDS,
     guards: bool = False,
 ) -> FamilyStrength:
-    """Asks the mutants of every specification that these claims check; the claims are of one family.
+    """Ask the mutants of every specification that these claims check.
 
     Args:
-        claims: their checks that are recorded to hold are asked.
-        deep: also those that take long.
-        sample: how many mutants of each text are asked of all its programs; None for all of them.
+        claims: claims of one family, whose checks that are recorded to hold are asked.
+        deep: ask also the checks that take long.
+        sample: the number of mutants of each text that are asked in all its programs; None for all mutants.
         seed: chooses the sample.
-        bounds: how far each mutant is explored by generated Python.
-        further: how far machine code goes where that leaves something open.
-        answers: what was answered before.
+        bounds: bounds for each mutant in generated Python.
+        further: bounds for machine code, where generated Python leaves something open.
+        answers: answers from before.
         progress: called before each mutant, or, with several processes, after each program, with its number,
-            how many there are, and what it is.
-        jobs: how many processes ask; each has one program at a time.
-        hints: by the text of a check, the name of a mutant that broke it.
-        seconds: how much processor time each step spends on one program.
-        guards: also tell of which guards of the literal files no check notices the loss.
+            the number of mutants, and its name.
+        jobs: the number of processes; each has one program at a time.
+        earlier: results from before, whose killers are asked first.
+        seconds: processor time for one program in each step.
+        guards: ask also the guards of the literal files.
     """
     claims, answers = tuple(claims), answers or Answers(Cache(None))
-    known = Known(hints or {}, claims)
+    known = Known(earlier, claims)
     groups = by_program(item for item in explored(claims) if not item[1].deep)
     late = by_program(item for item in explored(claims) if item[1].deep)
     limits = Limits((bounds, further), seconds)
@@ -133,7 +134,10 @@ def strength(
     ]
     told = [*plans, *mapped, *(beside if deep else [])]
     if not told:
-        return FamilyStrength("", (), Tally(), sample, seed, sum(1 for _ in held(claims)))
+        left_out = sum(1 for _ in held(claims))
+        return FamilyStrength(
+            family="", sample=sample, seed=seed, left_out=left_out, tally=Tally(), checks=()
+        )
     judged = frozenset(digest for plan in (*plans, *beside) if plan.judges for digest in plan.names)
     for plan in plans:
         plan.judged_elsewhere = frozenset() if plan.judges else judged
@@ -152,22 +156,25 @@ def strength(
     asked_guards = _guards(claims, told, guests, team) if guards else None
     answers.read += sum(plan.found.read for plan in everything)
     answers.asked += sum(plan.found.asked for plan in everything)
-    found = tuple(item for plan in told for item in plan.strengths())
+    found = [item for plan in told for item in plan.strengths()]
     order = {id(check): number for number, (_, check) in enumerate(held(claims))}
+    found.sort(key=lambda item: order[id(item[0])])
     return FamilyStrength(
-        claims[0].protocol,
-        tuple(sorted(found, key=lambda item: order[id(item.check)])),
-        tally_of(everything, stuttering(everything, bounds, seconds)),
-        sample,
-        seed,
-        len(order) - len(found),
-        asked_guards,
+        family=claims[0].protocol,
+        sample=sample,
+        seed=seed,
+        left_out=len(order) - len(found),
+        tally=tally_of(everything, stuttering(everything, bounds, seconds)),
+        checks=tuple(counted for _, counted in found),
+        guards=asked_guards,
     )
 
 
 def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan], team: Team) -> GuardTally:
-    """Ask every guard of the family's literal files until a check notices, in `MOST_PROGRAMS` programs, those
-    with the most checks first: briefly in each, then further in the family's own.
+    """Ask every guard of the family's literal files until a check notices the change.
+
+    Each is asked in at most `MOST_PROGRAMS` programs, those with the most checks first: briefly in each
+    program, then further in the family's own.
     """
     family = claims[0].protocol
     everybody = sorted((*own, *guests), key=lambda plan: (plan.is_guest, -len(plan.checks)))
@@ -175,9 +182,7 @@ def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan]
     asked_in: Counter[str] = Counter()
     for plan in everybody:
         found = (item for item in guards_of(plan.program) if home_of(item.owner.__module__) in (family, ""))
-        plan.guards = {
-            name: item for item in found if asked_in[name := guard_of(item)] < MOST_PROGRAMS
-        }
+        plan.guards = {name: item for item in found if asked_in[name := guard_of(item)] < MOST_PROGRAMS}
         asked_in.update(plan.guards.keys())
     for plans, briefly in ((everybody, True), (own, False)):
         for some in rounds(plans):
@@ -202,22 +207,27 @@ def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan]
     }
     unnoticed = [
         UnnoticedGuard(
-            str(mutant),
-            file_of(mutant),
-            cited(mutant),
-            is_same(answers[name]),
-            ended[name],
-            sum(name in plan.guards for plan in own),
+            mutant=str(mutant),
+            file=file_of(mutant),
+            cited=cited(mutant),
+            same=is_same(answers[name]),
+            to_the_end=ended[name],
+            programs=sum(name in plan.guards for plan in own),
         )
         for name, mutant in everything.items()
         if name not in noticed | invalid
     ]
     unnoticed.sort(key=lambda item: (item.file, item.mutant))
-    return GuardTally(len(everything), len(noticed & everything.keys()), len(invalid), tuple(unnoticed))
+    return GuardTally(
+        changes=len(everything),
+        noticed=len(noticed & everything.keys()),
+        no_specification=len(invalid),
+        unnoticed=tuple(unnoticed),
+    )
 
 
 def _literal_guards(claims: Sequence[Claim], family: str) -> dict[str, Mutant]:
-    """The changed guards of the specifications that are checked as they are printed, by their names."""
+    """Return the changed guards of the specifications as they are printed, by their names."""
     found: dict[str, Mutant] = {}
     for group in by_program(held(claims)):
         for _, check in group[1][:1]:
@@ -230,14 +240,14 @@ def _literal_guards(claims: Sequence[Claim], family: str) -> dict[str, Mutant]:
 
 
 def _owners(plans: Sequence[Plan]) -> set[type]:
-    """The classes whose text mutants change that can be seen and were not noticed."""
+    """Return the classes that are changed by mutants which can be seen and were not noticed."""
     unnoticed = unnoticed_by_all(plans)
     mutants = (item for plan in plans for item in plan.mutants if item.digest in unnoticed)
     return {item.owner for item in mutants if isinstance(item, Mutant)}
 
 
 def _elsewhere(claims: Sequence[Claim], owners: AbstractSet[type]) -> Iterator[tuple[Claim, Check]]:
-    """Checks of other records that take no long time, of programs of which one of these classes is a part."""
+    """Yield the quick checks of other records whose programs have one of these classes as a part."""
     own = {claim.id for claim in claims}
     for claim, check in explored(all_claims()):
         is_quick = claim.id not in own and not check.deep

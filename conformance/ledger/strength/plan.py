@@ -1,5 +1,7 @@
-"""One program and the mutants that are asked in it: the sample about all its properties, the others
-about what none of the sample breaks.
+"""One program and the mutants that are asked in it.
+
+Sampled mutants are asked about all properties of the program, the others about those that no sampled mutant
+breaks.
 """
 
 from __future__ import annotations
@@ -7,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -16,12 +18,14 @@ from antiphon.conformance.ledger.strength.guards import GUARD_SECONDS, guard_of
 from antiphon.conformance.ledger.strength.programs import (
     Group,
     digest_of,
+    held,
     judged_by,
     meaning_of,
+    program_text,
     text_mutants,
 )
 from antiphon.conformance.ledger.strength.refined import RefinementTrial
-from antiphon.conformance.ledger.strength.results import Strength
+from antiphon.conformance.ledger.strength.results import FamilyStrength, Strength, verdict_of
 from antiphon.conformance.ledger.strength.walked import NEVER_BROKEN_ON_WALKS, WalkedTrial, Walks
 from antiphon.model.bounds import Bounds
 from antiphon.model.explore.stuttering import differs_by_stuttering
@@ -33,13 +37,13 @@ from antiphon.spec.claims import Check, Claim
 __all__ = ["Anything", "Found", "Known", "Limits", "Plan", "Settled", "Tell"]
 
 SAVED_SECONDS = 10.0
-"""How often answers are written down."""
+"""Seconds between two writes of the answers to disk."""
 
 TAKES_AWAY = ("never happens", "handler silent", "update left out")
-"""Operators after which less happens, the one after which least does first."""
+"""Operators that take steps or effects away, the one that takes most first."""
 
 COMES_ABOUT = (PropertyKind.WITNESS, PropertyKind.OBLIGATION, PropertyKind.LIVENESS)
-"""Properties that say what must come about."""
+"""Kinds of properties that ask for something to happen."""
 
 Anything = Mutant | LeftOut
 
@@ -50,8 +54,8 @@ Tell = Callable[[Anything], object]
 
 @dataclass(frozen=True)
 class Limits:
-    """How far each mutant is explored by either engine, how long a step may take for one program, and what is
-    asked besides.
+    """Bounds for each mutant in generated Python and in machine code, seconds for one program in each step,
+    and random walks, if the program takes long.
     """
 
     bounds: tuple[Bounds, Bounds]
@@ -60,12 +64,16 @@ class Limits:
 
 
 class Known:
-    """What broke checks before, as it is written: by the text of each check the name of a mutant; and what
-    breaks properties as the ledger records it: a repair left out, a fault planted.
+    """Mutants that are known to break properties, by their names.
+
+    Earlier results name the first mutant that broke each check. The ledger records which properties are
+    violated with a repair left out, or a fault planted.
     """
 
-    def __init__(self, by: Mapping[str, str], claims: Iterable[Claim]) -> None:
-        self.by = by
+    def __init__(self, earlier: FamilyStrength | None, claims: Sequence[Claim]) -> None:
+        rows = {} if earlier is None else {_row(item): item.by for item in earlier.checks if item.by}
+        checks = [(claim.id, check.property, program_text(check)) for claim, check in held(claims)]
+        self._by = {key[1:]: rows[key] for key in checks if key in rows}
         self._recorded: dict[str, dict[str, None]] = {}
         for check in (item for claim in claims for item in claim.checks if isinstance(item, Check)):
             if check.outcome == "violated":
@@ -76,24 +84,38 @@ class Known:
                 names = [item.name for item in (*left, *planted)]
                 self._recorded.setdefault(check.property, {}).update(dict.fromkeys(names))
         self._often: dict[str, Counter[str]] = {}
-        for asked, name in by.items():
-            property = asked.partition(" (")[0].partition(".")[2]
+        for (property, _), name in self._by.items():
             self._often.setdefault(property, Counter())[name] += 1
 
+    def by(self, check: Check) -> str:
+        """Name the mutant that broke a check before; empty if none is known."""
+        return self._by.get((check.property, program_text(check)), "")
+
     def of(self, property: str) -> list[str]:
-        """The mutants that broke a property in whatever program, the most frequent first, then those of which
-        it is recorded.
+        """Name the mutants that broke a property in any program, the most frequent first, then the recorded
+        ones.
         """
         often = self._often.get(property, Counter()).most_common()
         return [*(name for name, _ in often), *self._recorded.get(property, ())]
 
 
+def _row(item: Strength) -> tuple[str, str, str]:
+    return item.claim, item.property, item.program
+
+
 @dataclass
 class Found:
-    """What the mutants of one program did: the answers of those that were asked about all its properties, by
-    their digests; those of others, asked about some; why properties are trivial; which ones each mutant
-    touches; of which properties which mutants were left when the time was over. What the guards did that were
-    asked as such, by their names. How many answers were read, and how many asked.
+    """Answers of the mutants of one program.
+
+    Attributes:
+        sample: answers about all properties, by the digests of the mutants.
+        others: answers about some properties, with these.
+        trivial: the reasons why properties cannot fail, by the properties.
+        touched: the properties that each mutant touches, by its digest.
+        unasked: properties with the mutants that were left when the time was over.
+        guards: answers of changed guards, by their names.
+        read: the number of answers that were on disk.
+        asked: the number of answers that were not.
     """
 
     sample: dict[str, Answer] = field(default_factory=dict)
@@ -107,10 +129,10 @@ class Found:
 
 
 class Asking:
-    """Some properties of one program, the mutants that are asked about them, and their answers.
+    """Questions to mutants about some properties of one program, with the answers that are on disk.
 
-    `compares`: about all of its properties, and whether they change anything at all. `briefly`: within fewer
-    states.
+    With `compares` they are about all properties, and about whether a mutant changes anything at all. With
+    `briefly` fewer states are explored.
     """
 
     def __init__(
@@ -133,11 +155,11 @@ class Asking:
         self._kept = plan.answers.of(self._key)
 
     def knows(self, mutant: Anything) -> bool:
-        """Whether the answer is kept."""
+        """Return True if the answer is known."""
         return mutant.digest in self._kept
 
     def ask(self, mutant: Anything) -> None:
-        """Have the answer of the mutant, from what is kept if it is there."""
+        """Ask a mutant, unless its answer is known."""
         if mutant.digest in self._kept:
             self._plan.found.read += 1
         else:
@@ -149,22 +171,21 @@ class Asking:
         self.seen[mutant.digest] = self._kept[mutant.digest]
 
     def unbroken(self) -> set[str]:
-        """The properties that no mutant broke."""
+        """Return the properties that no mutant broke."""
         return set(self.properties).difference(*(answer.broken for answer in self.seen.values()))
 
     def save(self) -> None:
-        """Write down what was answered."""
+        """Write the answers to disk."""
         self._plan.answers.put(self._key, self._kept)
         self._saved = time.monotonic()
 
 
 class Plan:
-    """One program and its checks: the sample is asked about all of them, the other mutants about those that
-    none of the sample breaks.
+    """One program, its checks and its mutants.
 
-    `judges`: somebody judges its events; `judged_elsewhere` are mutants of one where nobody does, and of
-    another program where somebody does, which then says what can be seen. `guards` are the changed guards
-    that are asked as such, by their names.
+    `judges` is True if the program has handlers, which judge its events. Mutants in `judged_elsewhere` are
+    also mutants of a program with handlers, while this one has none: there they can be seen or not.
+    `guards` are changed guards, by their names, which are asked as such.
     """
 
     def __init__(
@@ -211,19 +232,18 @@ class Plan:
         return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
 
     def end_trial(self) -> None:
-        """Give its memory back."""
+        """Free the memory of the trial."""
         self._trial = None
 
     def ask_sample(self, tell: Tell, settled: Settled) -> None:
-        """Ask the sample about all properties, and whether they change anything; but for mutants of which
-        this is known.
-        """
+        """Ask the sample about all properties, and whether they change anything; skip the settled mutants."""
         self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: Mapping[str, str]) -> None:
-        """Ask mutants that no check of another program notices, by their digests with their names, if they
-        were not asked; in a program of another family by their names: another class may stand above the
-        changed one there.
+        """Ask mutants that can be seen and that no check of another program notices, unless they were asked.
+
+        `unnoticed` has their names by their digests. In a program of another family they are found by name:
+        another class may stand above the changed one there, so that digests differ.
         """
         names = set(unnoticed.values()) if self.is_guest else set()
         wanted = unnoticed.keys() - self.found.sample.keys()
@@ -231,8 +251,10 @@ class Plan:
         self._ask_all(chosen, tell)
 
     def ask_guards(self, tell: Tell, settled: Settled, *, briefly: bool = False) -> None:
-        """Ask the changed guards about all properties, but for those that are settled: briefly; or further,
-        and where it does not take long whether they change anything at all.
+        """Ask the changed guards about all properties; skip the settled ones.
+
+        A question that is not brief goes further, and asks also whether a guard changes anything at all, in a
+        program of the family that does not take long.
         """
         left = {name: mutant for name, mutant in self.guards.items() if name not in settled}
         if not left:
@@ -250,7 +272,7 @@ class Plan:
             asking.save()
 
     def noticed_guards(self) -> Iterator[str]:
-        """The names of the changed guards of which some check of this program noticed the change."""
+        """Yield the names of the changed guards that some check of this program notices."""
         changed = {item.digest: item for item in self.mutants if isinstance(item, Mutant)}
         for seen in (self.found.sample, *(seen for _, seen in self.found.others)):
             broken = (digest for digest, answer in seen.items() if answer.broken)
@@ -258,7 +280,7 @@ class Plan:
         yield from (name for name, answer in self.found.guards.items() if answer.broken)
 
     def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
-        """Ask about all properties; what was answered is kept, however this ends."""
+        """Ask mutants about all properties. The answers are kept, even after an interruption."""
         if not mutants:
             return
         asking = Asking(self, self.properties, self.found.sample, compares=compares)
@@ -272,47 +294,61 @@ class Plan:
             asking.save()
 
     def ask_others(self, tell: Tell, breaking: Mapping[str, list[str]]) -> None:
-        """Ask the mutants beyond the sample about what none of the sample breaks, until each such property is
-        broken; `breaking` are names of mutants by the properties that they broke in some program, the last
-        first.
+        """Ask the mutants beyond the sample, until every property that no sampled mutant breaks is broken.
+
+        Each phase asks some mutants about the properties that are still unbroken. A brief phase ends after
+        half of the time. A phase that is not brief asks again what the brief one left open.
+
+        Args:
+            tell: called before each mutant.
+            breaking: names of mutants by the properties that they broke in some program, the last first.
         """
-        found, seconds = self.found, self.limits.seconds
-        begun = time.process_time()
+        found, begun = self.found, time.process_time()
         weak = sorted(set(self.properties).difference(*(answer.broken for answer in found.sample.values())))
         found.touched = {item.digest: self.trial.touched(item) for item in self.mutants}
-        others = [item for item in self.mutants if item.digest not in found.sample]
-        likely = {name for property in weak for name in self._promising(property, breaking)}
-        written = {self._known.by.get(str(check), "") for _, check in self.checks}
-        first = [item for item in others if item.name in likely]
-        rest = [item for item in others if item.name not in likely]
-        phases = [(first, True), (first, False), (rest, True), (rest, False)]
-        if self.limits.walks is not None:  # a brief question takes walks, which find more in less time
-            again = [item for item in others if item.name in written]
-            phases = [(again, True), (again, False), (first, True), (rest, True)]
-            phases += [(first, False), (rest, False)]
-        for some, briefly in phases:
+        for mutants, briefly in self._phases(weak, breaking):
             if briefly:
-                chosen, ends = some, begun + seconds / 2
-                asked = [name for name in weak if self._is_brief(name)]
+                chosen, asked = mutants, [name for name in weak if self._is_brief(name)]
             else:
-                chosen, ends = [item for item in some if self._is_open(item, weak)], begun + seconds
-                asked = weak
+                chosen, asked = [item for item in mutants if self._is_open(item, weak)], weak
+            ends = begun + self.limits.seconds / (2 if briefly else 1)
             unbroken = self._unbroken_by(asked, chosen, breaking, tell, ends, briefly=briefly)
             weak = [name for name in weak if name not in asked or name in unbroken]
         found.trivial = {name: why for name in weak if (why := self.trial.trivial(name))}
 
+    def _phases(
+        self, weak: Sequence[str], breaking: Mapping[str, list[str]]
+    ) -> list[tuple[list[Anything], bool]]:
+        """Return the mutants of each phase, and whether it is brief.
+
+        Mutants that are known to break a weak property come before the rest. In a program that takes long the
+        killers of earlier results come first of all, and every brief phase comes before the others: a brief
+        question takes walks there, which find more in less time.
+        """
+        others = [item for item in self.mutants if item.digest not in self.found.sample]
+        likely = {name for property in weak for name in self._promising(property, breaking)}
+        first = [item for item in others if item.name in likely]
+        rest = [item for item in others if item.name not in likely]
+        if self.limits.walks is None:
+            return [(first, True), (first, False), (rest, True), (rest, False)]
+        written = {self._known.by(check) for _, check in self.checks}
+        again = [item for item in others if item.name in written]
+        return [(again, True), (again, False), (first, True), (rest, True), (first, False), (rest, False)]
+
     def _is_brief(self, property: str) -> bool:
-        """Whether a brief question can find it broken."""
+        """Return True if a brief question can find the property broken."""
         return self.limits.walks is None or self.trial.kinds[property] not in NEVER_BROKEN_ON_WALKS
 
     def _is_open(self, mutant: Anything, properties: Sequence[str]) -> bool:
-        """Whether what was asked of a mutant leaves open what it does to one of the properties."""
+        """Return True if the mutant's last answer leaves one of the properties open, or there is none."""
         answers = [seen[mutant.digest] for _, seen in self.found.others if mutant.digest in seen]
         return not answers or not set(properties).isdisjoint(answers[-1].open)
 
     def _unsuited(self, mutant: Anything, property: str) -> int:
-        """How little a mutant is of the sort that breaks such a property: one that takes something away
-        breaks what must come about, the more it takes the sooner; one that lets more happen what must not.
+        """Rank a mutant by its fitness to break a property, the fittest first.
+
+        A mutant that takes something away breaks what must happen: the more it takes, the sooner. A mutant
+        that lets more happen breaks what must not happen.
         """
         operator = mutant.change.operator if isinstance(mutant, Mutant) else ""
         takes = TAKES_AWAY.index(operator) if operator in TAKES_AWAY else len(TAKES_AWAY)
@@ -321,9 +357,9 @@ class Plan:
         return 0 if takes == len(TAKES_AWAY) else 1
 
     def _promising(self, property: str, breaking: Mapping[str, list[str]]) -> list[str]:
-        """The names of mutants that are known to break a property: here as far as is written, elsewhere."""
-        written = [self._known.by.get(str(check)) for _, check in self.checks if check.property == property]
-        here = [name for name in written if name is not None]
+        """Name the mutants that are known to break a property: first in this program, then in others."""
+        known = (self._known.by(check) for _, check in self.checks if check.property == property)
+        here = [name for name in known if name]
         return list(dict.fromkeys((*here, *breaking.get(property, ()), *self._known.of(property))))
 
     def _unbroken_by(
@@ -336,8 +372,9 @@ class Plan:
         *,
         briefly: bool,
     ) -> list[str]:
-        """Ask the mutants about some properties until each is broken or the time is over, the most promising
-        first; the properties that none broke.
+        """Ask the mutants about some properties, the most promising first, until all are broken or time ends.
+
+        Return the properties that none broke.
         """
         if not properties or not mutants:
             return list(properties)
@@ -373,17 +410,19 @@ class Plan:
             asking.save()
         return sorted(asking.unbroken())
 
-    def strengths(self) -> Iterator[Strength]:
-        """How each check came out."""
+    def strengths(self) -> Iterator[tuple[Check, Strength]]:
+        """Yield every check with its counts and its verdict."""
         for claim, check in self.checks:
             if why := self.found.trivial.get(check.property, ""):
-                yield Strength(claim, check, trivial=why)
+                refused = verdict_of(touch=0, breaking=0, left=0, trivial=why)
+                name, text = check.property, program_text(check)
+                yield check, Strength(claim=claim.id, property=name, program=text, verdict=refused)
             else:
-                yield self._counted(claim, check)
+                yield check, self._counted(claim, check)
 
     def _counted(self, claim: Claim, check: Check) -> Strength:
-        name, elsewhere = check.property, 0
-        fates: Counter[str] = Counter()
+        name, others = check.property, 0
+        counts: Counter[str] = Counter()
         later: dict[str, Answer] = {}
         by = ""
         for properties, seen in self.found.others:
@@ -393,22 +432,24 @@ class Plan:
                 continue
             by = by or (digest if name in answer.broken else "")
             if name not in self.found.touched[digest]:
-                elsewhere += name in answer.broken
+                others += name in answer.broken
             elif name in answer.broken:
-                fates["killed"] += 1
+                counts["break_"] += 1
             elif name in answer.open:
-                fates["open"] += 1
+                counts["open"] += 1
             else:
-                fates["equivalent" if answer.fate is Fate.EQUIVALENT else "kept"] += 1
+                counts["same" if answer.fate is Fate.EQUIVALENT else "keep"] += 1
+        unasked = sum(property == name for property, _ in self.found.unasked)
+        touch = counts.total()
         return Strength(
-            claim,
-            check,
-            fates.total(),
-            fates["killed"],
-            fates["kept"],
-            fates["equivalent"],
-            fates["open"],
-            elsewhere,
+            claim=claim.id,
+            property=name,
+            program=program_text(check),
+            touch=touch,
+            **counts,
+            others=others,
             by=self.names.get(by, ""),
-            unasked=sum(property == name for property, _ in self.found.unasked),
+            verdict=verdict_of(
+                touch=touch, breaking=counts["break_"] + others, left=counts["open"] + unasked
+            ),
         )

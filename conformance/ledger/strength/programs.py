@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.report.words import settings
 from antiphon.model.mutation import Mutant, mutants_of
 from antiphon.model.mutation.mutants import reached
 from antiphon.spec.catalogue import refinement_of
@@ -28,6 +29,7 @@ __all__ = [
     "is_text",
     "judged_by",
     "meaning_of",
+    "program_text",
     "refined",
     "text_mutants",
 ]
@@ -76,9 +78,19 @@ def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
     return sorted(found.values(), key=lambda group: texts.index(group[0].text))
 
 
+def program_text(check: Check) -> str:
+    """Name the program of a check: the specification, its repairs and its constants."""
+    chosen = check.repairs if isinstance(check.repairs, str) else ", ".join(check.repairs)
+    without = f" without {', '.join(check.without)}" if check.without else ""
+    repairs = f"repairs: {chosen}{without}" if chosen else "literal"
+    return f"{check.spec.__name__}, {repairs}; {', '.join(settings(check.constants))}"
+
+
 def meaning_of(program: Program, properties: Iterable[str]) -> str:
-    """The digest of what a program does and of what some properties say of it; what else could be asked of it
-    has no part in how these come out. Of a refinement, what the mapping and the abstract machine say, too.
+    """Digest of what a program does and of what some properties say of it, without its constants.
+
+    Other properties have no part in how these come out. The meaning of a refinement holds the mapping and the
+    abstract machine, with the constants.
     """
     refinement = refinement_of(program.spec)
     if refinement is not None:
@@ -92,7 +104,7 @@ def meaning_of(program: Program, properties: Iterable[str]) -> str:
         liveness=tuple(item for item in module.liveness if item.name in asked),
         properties=tuple(name for name in module.properties if name in asked),
     )
-    needed = frozenset[str]().union(*(reached(part, module) for part in _parts(parts)))
+    needed = reached(tuple(_parts(parts)), module)
     parts = replace(parts, functions=tuple(item for item in module.functions if item.name in needed))
     return digest_of(dump(parts, prose=False))
 

@@ -1,134 +1,179 @@
-"""What the mutants did to the checks of a family, as it is told."""
+"""Results of asking mutants, as data: the JSON file, the page, `--json` and this code use the same names.
+
+A count has one name everywhere. `Strength.touch` is `touch` in the JSON and the column `touch` of the page.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import builtins  # since a check has a property
 
-from antiphon.spec.claims import Check, Claim
+import msgspec
 
-__all__ = ["FamilyStrength", "GuardTally", "Strength", "Survivor", "Tally", "UnnoticedGuard"]
+__all__ = ["FamilyStrength", "GuardTally", "Strength", "Survivor", "Tally", "UnnoticedGuard", "verdict_of"]
+
+HOLDS = "holds"
+REFUSED = "refused: "
+UNDECIDED = "unknown: undecided"
 
 
-@dataclass(frozen=True)
-class Strength:
-    """What the mutants of its specification did to one check that is recorded to hold.
+class Strength(msgspec.Struct, frozen=True, kw_only=True, rename={"break_": "break"}):
+    """Mutants of its specification, counted for one check that is recorded to hold: a row of the page.
 
-    `asked` counts those that touch what the property reads; of them `killed` break it, `kept` change
-    something or were not compared, and do not, `equivalent` change nothing within the constants
-    and `open` were not explored far enough. `elsewhere` are further mutants that break it; `by` is the first
-    that does. `unasked` were left when the time was over. `trivial` says why it cannot fail with these
-    constants.
+    Attributes:
+        claim: the claim's identifier.
+        property: the property that the check asks.
+        program: the specification, its repairs and its constants.
+        touch: mutants that were asked and whose actions write what the property reads, or do what it judges.
+        break_: those of them that break the check.
+        keep: those of them that change something else, or were compared with nothing.
+        same: those of them that change nothing within the constants.
+        open: those of them that were not explored to the end.
+        others: mutants that break the check although they do not touch it.
+        by: the first mutant that breaks it.
+        verdict: "holds" if some mutant breaks it, else why it is not said to hold.
     """
 
-    claim: Claim
-    check: Check
-    asked: int = 0
-    killed: int = 0
-    kept: int = 0
-    equivalent: int = 0
+    claim: str
+    property: str
+    program: str
+    touch: int = 0
+    break_: int = 0
+    keep: int = 0
+    same: int = 0
     open: int = 0
-    elsewhere: int = 0
-    trivial: str = ""
+    others: int = 0
     by: str = ""
-    unasked: int = 0
+    verdict: str
 
-    @property
+    @builtins.property
     def can_fail(self) -> bool:
-        """Whether some mutant breaks it."""
-        return self.killed + self.elsewhere > 0
+        """Return True if some mutant breaks the check."""
+        return self.verdict == HOLDS
 
-    @property
+    @builtins.property
     def is_undecided(self) -> bool:
-        """Whether no mutant breaks it, and one was not asked, or touches it and was not seen to the end."""
-        return self.open + self.unasked > 0 and not self.can_fail
+        """Return True if no mutant breaks the check, and some were not asked or not explored to the end."""
+        return self.verdict == UNDECIDED
 
-    @property
-    def verdict(self) -> str:
-        """What is reported in the place of `holds`."""
-        if self.trivial:
-            return f"refused: {self.trivial}"
-        if self.can_fail:
-            return "holds"
-        if self.is_undecided:
-            return "unknown: undecided"
-        return "unknown: cannot fail" if self.asked else "unknown: no mutant touches it"
+    @builtins.property
+    def trivial(self) -> str:
+        """The reason why the check cannot fail with these constants; empty if it could."""
+        return self.verdict.removeprefix(REFUSED) if self.verdict.startswith(REFUSED) else ""
 
 
-@dataclass(frozen=True)
-class Survivor:
-    """A mutant that changes the behaviour of some program of the protocol and that no check notices; in how
-    many programs.
+def verdict_of(*, touch: int, breaking: int, left: int, trivial: str = "") -> str:
+    """Return what is reported in the place of `holds`.
+
+    Args:
+        touch: mutants that touch what the property reads.
+        breaking: mutants that break the check.
+        left: mutants that were not asked in time, or touch it and were not explored to the end.
+        trivial: why the check cannot fail with its constants.
     """
+    if trivial:
+        return f"{REFUSED}{trivial}"
+    if breaking:
+        return HOLDS
+    if left:
+        return UNDECIDED
+    return "unknown: cannot fail" if touch else "unknown: no mutant touches it"
+
+
+class Survivor(msgspec.Struct, frozen=True):
+    """A mutant that can be seen in so many programs of the protocol, and that no check notices."""
 
     mutant: str
     programs: int
 
 
-@dataclass(frozen=True)
-class UnnoticedGuard:
-    """A changed guard of a literal file of which no check notices the change: what is changed, in which file,
-    and which place of a document the method names.
+class UnnoticedGuard(msgspec.Struct, frozen=True, kw_only=True):
+    """A changed guard of a literal file of which no check notices the change.
 
-    `same`: the states and the steps are the same, wherever that was compared. It was asked to the end in
-    `ended` of `programs` programs; of none, the guard stands in no program of a check that holds.
+    Attributes:
+        mutant: the change.
+        file: the file of the guard.
+        cited: the place of the document that the method names.
+        same: the states and the steps are the same, wherever that was compared.
+        to_the_end: the number of the family's programs in which it was asked to the end.
+        programs: the number of the family's programs that have the guard. With none, the guard stands in the
+            printed text alone, and no check that holds is about that.
     """
 
     mutant: str
     file: str
     cited: str
     same: bool
-    ended: int
+    to_the_end: int
     programs: int
 
     @property
     def is_decided(self) -> bool:
-        """Whether it was asked to the end in every program that has it."""
-        return self.ended >= self.programs
+        """Return True if it was asked to the end in every program that has it."""
+        return self.to_the_end >= self.programs
 
 
-@dataclass(frozen=True)
-class GuardTally:
-    """What became of the guards of a family's literal files: how many changes there are, each guard left out
-    and asked for the other way round; how many a check notices; how many are no specification, and not
-    seen to the end anywhere; the others.
+class GuardTally(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes of the guards of a family's literal files: each guard is left out, and negated.
+
+    Attributes:
+        changes: all of them.
+        noticed: those that a check notices.
+        no_specification: those that are no specification, and were not explored to the end anywhere.
+        unnoticed: the others.
     """
 
     changes: int = 0
     noticed: int = 0
-    invalid: int = 0
+    no_specification: int = 0
     unnoticed: tuple[UnnoticedGuard, ...] = ()
 
 
-@dataclass
-class Tally:
-    """What became of the mutants of one family, each counted once over all its programs: `changing` ones
-    change what can be seen of some program, `killed` ones break a check of some, `inner` ones change states
-    or steps that nobody sees.
+class Tally(msgspec.Struct, kw_only=True):
+    """Mutants of one family, each counted once over all its programs.
+
+    Attributes:
+        tried: all that were asked.
+        seen: those that change what can be seen of some program.
+        killed: those of them that break a check of some program.
+        inner: those that change states or steps that nobody sees.
+        same: those that change nothing, or only steps that change nothing.
+        undecided: those that were not explored to the end.
+        no_specification: those that are no specification.
+        survivors: those that can be seen and break nothing.
     """
 
     tried: int = 0
-    changing: int = 0
+    seen: int = 0
     killed: int = 0
     inner: int = 0
-    equivalent: int = 0
+    same: int = 0
     undecided: int = 0
-    invalid: int = 0
-    survivors: list[Survivor] = field(default_factory=list)
+    no_specification: int = 0
+    survivors: list[Survivor] = []
 
     @property
     def share(self) -> float:
-        """Which part of the mutants that change the behaviour is killed."""
-        return self.killed / self.changing if self.changing else 1.0
+        """The part of the mutants that can be seen which is killed."""
+        return self.killed / self.seen if self.seen else 1.0
 
 
-@dataclass(frozen=True)
-class FamilyStrength:
-    """The checks of a family, the mutants, and how they were chosen; the guards, where they were asked."""
+class FamilyStrength(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that was found about a family.
+
+    Attributes:
+        family: its name.
+        sample: the number of mutants of each text that were asked in all programs; None for all mutants.
+        seed: it chooses the sample.
+        left_out: checks that hold and were not asked.
+        tally: the mutants.
+        checks: the checks, in the order of the ledger.
+        guards: the guards of its literal files, where they were asked.
+    """
 
     family: str
-    checks: tuple[Strength, ...]
-    tally: Tally
     sample: int | None
     seed: int
     left_out: int
+    tally: Tally
+    checks: tuple[Strength, ...]
     guards: GuardTally | None = None

@@ -101,9 +101,9 @@ def tally_of(plans: Sequence[Plan], same: AbstractSet[str]) -> Tally:
     tally = Tally(tried=len(fates))
     for digest, found in fates.items():
         if digest in same:
-            tally.equivalent += 1
+            tally.same += 1
         elif digest in killed or Fate.SURVIVED in found:
-            tally.changing += 1
+            tally.seen += 1
             tally.killed += digest in killed
             if digest not in killed:
                 tally.survivors.append(Survivor(names[digest], found.count(Fate.SURVIVED)))
@@ -112,8 +112,8 @@ def tally_of(plans: Sequence[Plan], same: AbstractSet[str]) -> Tally:
         elif Fate.INNER in found:
             tally.inner += 1
         elif Fate.EQUIVALENT in found:
-            tally.equivalent += 1
+            tally.same += 1
         else:
-            tally.invalid += 1
+            tally.no_specification += 1
     tally.survivors.sort(key=lambda item: item.mutant)
     return tally

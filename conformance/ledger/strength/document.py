@@ -1,0 +1,85 @@
+"""The JSON file of the mutants' answers: a section a family, read and written whole.
+
+1. A section holds the results of a family (`results`), and a digest of what they rest on. A stale section is
+   noticed without running anything.
+2. The digest is of the records, of what their specifications do, and of what the asked properties say. It
+   does not depend on whether a check is deep: a row stays true when its check becomes deep or quick. A check
+   that was deep may have been left out, so that a section without a row for a quick check is stale too.
+3. A row of the file is a line, so that a difference of two files can be read.
+
+This file knows no protocol, runs nothing, and knows nothing of the page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.ledger.strength.programs import held, meaning_of, program_text
+from antiphon.conformance.ledger.strength.results import FamilyStrength
+from antiphon.spec.claims import Claim
+
+__all__ = ["Section", "digest", "encoded", "is_stale", "read"]
+
+FORM = 5
+"""Version of the digest; a higher one makes all sections stale."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """The results of a family, and a digest of what they rest on."""
+
+    digest: str
+    strength: FamilyStrength
+
+
+def read(file: Path) -> dict[str, Section]:
+    """Read the sections by their families; none if there is no file.
+
+    Raises:
+        msgspec.DecodeError: the file is none that `encoded` made.
+    """
+    return msgspec.json.decode(file.read_bytes(), type=dict[str, Section]) if file.is_file() else {}
+
+
+def encoded(sections: Mapping[str, Section]) -> str:
+    """Write the sections as JSON, a row a line, ending in a newline."""
+    return _laid_out(msgspec.to_builtins(sections), "") + "\n"
+
+
+def _laid_out(value: object, indent: str) -> str:
+    """Write lists and objects that hold others over several lines, and everything else in one."""
+    deeper = indent + " "
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    if not any(isinstance(item, dict | list | tuple) for item in items):
+        return json.dumps(value, ensure_ascii=False)
+    names = [f"{json.dumps(key)}: " for key in value] if isinstance(value, dict) else [""] * len(items)
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    parts = (name + _laid_out(item, deeper) for name, item in zip(names, items, strict=True))
+    return f"{begin}\n{deeper}" + f",\n{deeper}".join(parts) + f"\n{indent}{end}"
+
+
+def digest(claims: Iterable[Claim]) -> str:
+    """SHA-256, in hex, of the checks of a family that are recorded to hold, and of the meaning of what they
+    check.
+    """
+    meant: list[object] = [FORM]
+    for claim, check in held(claims):
+        bound = program_of(check)
+        constants = sorted(bound.constants.items())
+        meant.append([claim.id, str(check), meaning_of(bound, (check.property,)), constants])
+    return hashlib.sha256(json.dumps(meant, default=str).encode()).hexdigest()
+
+
+def is_stale(section: Section | None, claims: Iterable[Claim]) -> bool:
+    """Return True if there is no section, or it does not rest on today's records and specifications."""
+    claims = tuple(claims)
+    if section is None or section.digest != digest(claims):
+        return True
+    rows = {(row.claim, row.property, row.program) for row in section.strength.checks}
+    quick = (item for item in held(claims) if not item[1].deep)
+    return any((claim.id, check.property, program_text(check)) not in rows for claim, check in quick)
