@@ -327,6 +327,13 @@ class Batches:
             self._kept.popleft()
         return released
 
+    def release(self) -> list[Delivery]:
+        """The messages that still wait for others to have them; all have them now."""
+        released = [message for kept in self._kept for message in kept.messages]
+        self._kept.clear()
+        self._released_bytes = self._delivered_bytes
+        return released
+
     def take(self) -> None:
         """The application has taken all that was delivered to it."""
         self._taken = self._released_bytes

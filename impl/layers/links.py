@@ -138,6 +138,10 @@ class Links:
         """Whether everything has arrived and is acknowledged, and nothing is owed."""
         return self.next_deadline() is None and not any(link.urgent for link in self._links.values())
 
+    def owes(self, to: int) -> bool:
+        """Whether a member has not acknowledged all that was sent to it."""
+        return self._links[to].owes
+
     def send(self, to: int, item: bytes) -> None:
         """Put an item at the end of the queue to a member."""
         self._links[to].put(item)
@@ -232,6 +236,11 @@ class _Link:
         """Let an item wait for its segment."""
         self._waiting.append(item)
         self.queued_bytes += len(item) + ITEM_BYTES
+
+    @property
+    def owes(self) -> bool:
+        """Whether something waits, or is on its way and not acknowledged."""
+        return bool(self._waiting or self._flying)
 
     @property
     def _open(self) -> bool:

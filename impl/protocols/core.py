@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 from enum import Enum
-from typing import Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Meta
 
@@ -63,6 +63,13 @@ Natural = Annotated[int, Meta(ge=1, le=NATURAL_MAX)]
 
 M = TypeVar("M")
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    S = TypeVarWithDefault("S", default=int)
+if not TYPE_CHECKING:
+    S = TypeVar("S")
+
 
 def bytes_copy(payload: bytes | bytearray | memoryview) -> bytes:
     """An application's payload as bytes that nobody can change. Raises `TypeError`: it is not bytes-like."""
@@ -96,10 +103,11 @@ class Identifier(NamedTuple):
     id: Natural
 
 
-class Delivery(NamedTuple):
+class Delivery(NamedTuple, Generic[S]):
     """A message at its place in the total order; numbers grow, and may leave some out."""
 
-    source: int
+    source: S
+    """The place of the member that has broadcast it; in a group whose members change, the `Member`."""
     id: int
     number: int
     payload: bytes
@@ -259,3 +267,7 @@ class Implementation(NamedTuple, Generic[M]):
     """How many members have a message when the core delivers it; 0: all."""
     forgets: bool = True
     """Whether a member keeps, at rest, no more than a few messages for each member."""
+    listed: Callable[[int, int, int, Tracer], ProtocolCore[M]] | None = None
+    """Makes the core of one list of members, for a group whose members change: as `core`, with the number of
+    the first members that take part in the ordering before the tracer; the others only listen. It is also a
+    `Flushes`. None: the protocol has no such core."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupFailed, Rejection, UnknownDelivery, Violation
@@ -43,6 +43,7 @@ from antiphon.impl.protocols.core import (
     payload_copy,
     standing,
 )
+from antiphon.impl.protocols.flush import Flushes, Report
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.heartbeats import Heartbeats
 from antiphon.impl.transport.wire import ENVELOPE_BYTES, EVERYBODY, Admission, Codec, Rejected
@@ -79,8 +80,12 @@ class Endpoint(Generic[M]):
         stall_ms: float = math.inf,
         layers: Layers | None = None,
         multicast: bool = False,
+        taking_part: int | None = None,
     ) -> None:
         """Member `me` of 0..members-1 of the group with this name; without `layers`, its bare core.
+
+        With `taking_part` this is one list of a group whose members change, and only so many, the first
+        ones, order messages (`Implementation.listed`).
 
         With `multicast` a message for all others is one datagram, for EVERYBODY; a core that needs reliable
         queues has one for each member, and its messages go to each.
@@ -96,10 +101,15 @@ class Endpoint(Generic[M]):
         self._carrier = _carrier(implementation.network, me, members, layers)
         self._others = [process for process in range(members) if process != me]
         self._multicast = multicast and implementation.network is Network.LOSSY and members > 2
-        self._batches = None if layers is None else _batches(me, members, layers)
+        self._batches = None if layers is None else _batches(me, taking_part or members, layers)
         self.holders = implementation.holders or members
         """How many members have every message that is delivered, whatever it asks for."""
-        self.core = implementation.core(me, members, tracer if layers is None else _Inside(tracer))
+        inside = tracer if layers is None else _Inside(tracer)
+        if taking_part is None:
+            self.core = implementation.core(me, members, inside)
+        else:
+            assert implementation.listed is not None, "a protocol without lists was asked for one"
+            self.core = implementation.listed(me, members, taking_part, inside)
         self.datagrams: Counter[str] = Counter()
         """Datagrams sent, by kind of message: one for each receiver, or one for all that get it at once."""
         self.transmissions: Counter[str] = Counter()
@@ -260,6 +270,19 @@ class Endpoint(Generic[M]):
         if deliveries and self._batches is not None:
             self._batches.take()
         return deliveries
+
+    def adopt(self, agreed: Report) -> bool:
+        """Deliver what the members of a list that ends have agreed on; False: this one lacks some of it.
+
+        After this nothing but `deliveries` is called.
+        """
+        flushed = cast(Flushes, self.core).adopt(agreed)
+        if flushed is None:
+            return False
+        self._deliver(flushed)
+        if self._batches is not None:
+            self._deliveries += self._batches.release()
+        return True
 
     @property
     def untaken(self) -> Sequence[Delivery]:

@@ -6,7 +6,7 @@ import pytest
 from antiphon.impl.errors import Rejection
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.rbp import MESSAGES
-from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
+from antiphon.impl.protocols.rbp.messages import Ack, Data, Gone, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.transport.wire import Codec, Rejected
 
 CODEC = Codec(MESSAGES)
@@ -16,6 +16,7 @@ ONE_OF_EACH: list[Message] = [
     Numbered(Identifier(0, 1), 1),
     Request(Identifier(0, 1)),
     RequestNumbers(1, 2),
+    Gone(1),
 ]
 
 

@@ -102,6 +102,8 @@ class RbpBinding(CoreBinding[wire_messages.Message]):
                 return spec.Request(receiver, Process(sender), identifier_of(name))
             case wire_messages.RequestNumbers(first=first, last=last):
                 return spec.RequestNumbers(receiver, Process(sender), first, last)
+            case wire_messages.Gone():
+                raise AssertionError("all members are in the ring: nobody is told that something is gone")
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """All processes together have broadcast what each has."""

@@ -368,9 +368,9 @@ class CollectsEarly(Core):
     """Off by one (line 75): a message is stable when all but one process have it."""
 
     def _collectable(self, number: int) -> bool:
-        self.members -= 1
+        self.ring -= 1
         early = super()._collectable(number)
-        self.members += 1
+        self.ring += 1
         return early
 
 
@@ -378,7 +378,7 @@ class CollectsLate(Core):
     """As printed (line 75): `<`, so that what all have is kept for one more number."""
 
     def _collectable(self, number: int) -> bool:
-        return number < self._queues.last_number - self.members + 1 and super()._collectable(number)
+        return number < self._queues.last_number - self.ring + 1 and super()._collectable(number)
 
 
 class ForgetsCollected(Core):

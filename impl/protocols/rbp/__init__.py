@@ -58,6 +58,9 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
     def core(me: int, members: int, tracer: Tracer) -> Core:
         return kind(me, members, settings, tracer=tracer)
 
+    def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
+        return kind(me, members, settings, ring=taking_part, tracer=tracer)
+
     def resilient(holders: int) -> Implementation[Message]:
         return ring(replace(settings, resilience=holders), kind)
 
@@ -67,4 +70,5 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
         resilient=resilient if settings.stability else None,
         holders=settings.resilience,
         forgets=settings.stability,
+        listed=listed if settings.stability else None,
     )

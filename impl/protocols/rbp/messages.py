@@ -28,6 +28,7 @@ __all__ = [
     "NUMBERS_ASKED_MAX",
     "Ack",
     "Data",
+    "Gone",
     "Message",
     "Numbered",
     "RbpViolation",
@@ -80,11 +81,19 @@ class RequestNumbers(
     last: Natural
 
 
-Message = Data | Ack | Numbered | Request | RequestNumbers
+class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="gone"):
+    """All numbers up to this one are forgotten at the sender: "no more in the buffers" (section 4.4.3)."""
+
+    number: Natural
+
+
+Message = Data | Ack | Numbered | Request | RequestNumbers | Gone
 
 
 def flaw(message: Message, members: int) -> str | None:
     """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    if isinstance(message, Gone):
+        return None
     if isinstance(message, RequestNumbers):
         if message.first > message.last:
             return f"first {message.first} is greater than last {message.last}"

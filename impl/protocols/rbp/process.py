@@ -59,6 +59,7 @@ Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2, figur
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
@@ -77,10 +78,13 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
+from antiphon.impl.protocols.flush import Body, Report, merged
+from antiphon.impl.protocols.flush import Numbered as Reported
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
     Ack,
     Data,
+    Gone,
     Message,
     Numbered,
     RbpViolation,
@@ -91,6 +95,16 @@ from antiphon.impl.protocols.rbp.queues import Queues
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapshot", "Timer"]
+
+EXTERNAL_AHEAD = 256
+"""How many numbers beyond its last one an external process keeps; what comes further ahead it asks for later.
+"""
+
+MERGED_BYTES_MAX = 2**22
+"""How much of what was kept for external processes a change of the list hands to all."""
+
+KEPT_BYTES = 64
+"""What a number that is kept takes beside its body, about."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -116,6 +130,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """With stability: how long otherwise; less than `token_ms`, or the token seems to be lost until then."""
     backoff_max: int = 8
     """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+    kept_bytes: int = 2**24
+    """How much a process keeps of what all have, for external processes that come later (section 4.4.3)."""
 
     def __post_init__(self) -> None:
         """See that somebody knows who has what, if deliveries wait for it."""
@@ -189,26 +205,54 @@ class Snapshot(NamedTuple):
     timers: tuple[tuple[Timer, float, int], ...]
     outputs: tuple[Send[Message], ...]
     violations: tuple[tuple[Violation, int], ...]
+    kept: tuple[tuple[int, Identifier | None, bytes], ...] = ()
+    external: tuple[int, int, tuple[int, ...]] = (0, 0, ())
+    """What an external process has heard of, whom it asks next, and who has no more for it."""
 
 
 class Core(TimedCore[Message, Timer]):
     """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
+        self,
+        me: int,
+        members: int,
+        settings: Settings = FIGURE_16,
+        *,
+        ring: int | None = None,
+        tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Lines 1-7; 1-9: all empty.
+        """Lines 1-7; 1-9: all empty. The first `ring` members have the token in turn, all without it.
+
+        The others are external (section 4.4.3): they receive what is sent, ask for what they have missed,
+        and send nothing of their own.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: an interval or the back-off is not positive, or there are not so many members.
         """
         super().__init__(me, members, tracer)
+        self.ring = members if ring is None else ring
         self.resilience = settings.resilience
         self.stability = settings.stability
-        if not 0 <= self.resilience <= members:
-            raise ValueError(f"resilience {self.resilience}: 1 to {members} members, or 0 for all of them")
-        self.successor = (me + 1) % members
+        if not 0 <= self.resilience <= self.ring:
+            raise ValueError(f"resilience {self.resilience}: 1 to {self.ring} members, or 0 for all of them")
+        if not 2 <= self.ring <= members or (self.ring < members and self.resilience != 0):
+            told = f"a ring of {self.ring} of {members} members, resilience {self.resilience}"
+            raise ValueError(f"{told}: external members need a ring of two that delivers what all of it have")
+        self.external = me >= self.ring
+        self.successor = (me + 1) % self.ring
+        self._kept: dict[int, tuple[Identifier | None, bytes]] = {}
+        """What was collected, the lowest number first, while there are external members."""
+        self._kept_at: dict[Identifier, int] = {}
+        self._kept_bytes = 0
+        self._kept_bytes_max = settings.kept_bytes
+        self._gone: set[int] = set()
+        """The members of the ring that have no more of what this external one needs."""
+        self._heard_of = 0
+        """The highest number that this external process has heard of, be it too far ahead to be kept."""
+        self._asks = 0
+        """Which member of the ring it asks next."""
         self._queues = Queues(members)
         self._last_delivered = 0
         self._message_id = 0
@@ -238,8 +282,8 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Whether the own last broadcast still waits for its number, so that `broadcast` would be refused."""
-        return self._pending is not None
+        """Whether `broadcast` would be refused: the last one has no number, or this process is external."""
+        return self._pending is not None or self.external
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
         """Lines 11-14; 12-15: name the message once and send it to all.
@@ -251,6 +295,8 @@ class Core(TimedCore[Message, Timer]):
         """
         payload = payload_copy(payload)
         self._require_number_left()
+        if self.external:
+            raise Busy("this process is external: it broadcasts when it is in the ring again")
         if self._pending is not None:
             raise Busy(f"{tuple(self._pending)} has no number yet; broadcast again when `busy` is false")
         self._now = now
@@ -319,6 +365,8 @@ class Core(TimedCore[Message, Timer]):
                 self._receive_request(sender, message)
             case RequestNumbers():
                 self._receive_request_numbers(sender, message)
+            case Gone():
+                self._receive_gone(sender, message)
         self._watch()
 
     def _receive_data(self, sender: int, message: Data) -> None:
@@ -378,21 +426,47 @@ class Core(TimedCore[Message, Timer]):
         before = queues.last_number
         if not self._learn(sender, message):
             return
-        if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and queues.gap:
-            self._ask(queues.highest, self._missing_numbers(queues.highest))
+        if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and self._misses_numbers:
+            self._ask(queues.highest, self._missing_numbers(max(queues.highest, self._heard_of)))
         if self.stability:
             self._ask_for_body(sender, message)
 
     def _receive_request(self, sender: int, message: Request) -> None:
         """Lines 51-53; 64-66: send the body, with its identifier, to who asks."""
         payload = self._queues.received.get(message.identifier)
+        if payload is None and message.identifier in self._kept_at:
+            payload = self._kept[self._kept_at[message.identifier]][1]
         if payload is not None:
             self._to(sender, Data(message.identifier, payload))
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
-        """Lines 55-57; 67-69: send every number of the range that is here, both ends too, to who asks."""
-        for number in self._queues.known_numbers(message.first, message.last):
-            self._to(sender, Numbered(self._queues.numbers[number], number))
+        """Lines 55-57; 67-69: send every number of the range that is here, both ends too, to who asks.
+
+        An external process gets what was collected too, body and number, or hears that it is gone.
+        """
+        queues = self._queues
+        if sender >= self.ring and message.first < queues.first:
+            lost = min(self._kept, default=queues.first) - 1
+            if message.first <= lost:
+                self._to(sender, Gone(lost))
+            for number in range(message.first, message.last + 1):
+                if number in self._kept:
+                    name, body = self._kept[number]
+                    if name is not None:
+                        self._to(sender, Data(name, body))
+                    self._to(sender, Numbered(name, number))
+        for number in queues.known_numbers(message.first, message.last):
+            self._to(sender, Numbered(queues.numbers[number], number))
+
+    def _receive_gone(self, sender: int, message: Gone) -> None:
+        """Section 4.4.3: "no more in the buffers" of what this external process needs next."""
+        if self.external and sender < self.ring and message.number > self._queues.last_number:
+            self._gone.add(sender)
+
+    @property
+    def lost(self) -> bool:
+        """Whether this external process needs what nobody in the ring has any more."""
+        return len(self._gone) >= self.ring
 
     # The token, and what it makes stable.
 
@@ -431,7 +505,21 @@ class Core(TimedCore[Message, Timer]):
         identifier, payload = self._queues.collect(number)
         if self.resilience == 0:
             self._queues.stable[number] = identifier, payload
+        if self.ring < self.members and not self.external:
+            self._keep(number, identifier, payload)
         return True
+
+    def _keep(self, number: int, identifier: Identifier | None, payload: bytes) -> None:
+        """Section 4.4.3: "keep messages while there is available space"; the lowest number makes room."""
+        self._kept[number] = identifier, payload
+        if identifier is not None:
+            self._kept_at[identifier] = number
+        self._kept_bytes += len(payload) + KEPT_BYTES
+        while self._kept_bytes > self._kept_bytes_max:
+            forgotten, body = self._kept.pop(next(iter(self._kept)))
+            self._kept_bytes -= len(body) + KEPT_BYTES
+            if forgotten is not None:
+                del self._kept_at[forgotten]
 
     def settle(self, now: float) -> list[Delivery]:
         """Accept, sequence, collect and deliver until none of them does anything; the deliveries in order."""
@@ -443,6 +531,63 @@ class Core(TimedCore[Message, Timer]):
                 delivery = self.deliver()
                 if delivery is not None:
                     deliveries.append(delivery)
+        return deliveries
+
+    # The end of the list: figure 32.
+
+    def report(self) -> Report:
+        """Figure 32, step 1: what this process knows."""
+        queues = self._queues
+        counts = list(queues.numbered)
+        for number, name in queues.numbers.items():
+            if name is not None and number <= queues.last_number:
+                counts[name.source] -= 1
+        return Report(
+            queues.first - 1,
+            tuple(counts),
+            tuple(Reported(number, name) for number, name in sorted(queues.numbers.items())),
+            tuple(Body(name, body) for name, body in sorted(queues.received.items())),
+        )
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
+        """Step 3: what all adopt, when these have reported, this process among them.
+
+        What was kept for external processes is joined too, as far as they need it and MERGED_BYTES_MAX allow.
+        """
+        lowest = 0 if missing else min(report.settled for report in reports)
+        numbered, bodies, room = [], [], MERGED_BYTES_MAX
+        for number in reversed(self._kept):
+            name, body = self._kept[number]
+            room -= len(body) + KEPT_BYTES
+            if number <= lowest or room < 0:
+                break
+            numbered.append(Reported(number, name))
+            if name is not None:
+                bodies.append(Body(name, body))
+        kept = Report(0, (0,) * self.members, tuple(numbered), tuple(bodies))
+        return merged([*reports, kept])
+
+    def adopt(self, agreed: Report) -> list[Delivery] | None:
+        """Steps 5 and 6: deliver what is stable here and what was agreed, as far as it was not delivered.
+
+        None when something between the two is here nowhere: this process was external, and has missed it.
+        """
+        queues = self._queues
+        bodies = queues.received | {name: body for name, body in queues.stable.values() if name is not None}
+        found = queues.numbers | {number: name for number, (name, _) in queues.stable.items()}
+        bodies |= {item.identifier: item.payload for item in agreed.bodies}
+        found |= {item.number: item.identifier for item in agreed.numbered}
+        numbers = range(self._last_delivered + 1, agreed.settled + 1)
+        if any(number not in found for number in numbers):
+            return None
+        named = [(number, name) for number in numbers if (name := found[number]) is not None]
+        if any(name not in bodies for _, name in named):
+            return None
+        self._last_delivered = max(self._last_delivered, agreed.settled)
+        deliveries = [Delivery(name.source, name.id, number, bodies[name]) for number, name in named]
+        if self._tracer.recording:
+            for source, number_, number, payload in deliveries:
+                self._tracer.record(tracing.Deliver(self.me, Identifier(source, number_), number, payload))
         return deliveries
 
     # Time.
@@ -536,6 +681,8 @@ class Core(TimedCore[Message, Timer]):
             self._deadlines.relative(self._now),
             tuple(self._outputs),
             tuple(sorted(self._violations.items())),
+            tuple((number, name, body) for number, (name, body) in self._kept.items()),
+            (self._heard_of, self._asks, tuple(sorted(self._gone))),
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
@@ -551,15 +698,23 @@ class Core(TimedCore[Message, Timer]):
         self._deadlines.resume(snapshot.timers, now)
         self._outputs = list(snapshot.outputs)
         self._violations = Counter(dict(snapshot.violations))
+        self._kept, self._kept_at, self._kept_bytes = {}, {}, 0
+        for kept in snapshot.kept:
+            self._keep(*kept)
+        self._heard_of, self._asks, gone = snapshot.external
+        self._gone = set(gone)
 
     # Helpers.
 
     def _sequencer(self, number: int) -> int:
-        """Who gives this number: members give one each in turn, process 0 the first."""
-        return (number - 1) % self.members
+        """Who gives this number: those of the ring give one each in turn, process 0 the first."""
+        return (number - 1) % self.ring
 
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
         """Send a request to who gave `number`."""
+        if self.external:
+            self._to(self._asks, request)
+            return
         sequencer = self._sequencer(number)
         if sequencer != self.me:
             self._to(sequencer, request)
@@ -577,6 +732,9 @@ class Core(TimedCore[Message, Timer]):
         kind = self._misplaced(identifier, number) or self._queues.conflict(identifier, number)
         beyond = number - self._queues.last_number - self._ahead()
         if kind is None and beyond > 0:
+            if self.external:
+                self._heard_of = max(self._heard_of, number)
+                return False
             kind = RbpViolation.SECOND_TOKEN if beyond == 1 else RbpViolation.NUMBER_AHEAD
         if kind is None and identifier is not None:
             kind = self._impossible(identifier, number)
@@ -616,7 +774,7 @@ class Core(TimedCore[Message, Timer]):
         if not self.stability:
             return False
         queues = self._queues
-        stable = number <= queues.last_number - self.members + 1
+        stable = number <= queues.last_number - self.ring + 1
         if not stable or number not in queues.numbers or queues.body(number) is None:
             return False
         return self.resilience == 0 or number <= self._last_delivered
@@ -626,8 +784,11 @@ class Core(TimedCore[Message, Timer]):
             raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
 
     def _ahead(self) -> int:
-        """How many numbers after `last_number` there may be: those before this process's next turn."""
-        return (self.me - self._queues.last_number) % self.members
+        """How many numbers after `last_number` there may be: those before this process's next turn.
+
+        An external process has no turn, and keeps so many.
+        """
+        return EXTERNAL_AHEAD if self.external else (self.me - self._queues.last_number) % self.ring
 
     def _impossible(self, identifier: Identifier, number: int) -> RbpViolation | None:
         """Why there can be no such message without a number, or with this one; None if there can.
@@ -640,6 +801,21 @@ class Core(TimedCore[Message, Timer]):
         if not 1 <= identifier.id - queues.numbered[source] <= number - queues.last_number:
             return RbpViolation.IDENTIFIER_AHEAD
         return None
+
+    @property
+    def _misses_numbers(self) -> bool:
+        """Whether a number below the highest is missing, or below one that was too far ahead."""
+        return self._queues.gap or self._heard_of > self._queues.last_number
+
+    @property
+    def _incomplete(self) -> bool:
+        """Whether there is something to ask for."""
+        return self._queues.incomplete or self._heard_of > self._queues.last_number
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether this external process has all that is numbered, but for what comes within one round."""
+        return self.external and not self._incomplete and self._queues.last_number > 0
 
     def _missing_numbers(self, last: int) -> RequestNumbers:
         """Lines 29; 31, 37: the question for what is missing up to the number `last`, or for a first part.
@@ -668,10 +844,12 @@ class Core(TimedCore[Message, Timer]):
     def _repeat_request(self) -> bool:
         """Lines 34-36, 42-44; 36-38, 46-48, at every process that misses something."""
         queues = self._queues
-        if not queues.incomplete:
+        if not self._incomplete:
             return False
-        if queues.gap:
-            self._ask(queues.highest, self._missing_numbers(queues.highest))
+        if self.external:
+            self._asks = (self._asks + 1) % self.ring
+        if self._misses_numbers:
+            self._ask(queues.highest, self._missing_numbers(max(queues.highest, self._heard_of)))
         for identifier in queues.missing_bodies():
             self._ask(queues.highest, Request(identifier))
         return True
@@ -697,7 +875,7 @@ class Core(TimedCore[Message, Timer]):
         """Run the timers of what is waited for, and no others."""
         self._run(Timer.RESEND, self._pending is not None)
         self._run(Timer.RESEND_TOKEN, self._passed is not None)
-        self._run(Timer.REPEAT_REQUEST, self._queues.incomplete)
+        self._run(Timer.REPEAT_REQUEST, self._incomplete)
         if not self.stability:
             return
         silent = self._passes_silently()
