@@ -1,0 +1,208 @@
+"""A failure detector by silence, with a short and a long timeout, that allows for its own lateness.
+
+1. Whoever was sent nothing for `heartbeat_ms` is sent a heartbeat. Every authentic datagram is a sign of
+   life.
+2. A member that is silent for `suspect_ms` is suspected: the quick detector, whose mistakes cost little. One
+   that is silent for `exclude_ms` is given up: the slow detector, whose mistakes cost a member.
+3. The next sign of life takes either back.
+4. The time for which this process itself was late (stopped, suspended, a blocked event loop) is nobody's
+   silence. For a while after it, both timeouts are longer, by as many times as it was late, at most
+   `LATE_MAX`: the others may be as busy as this one.
+5. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
+   heartbeats without an answer are enough. A hint alone suspects nobody, since it can be forged.
+
+No clock and no socket: `now`, in milliseconds, comes in. Source: Barchet-Estefanel 2002, sections 4.1 and
+4.4.3 to 4.4.5 (the two kinds of timeouts); A. Dadgar, J. Phillips, J. Currey, "Lifeguard: local health
+awareness for more accurate failure detection", 2018 (the process that is late itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+__all__ = ["LAN", "LATE_MAX", "LOCAL", "WAN", "Detector", "Suspicion", "Timeouts"]
+
+LATE_MAX = 8
+"""How many times longer a late process waits than its timeouts say, at most."""
+
+_HEALS = 0.5
+"""How much of the lateness is left after each heartbeat in time."""
+
+_UNANSWERED = 2
+"""The heartbeats without an answer that make a hint a suspicion."""
+
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """The waiting times of a group, in milliseconds.
+
+    Raises:
+        ValueError: they are not in this order: 0 < heartbeat, 2 heartbeats <= suspect, suspect <= exclude.
+    """
+
+    heartbeat_ms: Annotated[float, Meta(gt=0)]
+    """A member to which nothing was sent for so long gets a sign of life."""
+    suspect_ms: float
+    """A member that is silent for so long orders no messages until it is heard again."""
+    exclude_ms: float
+    """A member that is silent for so long is a member no more."""
+
+    def __post_init__(self) -> None:
+        """See that a timeout takes the loss of a heartbeat."""
+        if not 0 < 2 * self.heartbeat_ms <= self.suspect_ms <= self.exclude_ms:
+            told = f"heartbeat_ms {self.heartbeat_ms}, suspect_ms {self.suspect_ms}"
+            told += f", exclude_ms {self.exclude_ms}"
+            raise ValueError(f"{told}: 0 < 2 heartbeat_ms <= suspect_ms <= exclude_ms")
+
+
+LOCAL = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=2_000)
+"""For members on one machine, or on machines of one rack that are not busy."""
+
+LAN = Timeouts(heartbeat_ms=100, suspect_ms=500, exclude_ms=3_000)
+"""For members in one data centre."""
+
+WAN = Timeouts(heartbeat_ms=1_000, suspect_ms=5_000, exclude_ms=20_000)
+"""For members on several continents."""
+
+
+class Suspicion(NamedTuple):
+    """That a member is suspected, given up, or trusted again: by whom it is said, the owner knows."""
+
+    of: bytes
+    """The incarnation of the member."""
+    kind: str
+    """`suspected`, `given up` or `trusted`."""
+    silent_ms: float
+    """For how long it has been silent."""
+    hinted: bool
+    """Whether somebody said that nobody listens at its port."""
+
+
+class Detector:
+    """What one member knows of the silences of others, by their incarnations."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self.timeouts = timeouts
+        self.lateness = 1.0
+        """By how much the timeouts are longer now."""
+        self._heard_at: dict[bytes, float] = {}
+        self._sent_at: dict[bytes, float] = {}
+        self._hinted: dict[bytes, float] = {}
+        self._suspected: set[bytes] = set()
+        self._given_up: set[bytes] = set()
+        self._looked_at: float | None = None
+        self._due: float | None = None
+        """The next deadline, or an earlier time: what was sent or heard meanwhile only puts it off."""
+        self._news: list[Suspicion] = []
+
+    @property
+    def changed(self) -> bool:
+        """Whether there are `news`."""
+        return bool(self._news)
+
+    def watch(self, members: Iterable[bytes], now: float) -> None:
+        """Watch these members and no others; who is new counts as heard now."""
+        members = set(members)
+        self._heard_at = {member: self._heard_at.get(member, now) for member in members}
+        self._sent_at = {member: self._sent_at.get(member, now) for member in members}
+        self._hinted = {member: at for member, at in self._hinted.items() if member in members}
+        self._suspected &= members
+        self._given_up &= members
+        self._look(now)
+        self._due = self._next()
+
+    @property
+    def suspected(self) -> frozenset[bytes]:
+        """Whom the quick detector suspects; who is given up is suspected too."""
+        return frozenset(self._suspected)
+
+    @property
+    def given_up(self) -> frozenset[bytes]:
+        """Whom the slow detector suspects."""
+        return frozenset(self._given_up)
+
+    def heard(self, member: bytes, now: float) -> None:
+        """Note a sign of life."""
+        if member in self._heard_at:
+            self._heard_at[member] = now
+            self._hinted.pop(member, None)
+            if member in self._suspected:
+                self._look(now)
+
+    def sent(self, member: bytes, now: float) -> None:
+        """Note a datagram to this member: it needs no heartbeat for a while."""
+        if member in self._sent_at:
+            self._sent_at[member] = now
+
+    def hint(self, member: bytes, now: float) -> None:
+        """Note that somebody says that nobody listens where this member should."""
+        if member in self._heard_at:
+            self._hinted.setdefault(member, now)
+            self._due = self._next()
+
+    def tick(self, now: float) -> list[bytes]:
+        """Look at the silences; return who gets a heartbeat now, and note that they got it."""
+        self._allow_for_lateness(now)
+        self._look(now)
+        due = [member for member, at in self._sent_at.items() if now >= at + self.timeouts.heartbeat_ms]
+        self._sent_at.update(dict.fromkeys(due, now))
+        self._due = self._next()
+        return due
+
+    def next_deadline(self) -> float | None:
+        """Return when `tick` may have something to do; None while nobody is watched."""
+        return self._due
+
+    def _next(self) -> float | None:
+        """Return when the next heartbeat is due or the next silence too long, as things stand."""
+        if not self._heard_at:
+            return None
+        limits = (
+            at + self._limit(member) for member, at in self._heard_at.items() if member not in self._given_up
+        )
+        return min([min(self._sent_at.values()) + self.timeouts.heartbeat_ms, *limits])
+
+    def news(self) -> list[Suspicion]:
+        """Hand over, once, what has changed."""
+        news, self._news = self._news, []
+        return news
+
+    def silence_ms(self, member: bytes, now: float) -> float:
+        """Return for how long a watched member has been silent."""
+        return now - self._heard_at[member]
+
+    def _limit(self, member: bytes) -> float:
+        """Return the silence after which this member's standing changes next."""
+        if member in self._suspected:
+            return self.timeouts.exclude_ms * self.lateness
+        if member in self._hinted:
+            return min(_UNANSWERED * self.timeouts.heartbeat_ms, self.timeouts.suspect_ms) * self.lateness
+        return self.timeouts.suspect_ms * self.lateness
+
+    def _allow_for_lateness(self, now: float) -> None:
+        """Rule 4."""
+        before, self._looked_at = self._looked_at, now
+        if before is None:
+            return
+        beat = self.timeouts.heartbeat_ms
+        late = now - before - beat
+        if late > beat:
+            self._heard_at = {member: min(now, at + late) for member, at in self._heard_at.items()}
+            self.lateness = min(LATE_MAX, 1 + late / beat)
+        else:
+            self.lateness = 1 + (self.lateness - 1) * _HEALS ** ((now - before) / beat)
+
+    def _look(self, now: float) -> None:
+        """Rules 2 and 3."""
+        for member, at in self._heard_at.items():
+            silent, hinted = now - at, member in self._hinted
+            while member not in self._given_up and now >= at + self._limit(member):
+                known = member in self._suspected
+                (self._given_up if known else self._suspected).add(member)
+                self._news.append(Suspicion(member, "given up" if known else "suspected", silent, hinted))
+            if member in self._suspected and not hinted and now < at + self.timeouts.suspect_ms:
+                self._suspected.discard(member)
+                self._given_up.discard(member)
+                self._news.append(Suspicion(member, "trusted", silent, hinted))

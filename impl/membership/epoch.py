@@ -1,0 +1,275 @@
+"""One list of members while it lasts: the protocol's endpoint for it, and the change that ends it.
+
+An epoch is never changed: the next list is another epoch, with another endpoint. Its datagrams are of two
+kinds. Those of the endpoint may be lost, as those of any group; those of the change travel on links, which
+lose nothing, and go on after the epoch has ended until everybody who is still a member has them.
+
+This module must not know an address, a clock, or what comes after the epoch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+from msgspec import MsgspecError, msgpack
+
+from antiphon.impl.errors import Rejection
+from antiphon.impl.layers import Layers
+from antiphon.impl.layers.links import Links
+from antiphon.impl.membership import view_change
+from antiphon.impl.membership.member import Member
+from antiphon.impl.membership.view_change import Decision, Kind, ViewChange
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
+from antiphon.impl.protocols.flush import Flushes, Report
+from antiphon.impl.tracing import Tracer
+from antiphon.impl.transport.endpoint import Endpoint
+from antiphon.impl.transport.wire import EVERYBODY
+
+__all__ = ["Epoch", "Roster"]
+
+_PIECE_BYTES = 2**14
+"""How much of a message of the change travels as one item of a link."""
+
+_MORE, _LAST = b"\x01", b"\x00"
+
+_MESSAGE_BYTES_MAX = 2**27
+"""The most bytes of a message of the change that a member takes from another one."""
+
+
+class Roster(NamedTuple):
+    """Who is on a list: it has a number, and its first members order messages."""
+
+    number: int
+    """1, 2, 3, ...: every list has one more than the list before it."""
+    members: tuple[Member, ...]
+    core: int
+    """How many of the members, the first ones, order messages; the others are external."""
+
+    def place(self, incarnation: bytes) -> int | None:
+        """Return the place of a member, or None."""
+        places = (place for place, member in enumerate(self.members) if member.incarnation == incarnation)
+        return next(places, None)
+
+
+class Epoch:
+    """What one member does while one list lasts. `now` is in milliseconds."""
+
+    def __init__(
+        self,
+        implementation: Implementation[Any],
+        group: str,
+        me: Member,
+        roster: Roster,
+        layers: Layers,
+        tracer: Tracer,
+        now: float,
+    ) -> None:
+        """Take part in this list, which has the member `me`.
+
+        Raises:
+            InvalidMembership: the name of the group is too long, or there are too many members.
+        """
+        self.roster = roster
+        place = roster.place(me.incarnation)
+        assert place is not None, f"{me} is not on list {roster.number}"
+        self.me = place
+        self.places = {member.incarnation: at for at, member in enumerate(roster.members)}
+        """The places of the members, by their incarnations."""
+        self.endpoint: Endpoint[Any] | _Alone
+        if len(roster.members) > 1:
+            core = roster.core
+            self.endpoint = Endpoint(
+                implementation, group, place, len(roster.members), tracer, layers=layers, taking_part=core
+            )
+        else:
+            self.endpoint = _Alone(layers)
+        self.change = ViewChange(place, len(roster.members))
+        self.stopped = False
+        """Whether the protocol has ended, and only the change goes on."""
+        self.rejected = 0
+        """How many items of a link were no message of the change."""
+        self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
+        self._pieces: list[list[bytes]] = [[] for _ in roster.members]
+        self._encode = msgpack.Encoder().encode
+        self._decode = msgpack.Decoder(cast(Any, view_change.Message)).decode
+        self.endpoint.start(now)
+
+    # What comes in ------------------------------------------------------------------------------------------
+
+    def endpoint_received(self, sender: int, data: bytes, now: float) -> None:
+        """Handle a datagram of the protocol; after its end there is no use for any."""
+        if not self.stopped:
+            self.endpoint.datagram_received(sender, data, now)
+
+    def link_received(self, sender: int, data: bytes, now: float) -> Rejection | None:
+        """Handle a datagram of the change, or say why it is none."""
+        items = self._links.received(sender, data, now)
+        if isinstance(items, str):
+            return Rejection.MALFORMED
+        for item in items:
+            self._item_received(sender, item)
+        return None
+
+    def _item_received(self, sender: int, item: bytes) -> None:
+        pieces = self._pieces[sender]
+        pieces.append(item[1:])
+        if item[:1] == _MORE and sum(map(len, pieces)) <= _MESSAGE_BYTES_MAX:
+            return
+        self._pieces[sender] = []
+        try:
+            message = self._decode(b"".join(pieces))
+        except MsgspecError:
+            self.rejected += 1
+            return
+        if view_change.flaw(message, len(self.roster.members)) is None:
+            self.change.receive(sender, message)
+        else:
+            self.rejected += 1
+
+    # The change ---------------------------------------------------------------------------------------------
+
+    def go_on(self) -> Decision | None:
+        """Take the steps of the change that can be taken, and return the decision that ends this epoch."""
+        change = self.change
+        if change.reports:
+            self.stopped = True
+            change.report(self.core.report())
+        if change.proposes:
+            change.propose(self.core.merge)
+        for to, message in change.outputs():
+            self._send(to, self._encode(message))
+        return change.decision
+
+    @property
+    def core(self) -> Flushes:
+        """The part of the endpoint that reports and adopts."""
+        return cast(Flushes, self.endpoint.core)
+
+    def _send(self, to: int, data: bytes) -> None:
+        for at in range(0, len(data), _PIECE_BYTES):
+            more = _MORE if at + _PIECE_BYTES < len(data) else _LAST
+            self._links.send(to, more + data[at : at + _PIECE_BYTES])
+
+    def next_roster(self, decision: Decision) -> Roster:
+        """Return the list that a decision makes of this one: the core in its order, then who is new."""
+        members = self.roster.members
+        core = [members[process] for process in decision.core]
+        if decision.kind is Kind.REGULAR:
+            return Roster(self.roster.number + 1, (*core, *decision.joins), len(core) + len(decision.joins))
+        outside = [member for place, member in enumerate(members) if place not in decision.core]
+        return Roster(self.roster.number + 1, (*core, *outside), len(core))
+
+    # Time, and what goes out --------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Let every waiting time run out whose end has come."""
+        self._links.tick(now)
+        if not self.stopped:
+            self.endpoint.tick(now)
+
+    def next_deadline(self) -> float | None:
+        """Return when `tick` has something to do, or None."""
+        deadlines = [self._links.next_deadline()]
+        if not self.stopped:
+            deadlines.append(self.endpoint.next_deadline())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def endpoint_datagrams(self) -> Iterable[tuple[int, bytes]]:
+        """Hand over, once, the datagrams of the protocol, with the place of each receiver."""
+        if self.stopped:
+            return []
+        everybody = [place for place in range(len(self.roster.members)) if place != self.me]
+        return [
+            (place, data)
+            for to, data in self.endpoint.datagrams_to_send()
+            for place in (everybody if to == EVERYBODY else [to])
+        ]
+
+    def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
+        """Hand over, once, the datagrams of the change."""
+        return self._links.outputs(now)
+
+    def is_owed(self, places: Iterable[int]) -> bool:
+        """Whether one of these members has not acknowledged all that was sent to it for the change."""
+        return any(self._links.owes(place) for place in places if place != self.me)
+
+    def __repr__(self) -> str:
+        ends = f", ends: {len(self.change.heard)} have reported" if self.change.called else ""
+        of = f"{self.roster.core} of {len(self.roster.members)}"
+        return f"<list {self.roster.number}, {of} order messages{ends}>"
+
+
+class _AloneCore:
+    """The core of a list of one member: it has nothing to ask and nothing to tell."""
+
+    external = False
+    lost = False
+    caught_up = False
+
+    def __init__(self) -> None:
+        self.delivered = 0
+
+    def report(self) -> Report:
+        """Return that all is delivered."""
+        return Report(self.delivered, (self.delivered,), (), ())
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:  # noqa: ARG002 - there is one
+        """Return the only report."""
+        return reports[0]
+
+
+class _Alone:
+    """The endpoint of a list of one member: what it broadcasts is delivered at once."""
+
+    def __init__(self, layers: Layers) -> None:
+        self.core = _AloneCore()
+        self._layers = layers
+        self._deliveries: deque[Delivery] = deque()
+        self._untaken_bytes = 0
+
+    def start(self, now: float) -> None:
+        """Take part: there is nobody to greet."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether the application has left so much untaken that nothing more is delivered."""
+        return self._untaken_bytes >= self._layers.untaken_bytes
+
+    def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:  # noqa: ARG002
+        """Deliver a message."""
+        self.core.delivered += 1
+        self._deliveries.append(Delivery(0, self.core.delivered, self.core.delivered, payload))
+        self._untaken_bytes += len(payload)
+        return Identifier(0, self.core.delivered)
+
+    def datagram_received(self, sender: int, data: bytes, now: float) -> None:  # noqa: ARG002
+        """Nobody is there to send one."""
+        raise AssertionError(f"a datagram of member {sender} of one")
+
+    def tick(self, now: float) -> None:
+        """Nothing: no timer runs."""
+
+    def next_deadline(self) -> float | None:
+        """None."""
+        return None
+
+    def datagrams_to_send(self) -> list[tuple[int, bytes]]:
+        """None."""
+        return []
+
+    def adopt(self, agreed: Report) -> bool:  # noqa: ARG002
+        """All was delivered before."""
+        return True
+
+    def deliveries(self) -> list[Delivery]:
+        """Hand over, once, what was delivered."""
+        deliveries, self._untaken_bytes = list(self._deliveries), 0
+        self._deliveries.clear()
+        return deliveries
+
+    @property
+    def untaken(self) -> Sequence[Delivery]:
+        """What `deliveries` would hand over."""
+        return self._deliveries

@@ -1,0 +1,94 @@
+"""A member of a group is one run of one process: its name, where it listens, and its incarnation.
+
+A process that is started again, or was left out, is another member with the same name and address.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+__all__ = [
+    "INCARNATION_BYTES",
+    "META_BYTES_MAX",
+    "NAME_BYTES_MAX",
+    "Blocked",
+    "Excluded",
+    "Left",
+    "Member",
+    "Unblocked",
+    "View",
+]
+
+INCARNATION_BYTES = 16
+"""The bytes that name one run of one process."""
+
+NAME_BYTES_MAX = 64
+META_BYTES_MAX = 1_024
+
+
+class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, order=True):
+    """One run of one process. Two members are the same if their incarnations are."""
+
+    incarnation: Annotated[bytes, Meta(min_length=INCARNATION_BYTES, max_length=INCARNATION_BYTES)]
+    name: Annotated[str, Meta(max_length=NAME_BYTES_MAX)]
+    """The name that people know it by; the same after a restart."""
+    host: Annotated[str, Meta(max_length=255)]
+    port: Annotated[int, Meta(ge=1, le=65_535)]
+    """Where the other members reach it."""
+    meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
+    """Bytes that the application gives itself, for all others to see."""
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        return (self.host, self.port)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.host}:{self.port}, {self.incarnation.hex()[:8]})"
+
+
+class View(NamedTuple):
+    """The members from here on in the stream of events: all that stay see it between the same messages."""
+
+    number: int
+    """1, 2, 3, ...: each view has one more than the view before it."""
+    members: tuple[Member, ...]
+    """In the order in which they came."""
+    joined: tuple[Member, ...]
+    """Who was not in the view before; at a member that has just joined, all."""
+    left: tuple[Member, ...]
+    """Who has left by its own will."""
+    failed: tuple[Member, ...]
+    """Who has crashed, or did not answer for so long that it was taken for crashed."""
+
+    @property
+    def majority(self) -> int:
+        """How many members have to reach one another for messages to be delivered."""
+        return len(self.members) // 2 + 1
+
+
+class Blocked(NamedTuple):
+    """This member reaches too few others: nothing is delivered until `Unblocked` or a `View`."""
+
+    have: int
+    """How many members it reaches, itself too."""
+    needs: int
+    """How many it has to reach: the majority of the view."""
+
+
+class Unblocked(NamedTuple):
+    """This member reaches a majority again."""
+
+    have: int
+
+
+class Excluded(NamedTuple):
+    """The others have gone on without this member: it is not in the group any more."""
+
+    why: str
+
+
+class Left(NamedTuple):
+    """This member has left the group as it wanted."""

@@ -1,0 +1,607 @@
+"""One member of a group whose members change: it joins, sees views and messages in one order, and leaves.
+
+A `Membership` goes from list to list (`epoch`). It watches the other members (`detector`), ends the list when
+one of them is silent, leaves or comes (`view_change`), and begins the next one with what all have agreed on.
+
+1. Of the members that reach one another a majority of the last view goes on; a smaller part delivers nothing
+   more. Who is in no part with a majority says so (`Blocked`).
+2. A member that is silent for `suspect_ms` orders no messages until it is heard again, and stays a member:
+   the list changes, the view does not. One that is silent for `exclude_ms` is a member no more.
+3. Whoever the others have gone on without is told so when it is heard again: it is `Excluded`, and comes back
+   as another member. A member that has crashed never comes back as the same.
+4. A group begins with a list that one process makes, the founder, when it knows so many others as it waits
+   for. Nobody else makes a list that has nobody before it, however long it waits.
+5. Who joins says so to the seeds, again and again, until a member answers with the list that it is on. It
+   delivers what is delivered from that list on.
+6. What comes for a later list than the own one is kept until that list begins, a little of it; what is lost
+   by that is sent again. What comes for an earlier one goes to that one as long as somebody still needs it.
+7. An own message that was not delivered when a list ends is broadcast again with the next: it keeps its
+   number at its source.
+
+No clock, no socket, no chance: `now`, in milliseconds, comes in, and datagrams go out as data, with the
+member or the address that they are for. Whoever carries them says which incarnation one comes from, and lets
+nothing pass that does not come from it. Source: Barchet-Estefanel 2002, section 4.4; docs/irbp-repaired.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from struct import Struct as Packer
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, MsgspecError, Struct, msgpack
+
+from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
+from antiphon.impl.layers import Layers
+from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
+from antiphon.impl.membership.epoch import Epoch, Roster
+from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Unblocked, View
+from antiphon.impl.membership.transfer import Transfers
+from antiphon.impl.membership.view_change import Decision, Kind
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Natural
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["Address", "Event", "Membership", "Outgoing"]
+
+Address = tuple[str, int]
+"""Host and port."""
+
+Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left
+
+_LAYERS = Layers()
+
+_HEAD = Packer("!Bq")
+_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE = range(7)
+
+_EARLY_MAX = 256
+"""How many datagrams for later lists are kept."""
+
+_SEEK_MS = 100.0
+"""How often a process that is no member yet says that it wants to be one."""
+
+_Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+
+
+class Outgoing(NamedTuple):
+    """A datagram, and whom it is for: a member, or whoever listens at an address."""
+
+    to: Member | Address
+    data: bytes
+
+
+class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a member that has just joined has to know."""
+
+    number: Natural
+    """Of the list."""
+    view: Natural
+    members: tuple[Member, ...]
+    """All of them order messages: the list is a regular view."""
+    delivered: _Count
+    """How many messages were delivered before."""
+    counts: tuple[_Count, ...]
+    """How many of those each member has broadcast."""
+
+
+class Membership:
+    """One process that is, wants to be, or was a member. `now` is in milliseconds, and never decreases."""
+
+    def __init__(
+        self,
+        implementation: Implementation[Any],
+        group: str,
+        me: Member,
+        *,
+        seeds: Iterable[Address] = (),
+        founds: int | None = None,
+        timeouts: Timeouts = LAN,
+        layers: Layers = _LAYERS,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """Process `me` of the group with this name.
+
+        `seeds` are the addresses of processes that may be members: who joins asks them. With `founds` this
+        process is the founder: it makes the first list when so many processes, itself too, want to be on it.
+
+        Raises:
+            InvalidSetting: the protocol has no lists, or `founds` is not positive.
+        """
+        if implementation.listed is None:
+            told = f"{implementation.messages.protocol} runs with members that do not change"
+            raise InvalidSetting(f"protocol: {told}")
+        if founds is not None and founds < 1:
+            raise InvalidSetting(f"founds={founds}: a group begins with at least one member")
+        self.me = me
+        self.group = group
+        self.timeouts = timeouts
+        self.detector = Detector(timeouts)
+        self.epoch: Epoch | None = None
+        """The list of which this process is a member, if it is one."""
+        self.view: View | None = None
+        """The last regular view."""
+        self.over = False
+        """Whether this process was a member, and never will be again."""
+        self.dropped: Counter[Rejection] = Counter()
+        """Datagrams that are of no use, by kind."""
+        self.changes = 0
+        """How many lists came to an end here."""
+        self.suspicions: Counter[str] = Counter()
+        """How often a member was suspected, given up, and trusted again."""
+        self.suspicion_log: deque[Suspicion] = deque(maxlen=100)
+        """The last of them."""
+        self._implementation = implementation
+        self._layers = layers
+        self._tracer = tracer
+        self._seeds = tuple(seeds)
+        self._founds = founds
+        self._seeks_at: float | None = None
+        self._candidates: dict[bytes, Member] = {me.incarnation: me}
+        self._ended: dict[int, tuple[Epoch, float]] = {}
+        """Lists that have ended, and when: somebody may still need what was sent for their change."""
+        self._early: deque[tuple[int, int, bytes, bytes]] = deque()
+        """Number, kind, sender and data of what came for later lists."""
+        self._welcome: bytes | None = None
+        """The answer to who is on the list and does not know it yet; None in an i-view."""
+        self._began_at = 0.0
+        self.began_after = 0
+        """The place in the common order after which this process became a member."""
+        self._reaches_since = 0.0
+        """Since when a majority is reached: who was out of reach too is soon heard."""
+        self._blocked = False
+        self._leaving = False
+        self._now = 0.0
+        self._delivered = 0
+        self._counts: Counter[bytes] = Counter()
+        """How many messages of each member were delivered before this list."""
+        self._outstanding: deque[tuple[bytes, int]] = deque()
+        """The own messages that were not handed to the application yet, and how many have to have each."""
+        self._broadcast = 0
+        self._events: deque[Event] = deque()
+        self._outgoing: list[Outgoing] = []
+        self._told: dict[bytes, float] = {}
+        self.transfers = Transfers()
+        """The states of applications, on their way."""
+
+    # The application's side ---------------------------------------------------------------------------------
+
+    def start(self, now: float) -> None:
+        """Ask to be taken in, or found the group: once, before every other call."""
+        self._now = self._seeks_at = now
+        self._seek(now)
+        self._found(now)
+
+    def leave(self, now: float) -> None:
+        """Be no member from the next view on: `Left` comes when that is so, at once without others."""
+        self._now = now
+        self._leaving = True
+        if self.epoch is None or len(self.epoch.roster.members) == 1:
+            self._end(Left())
+        else:
+            self._go_on(now)
+
+    @property
+    def busy(self) -> bool:
+        """Whether `broadcast` would be refused: no list yet, it ends, or as much is on its way as may be."""
+        return self.epoch is None or self.epoch.stopped or self.epoch.endpoint.busy
+
+    def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:
+        """Send a message to the group; the identifier is the own place in the list, and the own count.
+
+        Raises:
+            GroupClosed: this process is no member.
+            Busy: `busy`; nothing was done.
+            PayloadTooLarge: as the layers say.
+        """
+        self._now = now
+        if self.epoch is None:
+            raise GroupClosed("no member of the group" if self.over else "no member of the group yet")
+        self.epoch.endpoint.broadcast(payload, now, min(holders, self.epoch.roster.core))
+        self._outstanding.append((payload, holders))
+        self._broadcast += 1
+        return Identifier(self.epoch.me, self._broadcast)
+
+    def events(self) -> list[Event]:
+        """Hand over, once, what has happened, in order: the application takes it."""
+        self._collect()
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    @property
+    def delivered(self) -> int:
+        """The place in the common order of the last message that was handed over, or came before."""
+        return self._delivered
+
+    @property
+    def untaken(self) -> int:
+        """How many events nobody has taken yet."""
+        return len(self._events) + (0 if self.epoch is None else len(self.epoch.endpoint.untaken))
+
+    @property
+    def reached(self) -> int:
+        """How many members of the list this one reaches, itself too."""
+        if self.epoch is None:
+            return 0
+        return len(self.epoch.roster.members) - len(self.detector.suspected)
+
+    # What comes in ------------------------------------------------------------------------------------------
+
+    def datagram_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
+        """Handle the bytes of one datagram from the process with this incarnation, whatever they are."""
+        self._now = now
+        if len(data) < _HEAD.size:
+            self.dropped[Rejection.TRUNCATED] += 1
+            return
+        kind, number = _HEAD.unpack_from(data)
+        self.detector.heard(source, now)
+        epoch = self.epoch
+        if kind == _ENDPOINT and epoch is not None and number == epoch.roster.number:
+            place = epoch.places.get(source)
+            if place is not None:
+                epoch.endpoint_received(place, data[_HEAD.size :], now)
+                if self.detector.changed:
+                    self._go_on(now)
+                return
+        match kind:
+            case 0 | 1 | 2:
+                self._list_received(kind, number, source, address, data, now)
+            case 3:
+                self._join_received(source, address, data, now)
+            case 4:
+                self._welcome_received(data, now)
+            case 5 if data[_HEAD.size :] == self.me.incarnation:  # not for an earlier run at this address
+                self._superseded(number)
+            case 5:
+                self.dropped[Rejection.FOREIGN_INCARNATION] += 1
+            case 6:
+                self._state_received(number, source, data, now)
+            case _:
+                self.dropped[Rejection.MALFORMED] += 1
+        self._go_on(now)
+
+    def _list_received(
+        self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
+    ) -> None:
+        """What is said on a list goes to that list, if this process is or was on it."""
+        current = 0 if self.epoch is None else self.epoch.roster.number
+        if number > current:
+            if kind != _BEAT and len(self._early) < _EARLY_MAX:
+                self._early.append((number, kind, source, data))
+            return
+        if self.epoch is None:
+            return
+        epoch = self.epoch if number == current else None
+        if number in self._ended:
+            epoch = self._ended[number][0]
+        place = None if epoch is None else epoch.roster.place(source)
+        if epoch is None or place is None:
+            if self.epoch.roster.place(source) is None:
+                self._supersede(source, address, now)
+            return
+        if kind == _LINK:
+            rejection = epoch.link_received(place, data[_HEAD.size :], now)
+            if rejection is not None:
+                self.dropped[rejection] += 1
+        elif kind == _ENDPOINT and epoch is self.epoch:
+            epoch.endpoint_received(place, data[_HEAD.size :], now)
+
+    def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
+        """Somebody wants to be a member, or does not know yet that it is one."""
+        try:
+            joining = _join.decode(data[_HEAD.size :])
+        except MsgspecError:
+            self.dropped[Rejection.MALFORMED] += 1
+            return
+        if joining.incarnation != source:
+            self.dropped[Rejection.FALSE_SENDER] += 1
+            return
+        if self.epoch is None:
+            self._candidates[source] = joining
+            self._found(now)
+        elif self.epoch.roster.place(source) is None:
+            if self._may_change:
+                self.epoch.change.admit(joining)
+        elif self._welcome is not None:
+            self._outgoing.append(Outgoing(joining, self._welcome))
+        else:
+            self._supersede(source, address, now)
+
+    def _welcome_received(self, data: bytes, now: float) -> None:
+        """This process is a member."""
+        if self.epoch is not None or self.over:
+            return
+        try:
+            welcome = _welcome.decode(data[_HEAD.size :])
+        except MsgspecError:
+            self.dropped[Rejection.MALFORMED] += 1
+            return
+        members = welcome.members
+        if self.me not in members or len(welcome.counts) != len(members):
+            self.dropped[Rejection.MALFORMED] += 1
+            return
+        self._delivered = self.began_after = welcome.delivered
+        self._counts = Counter(
+            {member.incarnation: count for member, count in zip(members, welcome.counts, strict=True)}
+        )
+        self._begin(Roster(welcome.number, members, len(members)), now)
+        self._show(View(welcome.view, members, members, (), ()))
+
+    def _superseded(self, number: int) -> None:
+        """A member says that it is on a list, and this process is not."""
+        if not self.over and (self.epoch is None or number > self.epoch.roster.number):
+            self._end(Excluded("the others have gone on without this member"))
+
+    def _state_received(self, transfer: int, source: bytes, data: bytes, now: float) -> None:
+        """A piece of a state for this member, or of what somebody says about one."""
+        if self.epoch is None or self.epoch.roster.place(source) is None:
+            self.dropped[Rejection.FOREIGN_SENDER] += 1
+        elif not self.transfers.received(source, transfer, data[_HEAD.size :], now):
+            self.dropped[Rejection.MALFORMED] += 1
+
+    def hint(self, member: Member, now: float) -> None:
+        """Note that the operating system says that nobody listens at a member's port."""
+        self.detector.hint(member.incarnation, now)
+
+    # Time, and what goes out --------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Let every waiting time run out whose end has come."""
+        self._now = now
+        if self._seeks_at is not None and now >= self._seeks_at:
+            self._seek(now)
+        due = self.detector.next_deadline()
+        if self.epoch is not None:
+            if due is not None and now >= due:
+                for incarnation in self.detector.tick(now):
+                    self._beat(incarnation)
+            self.epoch.tick(now)
+        for epoch, _ in self._ended.values():
+            epoch.tick(now)
+        self.transfers.tick(now)
+        if not self._calm:
+            self._go_on(now)
+
+    def next_deadline(self) -> float | None:
+        """Return when `tick` has something to do, or None."""
+        deadlines = [self._seeks_at, self.transfers.next_deadline()]
+        if self.epoch is not None:
+            deadlines += [self.epoch.next_deadline(), self.detector.next_deadline()]
+        deadlines += [epoch.next_deadline() for epoch, _ in self._ended.values()]
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def datagrams_to_send(self) -> list[Outgoing]:
+        """Hand over, once, the datagrams to send, in order."""
+        outgoing, self._outgoing = self._outgoing, []
+        for epoch in [*(epoch for epoch, _ in self._ended.values()), *([self.epoch] if self.epoch else [])]:
+            number, members = epoch.roster.number, epoch.roster.members
+            head = _HEAD.pack(_ENDPOINT, number)
+            outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
+            head = _HEAD.pack(_LINK, number)
+            outgoing += [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
+        for incarnation, transfer, data in self.transfers.datagrams(self._now):
+            member = self._member(incarnation)
+            if member is not None:
+                outgoing.append(Outgoing(member, _HEAD.pack(_STATE, transfer) + data))
+        for to, _ in outgoing:
+            if isinstance(to, Member):
+                self.detector.sent(to.incarnation, self._now)
+        return outgoing
+
+    # From list to list --------------------------------------------------------------------------------------
+
+    def _go_on(self, now: float) -> None:
+        """Do what needs no message and no time, until nothing is left."""
+        self._look(now)
+        while self.epoch is not None:
+            decision = self.epoch.go_on()
+            if decision is None:
+                break
+            self._adopt(decision, now)
+            self._look(now)
+        self._forget(now)
+
+    def _adopt(self, decision: Decision, now: float) -> None:
+        """Figure 32, steps 5 to 7; figure 34, steps 5 and 6."""
+        epoch = self.epoch
+        assert epoch is not None, "there is a list that ends"
+        stays = decision.kind is Kind.INTERMEDIATE or epoch.me in decision.core
+        leaves = epoch.me in decision.leaves
+        if not stays and not leaves:
+            self._end(Excluded("the others took this member for crashed"))
+            return
+        if not epoch.endpoint.adopt(decision.agreed):
+            self._end(Excluded("this member has missed messages that nobody keeps any more"))
+            return
+        self._collect()
+        if leaves:
+            self._end(Left())
+            return
+        self.changes += 1
+        before, view = epoch.roster.members, self.view
+        self._ended[epoch.roster.number] = (epoch, now)
+        roster = epoch.next_roster(decision)
+        for member in before:
+            if roster.place(member.incarnation) is None:
+                del self._counts[member.incarnation]
+        self._begin(roster, now)
+        if decision.kind is Kind.REGULAR:
+            assert view is not None, "a member has a view"
+            left = tuple(before[place] for place in decision.leaves)
+            gone = (member for member in before if roster.place(member.incarnation) is None)
+            failed = tuple(member for member in gone if member not in left)
+            self._show(View(view.number + 1, roster.members, decision.joins, left, failed))
+
+    def _begin(self, roster: Roster, now: float) -> None:
+        """Take part in a list, and broadcast again what was not delivered in the last one."""
+        self._seeks_at = None
+        self._candidates.clear()
+        self._welcome = None
+        self._began_at = now
+        self.transfers.forget(frozenset(member.incarnation for member in roster.members))
+        epoch = self.epoch = Epoch(
+            self._implementation, self.group, self.me, roster, self._layers, self._tracer, now
+        )
+        self.detector.watch((member.incarnation for member in roster.members if member != self.me), now)
+        for payload, holders in self._outstanding:
+            epoch.endpoint.broadcast(payload, now, min(holders, roster.core))
+        early, self._early = self._early, deque()
+        for number, kind, source, data in early:
+            if number >= roster.number:
+                self._list_received(kind, number, source, ("", 0), data, now)
+
+    def _show(self, view: View) -> None:
+        """Tell the application of a view, and be ready to tell those who have joined."""
+        assert self.epoch is not None, "a view has a list"
+        self.view = view
+        self._events.append(view)
+        self._blocked = False
+        counts = tuple(self._counts[member.incarnation] for member in view.members)
+        welcome = _Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
+        self._welcome = _HEAD.pack(_WELCOME, 0) + _encode(welcome)
+        for joined in view.joined:
+            if joined != self.me:
+                self._outgoing.append(Outgoing(joined, self._welcome))
+
+    def _end(self, event: Excluded | Left) -> None:
+        """Be no member any more. What is owed to those who were members with this one is still sent."""
+        if self.epoch is not None:
+            self._collect()
+            self._ended[self.epoch.roster.number] = (self.epoch, self._now)
+        self.epoch, self._seeks_at, self.over = None, None, True
+        self._events.append(event)
+
+    def _forget(self, now: float) -> None:
+        """Forget the lists that have ended, and that nobody needs any more."""
+        current = self.epoch
+        for number, (epoch, ended_at) in list(self._ended.items()):
+            late = now >= ended_at + self.timeouts.exclude_ms
+            places = [
+                place
+                for place, member in enumerate(epoch.roster.members)
+                if not late or (current is not None and current.roster.place(member.incarnation) is not None)
+            ]
+            if not epoch.is_owed(places):
+                del self._ended[number]
+
+    @property
+    def _calm(self) -> bool:
+        """Whether nothing but the protocol of the list goes on."""
+        epoch = self.epoch
+        return (
+            epoch is not None
+            and not (epoch.change.called or self.detector.changed or self.detector.suspected)
+            and not (self._ended or self._leaving or self._blocked)
+            and epoch.me < epoch.roster.core
+        )
+
+    # Who is there -------------------------------------------------------------------------------------------
+
+    @property
+    def _may_change(self) -> bool:
+        """Whether this member reaches a majority, and so a change of the list can end."""
+        assert self.epoch is not None, "there is a list"
+        return 2 * self.reached > len(self.epoch.roster.members)
+
+    def _look(self, now: float) -> None:
+        """End the list, if who is on it should change; tell the application whether a majority is reached."""
+        epoch = self.epoch
+        if epoch is None:
+            return
+        for news in self.detector.news():
+            self.suspicions[news.kind] += 1
+            self.suspicion_log.append(news)
+        members = epoch.roster.members
+        suspected, given_up = (
+            frozenset(place for place, member in enumerate(members) if member.incarnation in some)
+            for some in (self.detector.suspected, self.detector.given_up)
+        )
+        epoch.change.suspect(suspected, given_up)
+        core = epoch.core
+        if core.lost:
+            self._end(Excluded("this member has missed messages that nobody keeps any more"))
+            return
+        if not self._may_change:
+            self._reaches_since = now
+        else:
+            returns = core.caught_up and now >= self._began_at + self.timeouts.heartbeat_ms
+            if given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms:
+                epoch.change.call(Kind.REGULAR)
+            elif returns or any(place < epoch.roster.core for place in suspected):
+                epoch.change.call(Kind.INTERMEDIATE)
+            if self._leaving and not epoch.change.leaving:
+                epoch.change.leave()
+        self._tell_blocked()
+
+    def _tell_blocked(self) -> None:
+        assert self.epoch is not None, "there is a list"
+        if self._may_change == self._blocked:
+            self._blocked = not self._blocked
+            needs = len(self.epoch.roster.members) // 2 + 1
+            blocked = Blocked(self.reached, needs) if self._blocked else Unblocked(self.reached)
+            self._collect()
+            self._events.append(blocked)
+
+    def _seek(self, now: float) -> None:
+        """Say to the seeds that this process wants to be a member."""
+        self._seeks_at = now + _SEEK_MS
+        join = _HEAD.pack(_JOIN, 0) + _encode(self.me)
+        self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
+
+    def _found(self, now: float) -> None:
+        """Make the first list, if this process is the founder and knows enough others."""
+        if self._founds is None or self.epoch is not None or self.over:
+            return
+        if len(self._candidates) < self._founds:
+            return
+        others = sorted(member for member in self._candidates.values() if member != self.me)
+        members = (self.me, *others)
+        self._begin(Roster(1, members, len(members)), now)
+        self._show(View(1, members, members, (), ()))
+
+    def _supersede(self, source: bytes, address: Address, now: float) -> None:
+        """Tell a process that it is not on this list, at most once in a while."""
+        assert self.epoch is not None, "there is a list"
+        if now >= self._told.get(source, now):
+            self._told = {some: at for some, at in self._told.items() if at > now}
+            self._told[source] = now + _SEEK_MS
+            superseded = _HEAD.pack(_SUPERSEDED, self.epoch.roster.number) + source
+            self._outgoing.append(Outgoing(address, superseded))
+
+    def _beat(self, incarnation: bytes) -> None:
+        assert self.epoch is not None, "there is a list"
+        member = self._member(incarnation)
+        assert member is not None, "members of the list are watched"
+        self._outgoing.append(Outgoing(member, _HEAD.pack(_BEAT, self.epoch.roster.number)))
+
+    def _member(self, incarnation: bytes) -> Member | None:
+        """The member of the list with this incarnation, or None."""
+        place = None if self.epoch is None else self.epoch.roster.place(incarnation)
+        return None if self.epoch is None or place is None else self.epoch.roster.members[place]
+
+    def _collect(self) -> None:
+        """Take the deliveries of the list, and give them the numbers and names of the group."""
+        if self.epoch is None:
+            return
+        members = self.epoch.roster.members
+        for delivery in self.epoch.endpoint.deliveries():
+            self._events.append(self._named(members[delivery.source], delivery))
+
+    def _named(self, source: Member, delivery: Delivery) -> Delivery[Member]:
+        if source == self.me:
+            self._outstanding.popleft()
+        self._delivered += 1
+        self._counts[source.incarnation] += 1
+        return Delivery(source, self._counts[source.incarnation], self._delivered, delivery.payload)
+
+    def __repr__(self) -> str:
+        if self.epoch is None:
+            return f"<{self.me}: {'no member any more' if self.over else 'asks to be a member'}>"
+        assert self.view is not None, "a member has a view"
+        told = f"view {self.view.number} of {len(self.view.members)} members, majority {self.view.majority}"
+        return f"<{self.me}: {told}, reaches {self.reached}; {self.epoch!r}>"
+
+
+_encode = msgpack.Encoder().encode
+_join = msgpack.Decoder(Member)
+_welcome = msgpack.Decoder(_Welcome)

@@ -1,0 +1,261 @@
+"""The change from one list of members to the next: reports, one agreement on list and messages, an end.
+
+A group has regular views, which its application sees, and between two of them i-views, which it does not see.
+Each of either kind is a list of the members; of those on the list the first ones order messages, the core,
+and the others are external: they live, and listen. A regular view has no external members. One `ViewChange`
+belongs to one list, whose members have the numbers 0 to n-1 in its order. Its owner has the core of the
+protocol for that list, and links on which nothing is lost.
+
+| figures 32 and 34, with their repairs         | here                                               |
+|-----------------------------------------------|----------------------------------------------------|
+| R-Broadcast (reformation, i), (i-view, i)     | `call`; `Call`, sent on to all by whoever gets it  |
+| upon R-Deliver, for the first time            | `reports`: the owner stops its core, and reports   |
+| step 1: send seqQ_k, or ack, to all           | `Told`: with recvQ_k too (`send_bodies`), for both |
+|                                               | kinds (`exchange_queues`)                          |
+| step 2: wait for all, or suspect them         | `complete`; a majority anyhow (`await_majority`)   |
+| steps 3 and 4: propose (TL, Msg)              | `propose`; one consensus for both kinds            |
+|                                               | (`agree_once`), `consensus.py`                     |
+| only who misses nothing is in TL              | `propose` (`up_to_date`)                           |
+| steps 5 to 7, or 5 and 6                      | the owner's, once there is a `decision`            |
+
+What is decided here, because the figures do not say it or because it makes them better:
+1. A majority is one of all members of the list, external ones too, and all of them take part in the
+   consensus. As printed they are the core's alone; then one wrong suspicion and one crash among three stop
+   the group for ever. What was delivered is at all of the core, which is always more than half of the list:
+   so each majority has somebody who has it.
+2. A regular view waits for everybody who is not given up by the slow detector, an i-view for everybody who is
+   not suspected by the quick one.
+3. Who has answered one call has answered the other: it reports once.
+4. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
+   says so. Either takes a regular view.
+
+No clock and no socket. Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34;
+`docs/irbp-repaired.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+from msgspec import Struct
+
+from antiphon.impl.membership import consensus
+from antiphon.impl.membership.consensus import Consensus
+from antiphon.impl.membership.member import Member
+from antiphon.impl.protocols.core import Process, Send
+from antiphon.impl.protocols.flush import Report, covered_from
+
+__all__ = ["Call", "Decision", "Kind", "Message", "Told", "ViewChange", "flaw"]
+
+
+class Kind(IntEnum):
+    """What a list of members is."""
+
+    INTERMEDIATE = 0
+    """An i-view: the members are those of the last regular view, in another order, some of them external."""
+    REGULAR = 1
+    """A view that the application sees."""
+
+
+class Call(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="call"):
+    """(i-view, i) or (reformation, i): this list ends."""
+
+    kind: Kind
+
+
+class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="told"):
+    """Step 1: what the sender knows, who has asked it to join, and whether it leaves."""
+
+    report: Report
+    joining: tuple[Member, ...]
+    leaving: bool
+
+
+class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """(TL, Msg): what kind of list is next, who of this one is in its core, who joins, what all deliver."""
+
+    kind: Kind
+    core: tuple[Process, ...]
+    joins: tuple[Member, ...]
+    leaves: tuple[Process, ...]
+    agreed: Report
+
+
+Message = (
+    Call
+    | Told
+    | consensus.Estimate[Decision]
+    | consensus.Proposal[Decision]
+    | consensus.Ack
+    | consensus.Nack
+    | consensus.Decide[Decision]
+)
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """Return why no correct member of a list of so many says this, or None."""
+    match message:
+        case Told(report=report):
+            return _report_flaw(report, members)
+        case consensus.Estimate() | consensus.Proposal() | consensus.Decide():
+            value: Decision = message.value
+            some = (*value.core, *value.leaves)
+            if len(set(some)) < len(some) or any(process >= members for process in some):
+                return f"{some} are not different members of a list of {members}"
+            return _report_flaw(value.agreed, members)
+    return None
+
+
+def _report_flaw(report: Report, members: int) -> str | None:
+    names = [item.identifier for item in report.numbered] + [item.identifier for item in report.bodies]
+    if len(report.counts) != members or any(name is not None and name.source >= members for name in names):
+        return f"a report about other than {members} members"
+    numbers = [item.number for item in report.numbered]
+    return None if numbers == sorted(set(numbers)) else "numbers that do not grow"
+
+
+class ViewChange:
+    """Member `me` of the list 0..members-1 while the list ends."""
+
+    def __init__(self, me: int, members: int) -> None:
+        """Nobody has called for the change."""
+        self.me = me
+        self.members = members
+        self.kinds: set[Kind] = set()
+        """The calls that were R-delivered here."""
+        self.leaving = False
+        """Whether this member wants not to be on the next list."""
+        self.heard: dict[int, Told] = {}
+        """The reports that have come, the own one too."""
+        self.complete = False
+        """Whether step 2 has ended: from then on a decision counts."""
+        self._suspected: frozenset[int] = frozenset()
+        self._given_up: frozenset[int] = frozenset()
+        self._joining: list[Member] = []
+        self._tried = 0
+        """How many reports had come when they were too few for a list."""
+        self._consensus: Consensus[Decision] = Consensus(me, members)
+        self._outputs: list[Send[Message]] = []
+
+    # The calls ----------------------------------------------------------------------------------------------
+
+    @property
+    def called(self) -> bool:
+        """Whether this list ends."""
+        return bool(self.kinds)
+
+    def call(self, kind: Kind) -> None:
+        """R-broadcast the call: the list ends. The same call again has no effect."""
+        if kind not in self.kinds:
+            self.kinds.add(kind)
+            self._to_others(Call(kind))
+            if self._consensus.round == 0:  # nothing is proposed: a regular view may wait for more reports
+                self.complete, self._tried = False, 0
+            self._look()
+
+    def leave(self) -> None:
+        """Call for a view without this member, if it has not reported yet; it goes on until that comes."""
+        if self.me not in self.heard:
+            self.leaving = True
+            self.call(Kind.REGULAR)
+
+    def admit(self, joining: Member) -> None:
+        """Call for a view with this process too, if this member has not reported yet."""
+        if self.me not in self.heard:
+            if joining not in self._joining:
+                self._joining.append(joining)
+            self.call(Kind.REGULAR)
+
+    # Steps 1 to 4 -------------------------------------------------------------------------------------------
+
+    @property
+    def reports(self) -> bool:
+        """Whether the owner has to stop its core now, and to give its report."""
+        return self.called and self.me not in self.heard
+
+    def report(self, report: Report) -> None:
+        """Step 1: send what this member knows to all."""
+        told = Told(report, tuple(self._joining), self.leaving)
+        self.heard[self.me] = told
+        self._to_others(told)
+        self._look()
+
+    def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
+        """Wait for an i-view no longer for `suspected`, for a regular view no longer for `given_up`."""
+        if (suspected, given_up) != (self._suspected, self._given_up):
+            self._suspected, self._given_up = suspected, given_up
+            self._consensus.suspect(suspected)
+            self._look()
+
+    def receive(self, sender: int, message: Message) -> None:
+        """Handle a message of another member of this list, which has no flaw."""
+        match message:
+            case Call(kind=kind):
+                self.call(kind)
+            case Told():
+                self.heard.setdefault(sender, message)
+                self._look()
+            case _:
+                self._consensus.receive(sender, message)
+
+    @property
+    def proposes(self) -> bool:
+        """Whether the owner has to `propose` now."""
+        waits = self._consensus.round == 0 and self._consensus.decision is None
+        return self.complete and waits and len(self.heard) > self._tried
+
+    def propose(self, merge: Callable[[Sequence[Report], bool], Report]) -> None:
+        """Steps 3 and 4: propose a list of those that have reported and miss nothing, and what all deliver.
+
+        `merge` is that of the owner's core (`Flushes`). Where those are too few for an i-view, nothing is
+        proposed, and others are waited for.
+        """
+        kind = max(self.kinds)
+        missing = kind is Kind.INTERMEDIATE and len(self.heard) < self.members
+        agreed = merge([told.report for told in self.heard.values()], missing)
+        first = covered_from(agreed)
+        core = tuple(
+            process
+            for process in sorted(self.heard)
+            if self.heard[process].report.settled + 1 >= first
+            and not (kind is Kind.REGULAR and self.heard[process].leaving)
+        )
+        if kind is Kind.INTERMEDIATE and 2 * len(core) <= self.members:
+            self._tried = len(self.heard)
+            return
+        joins: tuple[Member, ...] = ()
+        leaves: tuple[int, ...] = ()
+        if kind is Kind.REGULAR:
+            joins = tuple(sorted({joining for told in self.heard.values() for joining in told.joining}))
+            leaves = tuple(process for process in sorted(self.heard) if self.heard[process].leaving)
+        self._consensus.propose(Decision(kind, core, joins, leaves, agreed))
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is decided, once this member knows it and has ended step 2; the next steps are the owner's."""
+        return self._consensus.decision if self.complete else None
+
+    def missing(self) -> tuple[int, ...]:
+        """Return the members whose reports this one waits for; none before the call and after step 2."""
+        if self.complete or not self.called:
+            return ()
+        return tuple(process for process in range(self.members) if process not in self.heard)
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, what is to be sent on reliable links, in order."""
+        outputs, self._outputs = self._outputs, []
+        outputs += [Send(to, message) for to, message in self._consensus.outputs()]
+        return outputs
+
+    def _look(self) -> None:
+        """Step 2: all have reported or are suspected, and a majority has reported."""
+        if self.complete or self.me not in self.heard or 2 * len(self.heard) <= self.members:
+            return
+        passed_over = self._given_up if Kind.REGULAR in self.kinds else self._suspected
+        self.complete = all(
+            process in self.heard or process in passed_over for process in range(self.members)
+        )
+
+    def _to_others(self, message: Message) -> None:
+        self._outputs += [Send(process, message) for process in range(self.members) if process != self.me]

@@ -1,0 +1,219 @@
+"""Datagrams between processes that come and go: each names the run that sent it and the run that it is for.
+
+A frame is the mark of group and key, the sender's incarnation, the receiver's as far as the sender knows it,
+a counter, and the bytes, sealed with AES-256-GCM as `sealing` has it. Here nobody has a number, and so a key
+is for two incarnations: HKDF of the group's key, by both and the counter's upper bits.
+
+1. What does not name the own incarnation never reaches the group. It is answered with a greeting, a frame
+   without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS.
+2. A frame that names the own incarnation comes from somebody who has heard from this one in this run. So an
+   earlier run's datagrams, and datagrams that were recorded, have no effect.
+3. Of each incarnation a counter is taken once. Of PEERS_MAX incarnations this is known; who was not heard for
+   longest is forgotten first, and what it had sent would not name the own incarnation any more than before.
+4. What is for an address of which no incarnation is known waits, the last of it, until that is known.
+
+Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
+and no socket; this module must not know what the bytes hold.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from struct import Struct
+from typing import NamedTuple
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from antiphon.impl.errors import Rejection
+from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS
+from antiphon.impl.transport.sealing import EPOCH_BITS, INCARNATION_BYTES, KEY_BYTES, Keyring, ReplayWindow
+from antiphon.impl.transport.wire import Rejected
+
+__all__ = ["FRAME_BYTES", "PEERS_MAX", "Address", "Frame", "Received", "Sessions"]
+
+Address = tuple[str, int]
+
+PEERS_MAX = 1_024
+"""Of how many other incarnations it is known what has come."""
+
+_MARK_BYTES = 4
+_HEAD = Struct(f"!{_MARK_BYTES}s{INCARNATION_BYTES}s{INCARNATION_BYTES}sQ")
+_TAG_BYTES = 16
+
+FRAME_BYTES = _HEAD.size + _TAG_BYTES
+"""What a frame adds to the bytes of the group."""
+
+_UNKNOWN = bytes(INCARNATION_BYTES)
+_MARK = b"antiphon 2 mark "
+_SEAL = b"antiphon 2 seal "
+_PLAIN_KEY = bytes(KEY_BYTES)
+_CIPHERS_MAX = 4
+
+
+class Frame(NamedTuple):
+    """A datagram as it goes out."""
+
+    to: Address
+    data: bytes
+
+
+class Received(NamedTuple):
+    """The group's bytes in a frame, and the incarnation that sent them."""
+
+    source: bytes
+    data: bytes
+
+
+class _Peer:
+    """What is known of another incarnation."""
+
+    __slots__ = ("counter", "openers", "sealer", "window")
+
+    def __init__(self) -> None:
+        self.window = ReplayWindow()
+        self.openers: dict[tuple[bytes, int], AESGCM] = {}
+        self.sealer: AESGCM | None = None
+        self.counter = 0
+        """The last counter of a frame for it."""
+
+
+class Sessions:
+    """One run of one process, among others of its group. `now` is in milliseconds."""
+
+    def __init__(self, group: str, own: bytes, keyring: Keyring | None) -> None:
+        """Frames of incarnation `own` in the group with this name."""
+        self._name = group.encode()
+        self._own = own
+        self._sealed = keyring is not None
+        self._peers: OrderedDict[bytes, _Peer] = OrderedDict()
+        self._at: dict[Address, bytes] = {}
+        """The last incarnation that was heard from an address, and has heard this one."""
+        self._waiting: dict[Address, bytes] = {}
+        self._greetings: dict[Address, tuple[float, int]] = {}
+        self._frames: list[Frame] = []
+        self.rekey(keyring or Keyring(_PLAIN_KEY))
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether only who has a key can read and send."""
+        return self._sealed
+
+    def rekey(self, keyring: Keyring) -> None:
+        """Use and accept these keys from now on; counters and windows go on."""
+        self._keys = {self._derived(key, _MARK, _MARK_BYTES): key for key in (keyring.use, *keyring.accept)}
+        self._mark = self._derived(keyring.use, _MARK, _MARK_BYTES)
+        for peer in self._peers.values():
+            peer.sealer, peer.openers = None, {}
+
+    def send(self, to: Address, incarnation: bytes | None, data: bytes, now: float) -> None:
+        """Send bytes to this incarnation; without one to whoever runs at the address, once that is known."""
+        known = incarnation or self._at.get(to)
+        if known is None:
+            self._waiting[to] = data
+            self._greet(to, _UNKNOWN, now)
+        else:
+            self._frames.append(Frame(to, self._seal(known, data)))
+
+    def received(self, address: Address, frame: bytes, now: float) -> Received | Rejected | None:
+        """The group's bytes in a frame from an address, or why there are none; None for a greeting."""
+        if len(frame) < FRAME_BYTES:
+            return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
+        head = frame[: _HEAD.size]
+        mark, source, target, counter = _HEAD.unpack(head)
+        if mark not in self._keys:
+            return Rejected(Rejection.FOREIGN_GROUP, f"mark {mark.hex()}; this group has {self._mark.hex()}")
+        if source == self._own:
+            return Rejected(Rejection.OWN_ECHO, "from this process itself")
+        mine = target == self._own
+        peer = self._peers.get(source)
+        if mine and peer is not None and not peer.window.fresh(counter):
+            return Rejected(Rejection.REPLAYED, f"datagram {counter} of incarnation {source.hex()}")
+        data = self._open(peer if mine else None, mark, source, target, counter, head, frame)
+        if data is None:
+            return Rejected(Rejection.FORGED, "not sealed with a key of the group")
+        if not mine:
+            self._greet(address, source, now)
+            if not data:
+                return None
+            return Rejected(Rejection.FOREIGN_INCARNATION, f"for incarnation {target.hex()}")
+        peer = self._peer(source)
+        peer.window.take(counter)
+        if self._at.get(address) != source:
+            self._met(address, source)
+        return Received(source, data) if data else None
+
+    def frames_to_send(self) -> list[Frame]:
+        """Hand over, once, the frames to send, in order."""
+        frames, self._frames = self._frames, []
+        return frames
+
+    def _met(self, address: Address, source: bytes) -> None:
+        """Know who runs at an address, and send what waited for that; else answer, so that it knows too."""
+        self._at[address] = source
+        while len(self._at) > PEERS_MAX:
+            del self._at[next(iter(self._at))]
+        self._frames.append(Frame(address, self._seal(source, self._waiting.pop(address, b""))))
+
+    def _peer(self, source: bytes) -> _Peer:
+        peer = self._peers.get(source)
+        if peer is None:
+            peer = self._peers[source] = _Peer()
+            if len(self._peers) > PEERS_MAX:
+                self._peers.popitem(last=False)
+        else:
+            self._peers.move_to_end(source)
+        return peer
+
+    def _greet(self, to: Address, target: bytes, now: float) -> None:
+        since, count = self._greetings.get(to, (now, 0))
+        if now - since >= GREETINGS_MS:
+            since, count = now, 0
+        if len(self._greetings) > PEERS_MAX:
+            self._greetings.clear()
+        if count < GREETINGS_MAX:
+            self._greetings[to] = (since, count + 1)
+            self._frames.append(Frame(to, self._seal(target, b"")))
+
+    # Keys ---------------------------------------------------------------------------------------------------
+
+    def _seal(self, target: bytes, data: bytes) -> bytes:
+        peer = self._peer(target)
+        peer.counter = counter = peer.counter + 1
+        head = _HEAD.pack(self._mark, self._own, target, counter)
+        if not self._sealed:
+            return head + data + bytes(_TAG_BYTES)
+        if peer.sealer is None or not counter & (1 << EPOCH_BITS) - 1:
+            peer.sealer = self._cipher(self._mark, self._own, target, counter)
+        return head + peer.sealer.encrypt(counter.to_bytes(12), data, head)
+
+    def _open(
+        self, peer: _Peer | None, mark: bytes, source: bytes, target: bytes, counter: int, head: bytes,
+        frame: bytes,
+    ) -> bytes | None:  # fmt: skip
+        if not self._sealed:
+            return frame[_HEAD.size : -_TAG_BYTES]
+        at = (mark, counter >> EPOCH_BITS)
+        opener = None if peer is None else peer.openers.get(at)
+        if opener is None:
+            opener = self._cipher(mark, source, target, counter)
+        try:
+            data = opener.decrypt(counter.to_bytes(12), memoryview(frame)[_HEAD.size :], head)
+        except InvalidTag:
+            return None
+        if target == self._own:
+            openers = self._peer(source).openers
+            if at not in openers:
+                if len(openers) >= _CIPHERS_MAX:
+                    del openers[next(iter(openers))]
+                openers[at] = opener
+        return data
+
+    def _derived(self, key: bytes, what: bytes, size: int) -> bytes:
+        return HKDFExpand(SHA256(), size, what + self._name).derive(key)
+
+    def _cipher(self, mark: bytes, source: bytes, target: bytes, counter: int) -> AESGCM:
+        what = _SEAL + source + target + (counter >> EPOCH_BITS).to_bytes(8)
+        return AESGCM(self._derived(self._keys[mark], what, KEY_BYTES))

@@ -1,0 +1,157 @@
+"""Consensus on every schedule that a seed draws: all decide one value that somebody has proposed."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+import pytest
+
+from antiphon.impl.membership.consensus import Ack, Consensus, Decide, Estimate, Message, Nack, Proposal
+from antiphon.impl.protocols.core import Send
+
+
+class Run:
+    """Members that propose their own numbers, over channels that lose nothing and keep no order."""
+
+    def __init__(self, members: int, crashes: int, seed: int, kind: type[Consensus[int]] = Consensus) -> None:
+        self.random = random.Random(seed)
+        self.members = [kind(me, members) for me in range(members)]
+        self.crashes = self.random.sample(range(members), crashes)
+        self.down: set[int] = set()
+        self.flying: list[tuple[int, int, Message[int]]] = []
+        self.proposed: set[int] = set()
+
+    def go(self, steps: int = 4000) -> None:
+        """Take steps; suspicions are wrong at first, and right in the end."""
+        waiting = deque(self.random.sample(range(len(self.members)), len(self.members)))
+        for step in range(steps):
+            settled = step > steps // 2
+            what = self.random.random()
+            if waiting and (what < 0.05 or settled):
+                self._propose(waiting.popleft())
+            elif self.crashes and what < 0.07:
+                self.down.add(self.crashes.pop())
+            elif what < 0.35:
+                self._suspect(self.random.randrange(len(self.members)), settled)
+            elif self.flying:
+                self._receive(self.flying.pop(self.random.randrange(len(self.flying))))
+            if settled and not self.crashes and not self.flying:
+                for member in range(len(self.members)):
+                    self._suspect(member, settled)
+                if not self.flying:
+                    return
+
+    def _propose(self, member: int) -> None:
+        if member not in self.down:
+            self.proposed.add(member)
+            self.members[member].propose(member)
+            self._send(member)
+
+    def _suspect(self, member: int, settled: bool) -> None:
+        some = self.down if settled else {q for q in range(len(self.members)) if self.random.random() < 0.4}
+        if member not in self.down:
+            self.members[member].suspect(frozenset(some) - {member})
+            self._send(member)
+
+    def _receive(self, arrived: tuple[int, int, Message[int]]) -> None:
+        sender, to, message = arrived
+        if to not in self.down:
+            self.members[to].receive(sender, message)
+            self._send(to)
+
+    def _send(self, member: int) -> None:
+        outputs: list[Send[Message[int]]] = self.members[member].outputs()
+        cut = len(outputs) if self.random.random() > 0.05 or not self.crashes else self.random.randrange(9)
+        if cut < len(outputs) and member in self.crashes:  # it ends in the midst of sending
+            self.crashes.remove(member)
+            self.down.add(member)
+            outputs = outputs[:cut]
+        self.flying += [(member, to, message) for to, message in outputs]
+
+    @property
+    def decisions(self) -> set[int | None]:
+        """What those that are up have decided."""
+        return {one.decision for place, one in enumerate(self.members) if place not in self.down}
+
+    @property
+    def ever_decided(self) -> set[int]:
+        """What anybody has decided, also those that are down."""
+        return {one.decision for one in self.members if one.decision is not None}
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 4, 5])
+def test_all_that_are_up_decide_one_value_that_somebody_proposed(members: int) -> None:
+    for seed in range(150):
+        run = Run(members, seed % ((members + 1) // 2), seed)
+        run.go()
+        assert len(run.decisions) == 1, f"seed {seed}: {run.decisions}"
+        assert run.decisions <= run.proposed, f"seed {seed}: {run.decisions} of {run.proposed}"
+        assert run.ever_decided == run.decisions, f"seed {seed}: {run.ever_decided}"
+
+
+class IgnoresTimestamps(Consensus[int]):
+    """A coordinator that proposes any estimate, not the newest."""
+
+    def _gather(self) -> None:
+        for estimates in self._estimates.values():
+            for sender, estimate in estimates.items():
+                estimates[sender] = Estimate(estimate.round, estimate.value, -sender)
+        super()._gather()
+
+
+class AcknowledgesSuspected(Consensus[int]):
+    """A member that suspects the coordinator, and acknowledges all the same."""
+
+    def _to(self, process: int, message: Message[int]) -> None:
+        super()._to(process, Ack(message.round) if isinstance(message, Nack) else message)
+
+
+class CountsLess(Consensus[int]):
+    """A member to which half of the members are a majority."""
+
+    @property
+    def _majority(self) -> int:
+        return self.members // 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"), [(IgnoresTimestamps, 2_460), (AcknowledgesSuspected, 10), (CountsLess, 0)]
+)
+def test_each_rule_is_needed(kind: type[Consensus[int]], first: int) -> None:
+    for seed in range(first, first + 3_000):
+        run = Run(3, 1, seed, kind)
+        run.go()
+        if len(run.ever_decided) > 1:
+            return
+    pytest.fail("two decisions were never seen")
+
+
+def test_three_members_decide_in_one_round_if_nobody_is_suspected() -> None:
+    run = Run(3, 0, 1)
+    for member in range(3):
+        run._propose(member)
+    assert {type(message) for _, _, message in run.flying} == {Estimate}
+    while run.flying:
+        run._receive(run.flying.pop(0))
+    assert len(run.decisions) == 1
+    assert {one.round for one in run.members} <= {1, 2}
+
+
+def test_a_second_proposal_and_a_late_one_have_no_effect() -> None:
+    one = Consensus[int](0, 1)
+    one.propose(7)
+    one.propose(8)
+    assert one.decision == 7
+    late = Consensus[int](1, 3)
+    late.receive(0, Decide(5))
+    late.propose(9)
+    assert late.decision == 5
+    assert [type(message) for _, message in late.outputs()] == [Decide, Decide]
+
+
+def test_a_proposal_counts_only_from_the_coordinator_of_its_round() -> None:
+    member = Consensus[int](2, 3)
+    member.propose(2)
+    member.receive(0, Proposal(1, 9))  # round 1 is member 1's
+    assert Ack(1) not in [message for _, message in member.outputs()]

@@ -1,0 +1,100 @@
+"""The two detectors: who is suspected, given up and trusted when, and what a late process allows for."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Detector, Timeouts
+
+A, B = b"a" * 16, b"b" * 16
+TIMES = Timeouts(heartbeat_ms=10, suspect_ms=50, exclude_ms=200)
+
+
+def watching(*members: bytes) -> Detector:
+    """A detector that has watched these since 0."""
+    detector = Detector(TIMES)
+    detector.watch(members, 0.0)
+    return detector
+
+
+def ticked(detector: Detector, begin: int, end: int, *, heard: bytes | None = None) -> list[str]:
+    """Tick every ms in begin..end-1, and hear one member; what has changed, with its time."""
+    news = []
+    for now in range(begin, end):
+        if heard is not None:
+            detector.heard(heard, now)
+        detector.tick(now)
+        news += [f"{now} {one.of.decode()[0]} {one.kind}" for one in detector.news()]
+    return news
+
+
+def test_silence_is_suspected_then_given_up_and_a_sign_of_life_is_trusted() -> None:
+    detector = watching(A, B)
+    assert ticked(detector, 0, 100, heard=B) == ["50 a suspected"]
+    detector.heard(A, 100)
+    assert [one.kind for one in detector.news()] == ["trusted"]
+    assert detector.suspected == frozenset()
+    assert ticked(detector, 101, 320, heard=B) == ["150 a suspected", "300 a given up"]
+    detector.heard(A, 320)
+    assert detector.suspected == frozenset()
+    assert detector.given_up == frozenset()
+
+
+def test_a_heartbeat_goes_to_whom_nothing_was_sent() -> None:
+    detector = watching(A, B)
+    detector.sent(A, 5.0)
+    assert detector.tick(10.0) == [B]
+    assert detector.tick(15.0) == [A]
+    assert detector.next_deadline() == 20.0
+    detector.sent(B, 12.0)
+    assert detector.tick(20.0) == []
+    assert detector.next_deadline() == 22.0
+
+
+def test_the_time_for_which_a_process_was_late_is_nobodys_silence() -> None:
+    detector = watching(A)
+    ticked(detector, 0, 20)
+    assert detector.tick(1_020.0) == [A]
+    assert detector.suspected == frozenset(), "it was stopped for a second"
+    assert detector.lateness > 1
+    for now in range(1_021, 1_061):  # and waits longer afterwards
+        detector.tick(now)
+    assert detector.suspected == frozenset()
+    for now in range(1_061, 1_400):
+        detector.tick(now)
+    assert detector.suspected == {A}
+    assert detector.lateness < 1.1
+
+
+def test_a_hint_makes_a_silence_count_sooner_and_alone_suspects_nobody() -> None:
+    detector = watching(A, B)
+    detector.hint(A, 0.0)
+    for now in range(15):  # a forged hint about somebody who answers
+        detector.heard(A, now)
+        detector.hint(A, now)
+        detector.tick(now)
+    assert detector.suspected == frozenset()
+    ticked(detector, 15, 36, heard=B)
+    assert detector.suspected == {A}, "two heartbeats without an answer"
+
+
+def test_who_is_not_watched_any_more_is_forgotten() -> None:
+    detector = watching(A, B)
+    ticked(detector, 0, 60)
+    detector.watch([B], 60.0)
+    assert detector.suspected == {B}
+    detector.heard(A, 61.0)
+    detector.hint(A, 61.0)
+    detector.watch([], 62.0)
+    assert detector.next_deadline() is None
+
+
+@pytest.mark.parametrize("profile", [LOCAL, LAN, WAN])
+def test_profiles_take_the_loss_of_several_heartbeats(profile: Timeouts) -> None:
+    assert profile.suspect_ms >= 5 * profile.heartbeat_ms
+    assert profile.exclude_ms >= 4 * profile.suspect_ms
+
+
+def test_timeouts_that_leave_no_room_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 heartbeat_ms <= suspect_ms"):
+        Timeouts(heartbeat_ms=10, suspect_ms=15, exclude_ms=100)

@@ -1,0 +1,80 @@
+"""What a change of the list makes of reports: numbers without holes, and nothing twice."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.flush import Body, Numbered, Report, covered_from, merged
+
+A1, A2, B1 = Identifier(0, 1), Identifier(0, 2), Identifier(1, 1)
+
+
+def report(
+    settled: int,
+    numbered: dict[int, Identifier | None],
+    bodies: list[Identifier],
+    counts: tuple[int, ...] = (0, 0),
+) -> Report:
+    """A report whose payloads name their messages."""
+    return Report(
+        settled,
+        counts,
+        tuple(Numbered(number, name) for number, name in sorted(numbered.items())),
+        tuple(Body(name, repr(name).encode()) for name in sorted(bodies)),
+    )
+
+
+def order(agreed: Report) -> list[tuple[int, Identifier | None]]:
+    """The numbers of a union."""
+    return [(item.number, item.identifier) for item in agreed.numbered]
+
+
+def test_a_number_whose_message_nobody_has_is_left_out_with_all_behind_it() -> None:
+    agreed = merged([report(0, {1: None, 2: A1, 3: B1}, [B1]), report(0, {1: None}, [])])
+    assert order(agreed) == [(1, None), (2, B1)], "B1 comes after what is left, with a number of its own"
+    assert agreed.settled == 2
+
+
+def test_what_has_no_number_comes_behind_the_rest_in_the_order_of_identifiers() -> None:
+    agreed = merged([report(0, {1: None}, [B1, A2]), report(0, {1: None}, [A1])])
+    assert order(agreed) == [(1, None), (2, A1), (3, A2), (4, B1)]
+
+
+def test_what_all_have_is_not_missing_and_not_taken_again() -> None:
+    behind = report(0, {}, [A1])
+    ahead = report(5, {6: B1}, [B1], counts=(1, 0))
+    agreed = merged([behind, ahead])
+    assert order(agreed) == [(6, B1)], "A1 was delivered with one of the numbers up to 5"
+    assert covered_from(agreed) == 6, "who has less than 5 misses something"
+
+
+def test_two_reports_complete_each_other() -> None:
+    agreed = merged([report(1, {2: A1}, []), report(0, {1: None, 3: B1}, [A1, B1])])
+    assert order(agreed) == [(1, None), (2, A1), (3, B1)]
+    assert covered_from(agreed) == 1
+
+
+bodies = st.sets(st.sampled_from([A1, A2, B1]))
+numbers = st.lists(st.sampled_from([None, A1, A2, B1]), unique=True, max_size=4)
+
+
+@given(numbers, bodies, bodies, st.integers(0, 4))
+def test_a_union_has_no_holes_each_message_once_and_all_that_was_reported(
+    names: list[Identifier | None], mine: set[Identifier], others: set[Identifier], cut: int
+) -> None:
+    whole = dict(enumerate(names, 1))
+    first = {number: name for number, name in whole.items() if number <= cut}
+    agreed = merged([report(0, whole, sorted(mine)), report(0, first, sorted(others))])
+    numbered = [number for number, _ in order(agreed)]
+    assert numbered == list(range(1, agreed.settled + 1))
+    found = [name for _, name in order(agreed) if name is not None]
+    assert sorted(found) == sorted(mine | others)
+    assert {item.identifier for item in agreed.bodies} == mine | others
+    kept = 0
+    for kept, name in enumerate(names, 1):
+        if name is not None and name not in mine | others:
+            kept -= 1
+            break
+    assert [name for _, name in order(agreed)][:kept] == names[:kept], "what has a number keeps it"

@@ -1,0 +1,274 @@
+"""Groups whose members crash, stop, part, join and leave, in virtual time."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.member import Blocked, Excluded, Left, Unblocked, View
+from antiphon.impl.protocols.core import Delivery
+
+from .simulation import Simulation, all_agree_at_the_end, keeps_its_promises
+
+
+def talking(simulation: Simulation, until: float, every: float = 25.0) -> None:
+    """Let every process broadcast again and again."""
+    count = 0
+    when = simulation.now
+    while when < until:
+        for process in range(len(simulation.addresses)):
+            count += 1
+            payload = f"{process}:{count}".encode()
+            simulation.at(when, lambda process=process, payload=payload: simulation.say(process, payload))
+        when += every
+
+
+def founded(processes: int, seed: int = 1, **settings: float) -> Simulation:
+    """A group of so many processes in its first view."""
+    simulation = Simulation(processes, seed, **settings)  # type: ignore[arg-type]
+    simulation.found(range(processes))
+    simulation.run(300.0)
+    for process in range(processes):
+        assert [view.number for view in simulation.life(process).views] == [1]
+    return simulation
+
+
+def names(view: View) -> list[str]:
+    """The names of a view's members."""
+    return sorted(member.name for member in view.members)
+
+
+def gap_ms(simulation: Simulation, process: int) -> float:
+    """The longest time without a delivery at a process."""
+    return max(after - before for before, after in pairwise(simulation.life(process).delivered_at))
+
+
+def test_a_group_begins_when_all_that_are_expected_are_there() -> None:
+    simulation = Simulation(3, 1)
+    simulation.begin(0, founds=3)
+    simulation.begin(1)
+    simulation.run(2_000.0)
+    assert simulation.life(0).views == []
+    simulation.begin(2)
+    simulation.run(2_400.0)
+    for process in range(3):
+        (view,) = simulation.life(process).views
+        assert names(view) == ["p0", "p1", "p2"]
+        assert view.joined == view.members
+
+
+@pytest.mark.parametrize("crashed", [0, 1, 2])
+def test_the_others_go_on_without_a_member_that_has_crashed(crashed: int) -> None:
+    simulation = founded(3)
+    talking(simulation, 3_000.0)
+    simulation.at(1_000.0, lambda: simulation.crash(crashed))
+    simulation.run(4_500.0)
+    rest = {0, 1, 2} - {crashed}
+    for process in rest:
+        life = simulation.life(process)
+        assert [names(view) for view in life.views[1:]] == [[f"p{p}" for p in sorted(rest)]]
+        assert [member.name for member in life.views[-1].failed] == [f"p{crashed}"]
+        assert gap_ms(simulation, process) < LOCAL.suspect_ms + LOCAL.heartbeat_ms + 50
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, rest)
+
+
+def test_a_member_that_was_stopped_for_a_while_stays_a_member() -> None:
+    simulation = founded(3)
+    talking(simulation, 3_000.0)
+    simulation.at(1_000.0, lambda: simulation.pause(1, 700.0))
+    simulation.run(5_000.0)
+    for process in range(3):
+        assert [view.number for view in simulation.life(process).views] == [1], "i-views are not seen"
+    assert simulation.life(0).machine.changes >= 2, "the list has changed, and changed back"
+    assert gap_ms(simulation, 0) < LOCAL.suspect_ms + LOCAL.heartbeat_ms + 50
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one() -> None:
+    simulation = founded(3)
+    talking(simulation, 3_000.0)
+    simulation.at(1_000.0, lambda: simulation.pause(1, 2_500.0))
+    simulation.run(6_000.0)
+    first, second = simulation.lives[1]
+    assert isinstance(first.events[-1], Excluded)
+    assert first.member.name == second.member.name
+    assert first.member != second.member
+    assert [names(view) for view in simulation.life(0).views] == [
+        ["p0", "p1", "p2"],
+        ["p0", "p2"],
+        ["p0", "p1", "p2"],
+    ]
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(seed: int) -> None:
+    one_crash_and_one_stop(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(4, 104))
+def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on_always(seed: int) -> None:
+    one_crash_and_one_stop(seed)
+
+
+def one_crash_and_one_stop(seed: int) -> None:
+    """With a majority of the core alone in place of one of all members this stands still for ever."""
+    chance = random.Random(seed)
+    simulation = founded(3, seed)
+    talking(simulation, 5_000.0, 40.0)
+    crashed, stopped = chance.sample(range(3), 2)
+    simulation.at(1_000.0 + chance.uniform(0, 1_200), lambda: simulation.crash(crashed))
+    simulation.at(1_000.0 + chance.uniform(0, 1_200), lambda: simulation.pause(stopped, 1_000.0))
+    simulation.run(7_000.0)
+    rest = {0, 1, 2} - {crashed}
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, rest)
+
+
+def test_a_minority_is_told_so_delivers_nothing_and_comes_back() -> None:
+    simulation = founded(5)
+    talking(simulation, 4_000.0, 50.0)
+    simulation.at(1_000.0, lambda: simulation.part({0, 1}, {2, 3, 4}))
+    simulation.run(1_000.0 + LOCAL.suspect_ms + 2 * LOCAL.heartbeat_ms)
+    for process in (0, 1):
+        assert isinstance(simulation.life(process).events[-1], Blocked)
+    before = len(simulation.life(0).deliveries)
+    simulation.run(3_500.0)
+    assert len(simulation.life(0).deliveries) == before
+    assert len(simulation.life(3).deliveries) > before + 50
+    assert names(simulation.life(3).views[-1]) == ["p2", "p3", "p4"]
+    simulation.heal()
+    simulation.run(7_000.0)
+    assert len(simulation.lives[0]) == 2, "it was left out, and came back as another member"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, set(range(5)))
+
+
+def test_parts_without_a_majority_wait_and_go_on_together() -> None:
+    simulation = founded(4)
+    talking(simulation, 4_000.0, 20.0)
+    simulation.at(1_000.0, lambda: simulation.part({0, 1}, {2, 3}))
+    simulation.at(2_900.0, simulation.heal)
+    simulation.run(6_000.0)
+    for process in range(4):
+        kinds = [type(event) for event in simulation.life(process).events]
+        assert kinds.count(Blocked) == kinds.count(Unblocked) == 1
+        assert kinds.count(View) == 1, "nobody was left out"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, set(range(4)))
+
+
+def test_a_member_leaves_and_nobody_suspects_it() -> None:
+    simulation = founded(3)
+    talking(simulation, 2_000.0)
+    simulation.at(1_000.0, lambda: simulation.leave(2))
+    simulation.run(1_200.0)
+    assert isinstance(simulation.life(2).events[-1], Left)
+    for process in (0, 1):
+        (_, view) = simulation.life(process).views
+        assert [member.name for member in view.left] == ["p2"]
+        assert view.failed == ()
+        assert gap_ms(simulation, process) < 50
+    simulation.run(3_000.0)
+    assert sum(simulation.life(0).machine.suspicions.values()) == 0
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1})
+
+
+def test_members_leave_one_after_the_other_and_the_last_one_is_alone() -> None:
+    simulation = founded(3)
+    for place, process in enumerate((0, 2)):
+        simulation.at(500.0 + 300 * place, lambda process=process: simulation.leave(process))
+    simulation.run(1_500.0)
+    assert [names(view) for view in simulation.life(1).views[1:]] == [["p1", "p2"], ["p1"]]
+    simulation.say(1, b"alone")
+    simulation.run(1_600.0)
+    assert simulation.life(1).deliveries[-1].payload == b"alone"
+    simulation.begin(0)
+    simulation.run(2_000.0)
+    assert simulation.say(0, b"together")
+    simulation.run(2_200.0)
+    assert simulation.life(1).deliveries[-1].payload == b"together"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1})
+
+
+def test_who_joins_delivers_what_comes_from_then_on() -> None:
+    simulation = founded(2)
+    talking(simulation, 2_000.0)
+    simulation.addresses.append(("10.0.0.1", 7999))
+    simulation.lives.append([])
+    simulation.at(1_000.0, lambda: simulation.begin(2))
+    simulation.run(3_000.0)
+    (view,) = simulation.life(2).views
+    assert view.joined == view.members
+    assert [member.name for member in simulation.life(0).views[-1].joined] == ["p2"]
+    (first, *_) = simulation.life(2).deliveries
+    old = simulation.life(0)
+    place = old.events.index(simulation.life(0).views[-1])
+    assert isinstance(old.events[place + 1], Delivery)
+    assert old.events[place + 1] == first, "it begins where the others see its view"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def scenario(seed: int) -> Simulation:
+    """A group of 3 to 5 processes, a network and up to four faults, all by chance."""
+    chance = random.Random(seed)
+    processes = chance.choice([3, 3, 4, 5])
+    loss = chance.choice([0.0, 0.02, 0.1])
+    delay_ms = chance.choice([(0.1, 1.0), (0.5, 5.0), (0.1, 30.0)])
+    simulation = Simulation(processes, seed, loss=loss, delay_ms=delay_ms)
+    simulation.found(range(processes))
+    simulation.at(400.0, lambda: talking(simulation, 4_800.0, chance.choice([40, 80, 160])))
+    for _ in range(chance.randrange(1, 5)):
+        at, process = chance.uniform(500, 4_500), chance.randrange(processes)
+        match chance.choice(["crash", "pause", "pause", "part", "leave"]):
+            case "crash":
+                simulation.at(at, lambda process=process: simulation.crash(process))
+                again = at + chance.uniform(5, 1_500)
+                simulation.at(again, lambda process=process: simulation.begin_again(process))
+            case "pause":
+                ms = chance.choice([100.0, 400.0, 900.0, 2_500.0])
+                simulation.at(at, lambda process=process, ms=ms: simulation.pause(process, ms))
+            case "part":
+                side = set(chance.sample(range(processes), chance.randrange(1, processes)))
+                rest = set(range(processes)) - side
+                simulation.at(at, lambda side=side, rest=rest: simulation.part(side, rest))
+                simulation.at(at + chance.uniform(100, 3_000), simulation.heal)
+            case "leave":
+                simulation.at(at, lambda process=process: simulation.leave(process))
+                again = at + chance.uniform(500, 1_500)
+                simulation.at(again, lambda process=process: simulation.begin_again(process))
+    simulation.run(9_000.0)
+    return simulation
+
+
+def judge(seed: int) -> None:
+    """Fail unless the run keeps its promises, and ends with all together if a majority of the view is up."""
+    simulation = scenario(seed)
+    keeps_its_promises(simulation)
+    views = [life.machine.view for life in simulation.all_lives if life.machine.view is not None]
+    last = max(views, key=lambda view: view.number)
+    up = {life.member for life in simulation.all_lives if life.alive and not life.over}
+    if len(up.intersection(last.members)) >= last.majority:
+        alive = {p for p in range(len(simulation.lives)) if simulation.life(p).member in up}
+        all_agree_at_the_end(simulation, alive)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_happens_all_see_one_history(seed: int) -> None:
+    judge(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(8, 508))
+def test_whatever_happens_all_see_one_history_always(seed: int) -> None:
+    judge(seed)

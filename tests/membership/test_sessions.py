@@ -1,0 +1,149 @@
+"""Frames name the run that sent them and the run that they are for; nothing else has an effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from antiphon.impl.errors import Rejection
+from antiphon.impl.transport.incarnations import GREETINGS_MAX
+from antiphon.impl.transport.sealing import Keyring
+from antiphon.impl.transport.sessions import FRAME_BYTES, PEERS_MAX, Frame, Received, Sessions
+from antiphon.impl.transport.wire import Rejected
+
+A, B, C = ("10.0.0.1", 1), ("10.0.0.2", 2), ("10.0.0.3", 3)
+KEY, OTHER = bytes([1]) * 32, bytes([2]) * 32
+
+
+def sessions(name: str, key: bytes | None = KEY, group: str = "g") -> Sessions:
+    """A run of a process whose incarnation is made of this letter."""
+    return Sessions(group, name.encode() * 16, None if key is None else Keyring(key))
+
+
+def exchange(one: Sessions, at: tuple[str, int], other: Sessions, to: tuple[str, int]) -> list[object]:
+    """Carry frames to and fro until there are none; what came out, in order."""
+    came: list[object] = []
+    for _ in range(10):
+        frames = one.frames_to_send()
+        came += [other.received(at, frame.data, 0.0) for frame in frames if frame.to == to]
+        answers = other.frames_to_send()
+        came += [one.received(to, frame.data, 0.0) for frame in answers if frame.to == at]
+        if not frames and not answers:
+            break
+    return [item for item in came if item is not None]
+
+
+@pytest.mark.parametrize("key", [KEY, None])
+def test_what_is_for_an_address_arrives_once_both_know_each_other(key: bytes | None) -> None:
+    a, b = sessions("a", key), sessions("b", key)
+    a.send(B, None, b"hello", 0.0)
+    (greeting,) = a.frames_to_send()
+    assert len(greeting.data) == FRAME_BYTES, "what nobody has answered is not sent"
+    assert b.received(A, greeting.data, 0.0) is None
+    assert exchange(b, B, a, A) == [Received(b"a" * 16, b"hello")]
+    a.send(B, None, b"again", 0.0)
+    (frame,) = a.frames_to_send()
+    assert b.received(A, frame.data, 0.0) == Received(b"a" * 16, b"again")
+
+
+def met(key: bytes | None = KEY) -> tuple[Sessions, Sessions, Frame]:
+    """Two that know each other, and a frame that one has sent to the other."""
+    a, b = sessions("a", key), sessions("b", key)
+    a.send(B, None, b"hello", 0.0)
+    exchange(a, A, b, B)
+    a.send(B, b"b" * 16, b"more", 0.0)
+    (frame,) = a.frames_to_send()
+    return a, b, frame
+
+
+def kind(result: object) -> Rejection | None:
+    """Why a frame was refused."""
+    return result.kind if isinstance(result, Rejected) else None
+
+
+def test_a_frame_counts_once_from_whatever_address_and_is_not_for_a_third() -> None:
+    a, b, frame = met()
+    assert kind(sessions("c").received(A, frame.data, 0.0)) is Rejection.FOREIGN_INCARNATION
+    assert kind(a.received(B, frame.data, 0.0)) is Rejection.OWN_ECHO
+    assert b.received(C, frame.data, 0.0) == Received(b"a" * 16, b"more"), "addresses may change"
+    assert kind(b.received(C, frame.data, 0.0)) is Rejection.REPLAYED
+
+
+def test_nothing_enters_without_the_key() -> None:
+    _, b, frame = met()
+    for place in range(FRAME_BYTES):
+        changed = bytearray(frame.data)
+        changed[place] ^= 1
+        assert isinstance(b.received(A, bytes(changed), 0.0), Rejected), f"byte {place}"
+    assert kind(b.received(A, frame.data[:20], 0.0)) is Rejection.TRUNCATED
+    stranger = sessions("c", OTHER)
+    stranger.send(B, b"b" * 16, b"hello", 0.0)
+    (forged,) = stranger.frames_to_send()
+    assert kind(b.received(C, forged.data, 0.0)) is Rejection.FOREIGN_GROUP
+    assert b.received(A, frame.data, 0.0) == Received(b"a" * 16, b"more"), "and nothing has disturbed it"
+
+
+def test_what_an_earlier_run_was_sent_is_refused_and_answered_with_a_greeting() -> None:
+    a, _, frame = met()
+    again = sessions("c")
+    assert kind(again.received(A, frame.data, 0.0)) is Rejection.FOREIGN_INCARNATION
+    (greeting,) = again.frames_to_send()
+    assert a.received(B, greeting.data, 0.0) is None
+    a.send(B, None, b"who?", 0.0)
+    assert exchange(a, A, again, B) == [Received(b"a" * 16, b"who?")], "the address has another one now"
+
+
+def test_a_recorded_run_has_no_effect_on_the_next_one() -> None:
+    a, b = sessions("a"), sessions("b")
+    a.send(B, None, b"hello", 0.0)
+    recorded = a.frames_to_send()
+    for frame in recorded:
+        b.received(A, frame.data, 0.0)
+    for frame in b.frames_to_send():
+        a.received(B, frame.data, 0.0)
+    recorded += a.frames_to_send()
+    again = sessions("c")
+    for frame in recorded * 3:
+        assert not isinstance(again.received(A, frame.data, 0.0), Received)
+
+
+def test_greetings_are_few() -> None:
+    b = sessions("b")
+    for place in range(100):
+        a = Sessions("g", place.to_bytes(16), Keyring(KEY))
+        a.send(B, None, b"hello", 0.0)
+        b.received(A, a.frames_to_send()[0].data, 0.0)
+    assert len(b.frames_to_send()) <= GREETINGS_MAX
+
+
+def test_what_is_known_of_others_is_bounded() -> None:
+    b = sessions("b")
+    for place in range(1, PEERS_MAX + 50):
+        a = Sessions("g", place.to_bytes(16), Keyring(KEY))
+        a.send(B, b"b" * 16, b"hello", 0.0)
+        (frame,) = a.frames_to_send()
+        assert isinstance(b.received(("10.1.0.1", place), frame.data, 0.0), Received)
+    assert len(b._peers) <= PEERS_MAX
+    assert len(b._at) <= PEERS_MAX
+
+
+def test_keys_change_without_a_pause() -> None:
+    a, b, frame = met()
+    b.rekey(Keyring(OTHER, [KEY]))
+    assert b.received(A, frame.data, 0.0) == Received(b"a" * 16, b"more")
+    a.rekey(Keyring(OTHER))
+    a.send(B, b"b" * 16, b"new key", 0.0)
+    (sealed,) = a.frames_to_send()
+    assert b.received(A, sealed.data, 0.0) == Received(b"a" * 16, b"new key")
+    b.rekey(Keyring(OTHER))
+    old = sessions("d")
+    old.send(B, b"b" * 16, b"old key", 0.0)
+    (refused,) = old.frames_to_send()
+    assert kind(b.received(C, refused.data, 0.0)) is Rejection.FOREIGN_GROUP
+
+
+def test_another_group_has_other_keys() -> None:
+    _, b, _ = met()
+    other = sessions("c", group="h")
+    other.send(B, b"b" * 16, b"hello", 0.0)
+    (frame,) = other.frames_to_send()
+    assert kind(b.received(C, frame.data, 0.0)) is Rejection.FOREIGN_GROUP
