@@ -7,10 +7,11 @@
                 case Delivery(source, payload=payload):
                     print(source, payload)
 
-A group is one fixed set of members that all stay alive. When one of them ends, the group ends at all others:
-`GroupFailed` names the member that is silent, or what is missing and whose it is. Own broadcasts that come
-while the protocol is busy travel together in its next message; as much waits as the layers may hold, and then
-`broadcast` waits (`antiphon.impl.layers`).
+Such a group is one fixed set of members that all stay alive. When one of them ends, the group ends at all
+others: `GroupFailed` names the member that is silent, or what is missing and whose it is. A group that is
+joined goes on without it (`antiphon.impl.joined`). Own broadcasts that come while the protocol is busy travel
+together in its next message; as much waits as the layers may hold, and then `broadcast` waits
+(`antiphon.impl.layers`).
 An application that does not take its events holds back the broadcasts of all members, instead of letting the
 events pile up: whoever broadcasts also iterates.
 
@@ -34,6 +35,7 @@ from antiphon.impl.errors import (
     UnknownDelivery,
     Violation,
 )
+from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
 from antiphon.impl.named import delivering, holders_of
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
@@ -46,7 +48,7 @@ from antiphon.impl.transport.udp import UdpShell
 __all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Meter", "Statistics", "Wait"]
 
 Event: TypeAlias = Delivery
-"""What iteration gives; `match` on the type, since groups whose members change will tell of views too."""
+"""What iteration gives; `match` on the type, since groups whose members change tell of views too."""
 
 _LAYERS = Layers()
 
@@ -79,7 +81,13 @@ class Meter(Protocol):
 
 
 class Group:
-    """One member of a total order broadcast group over UDP; an asynchronous context manager, used once."""
+    """One member of a total order broadcast group over UDP; an asynchronous context manager, used once.
+
+    `Group(...)` is a member of a group whose members stay; `Group.join(...)` one of a group that members join
+    and leave, and that goes on when some of them fail.
+    """
+
+    join = JoinedGroup
 
     def __init__(
         self,

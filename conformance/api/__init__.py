@@ -6,8 +6,9 @@ graph, `load` reads a saved trace. Questions
 about an implementation: `binding` joins it to its specification, `lockstep` walks both through every
 transition, `stateful` at random; `verify` judges the logs of many runs. `Group` is one member of a real
 group: with `Keyring` and `Layers` it is made, `Delivery` is its event, and `GroupError` its errors, of which
-`GroupFailed` ends it. The language itself is `antiphon.spec.lang`, and `SpecError` what is wrong with a
-specification.
+`GroupFailed` ends it. Where members come, go and fail (`Group.join`), `View` is an event too, of `Member`s,
+and so are `Blocked` and `Unblocked`. The language itself is `antiphon.spec.lang`, and `SpecError` what is
+wrong with a specification.
 
 Nothing is loaded before its name is used, so that an implementation core, which is imported through this
 package too, loads neither a specification nor a checker. This file must not import a room.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from antiphon.impl.errors import GroupError, GroupFailed
     from antiphon.impl.group import Delivery, Group, Keyring
     from antiphon.impl.layers import Layers
+    from antiphon.impl.membership.member import Blocked, Member, Unblocked, View
     from antiphon.implementations import binding, lockstep, stateful, verify
     from antiphon.model.verdict import Outcome, Verdict
     from antiphon.programs import program
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Delivery", "Found", "Group", "GroupError", "GroupFailed", "Keyring", "Layers", "LockstepReport",
-    "Outcome", "Report", "SpecError", "StatefulReport", "Trace", "Verdict",
+    "Blocked", "Delivery", "Found", "Group", "GroupError", "GroupFailed", "Keyring", "Layers",
+    "LockstepReport", "Member", "Outcome", "Report", "SpecError", "StatefulReport", "Trace", "Unblocked",
+    "Verdict", "View",
     "binding", "check", "find", "load", "lockstep", "program", "refine", "simulate", "state_graph",
     "stateful", "verify",
 ]  # fmt: skip
@@ -46,6 +49,7 @@ _MODULES = {
     "antiphon.impl.errors": ("GroupError", "GroupFailed"),
     "antiphon.impl.group": ("Delivery", "Group", "Keyring"),
     "antiphon.impl.layers": ("Layers",),
+    "antiphon.impl.membership.member": ("Blocked", "Member", "Unblocked", "View"),
     "antiphon.implementations": ("binding", "lockstep", "stateful", "verify"),
     "antiphon.model.verdict": ("Outcome", "Verdict"),
     "antiphon.programs": ("program",),
