@@ -154,6 +154,8 @@ class JoinedGroup:
         self._layers = layers
         self._state = state
         self._awaits_state = False
+        self._moves_states = False
+        """Whether somebody wants the state of this application, or this one waits for another's."""
         self._begins = True
         """Whether the next view is the first one of this run."""
         self._began_after = 0
@@ -296,12 +298,14 @@ class JoinedGroup:
             GroupFailed: this member was excluded, and `on_exclusion` is "fail".
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
-        while True:
+        while self._moves_states or not self._events:
+            self._moves_states = False
             await self._give_states()
             self._fetched()
             if self._awaits_state:
                 await self._take_state()
-            elif self._events:
+                self._moves_states = self._awaits_state
+            if self._events and not self._moves_states:
                 break
             if self._failure is not None:
                 raise self._failure
@@ -312,7 +316,7 @@ class JoinedGroup:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), self._patience_s)
         event = self._events.popleft()
-        if isinstance(event, Delivery):
+        if type(event) is Delivery:
             self._taken = event.number
         return event
 
@@ -419,10 +423,14 @@ class JoinedGroup:
         self._tell()
 
     def _tell(self) -> None:
-        transfers = self._membership.transfers
-        if self._membership.untaken or transfers.wanted or (self._awaits_state and not transfers.waits):
+        assert self._shell is not None, "it is open"
+        membership = self._shell.membership
+        if membership.transfers.wanted or self._awaits_state:
+            self._moves_states = True
             self._news.set()
-        if self._membership.over and self._open:
+        elif membership.untaken:
+            self._news.set()
+        if membership.over and self._open:
             self._fetched()
 
     def _fetched(self) -> bool:

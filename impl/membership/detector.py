@@ -105,6 +105,8 @@ class Detector:
     def watch(self, members: Iterable[bytes], now: float) -> None:
         """Watch these members and no others; who is new counts as heard now."""
         members = set(members)
+        if self._looked_at is None:
+            self._looked_at = now
         self._heard_at = {member: self._heard_at.get(member, now) for member in members}
         self._sent_at = {member: self._sent_at.get(member, now) for member in members}
         self._hinted = {member: at for member, at in self._hinted.items() if member in members}

@@ -25,7 +25,6 @@ from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, S
 from antiphon.impl.protocols.flush import Flushes, Report
 from antiphon.impl.tracing import Tracer
 from antiphon.impl.transport.endpoint import Endpoint
-from antiphon.impl.transport.wire import EVERYBODY
 
 __all__ = ["Epoch", "Roster"]
 
@@ -165,31 +164,27 @@ class Epoch:
 
     def tick(self, now: float) -> None:
         """Let every waiting time run out whose end has come."""
-        self._links.tick(now)
+        if self.change.called:
+            self._links.tick(now)
         if not self.stopped:
             self.endpoint.tick(now)
 
     def next_deadline(self) -> float | None:
         """Return when `tick` has something to do, or None."""
+        if not self.change.called:  # the links are idle
+            return self.endpoint.next_deadline()
         deadlines = [self._links.next_deadline()]
         if not self.stopped:
             deadlines.append(self.endpoint.next_deadline())
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
-    def endpoint_datagrams(self) -> Iterable[tuple[int, bytes]]:
+    def endpoint_datagrams(self) -> Sequence[tuple[int, bytes]]:
         """Hand over, once, the datagrams of the protocol, with the place of each receiver."""
-        if self.stopped:
-            return []
-        everybody = [place for place in range(len(self.roster.members)) if place != self.me]
-        return [
-            (place, data)
-            for to, data in self.endpoint.datagrams_to_send()
-            for place in (everybody if to == EVERYBODY else [to])
-        ]
+        return [] if self.stopped else self.endpoint.datagrams_to_send()
 
     def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
         """Hand over, once, the datagrams of the change."""
-        return self._links.outputs(now)
+        return self._links.outputs(now) if self.change.called else []
 
     def is_owed(self, places: Iterable[int]) -> bool:
         """Whether one of these members has not acknowledged all that was sent to it for the change."""
@@ -228,6 +223,8 @@ class _Alone:
         self._layers = layers
         self._deliveries: deque[Delivery] = deque()
         self._untaken_bytes = 0
+
+    unsent = False
 
     def start(self, now: float) -> None:
         """Take part: there is nobody to greet."""

@@ -153,7 +153,11 @@ class Membership:
         self._now = 0.0
         self._delivered = 0
         self._counts: Counter[bytes] = Counter()
-        """How many messages of each member were delivered before this list."""
+        """How many messages of each member were delivered."""
+        self._before = 0
+        """How many messages were delivered before this list."""
+        self._places: list[int] = []
+        """How many of those each member of this list has broadcast."""
         self._outstanding: deque[tuple[bytes, int]] = deque()
         """The own messages that were not handed to the application yet, and how many have to have each."""
         self._broadcast = 0
@@ -358,35 +362,52 @@ class Membership:
             self.epoch.tick(now)
         for epoch, _ in self._ended.values():
             epoch.tick(now)
-        self.transfers.tick(now)
+        if not self.transfers.idle:
+            self.transfers.tick(now)
         if not self._calm:
             self._go_on(now)
 
     def next_deadline(self) -> float | None:
         """Return when `tick` has something to do, or None."""
-        deadlines = [self._seeks_at, self.transfers.next_deadline()]
+        deadlines = [self._seeks_at]
         if self.epoch is not None:
             deadlines += [self.epoch.next_deadline(), self.detector.next_deadline()]
-        deadlines += [epoch.next_deadline() for epoch, _ in self._ended.values()]
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        if not self.transfers.idle:
+            deadlines.append(self.transfers.next_deadline())
+        if self._ended:
+            deadlines += [epoch.next_deadline() for epoch, _ in self._ended.values()]
+        return min([deadline for deadline in deadlines if deadline is not None], default=None)
 
     def datagrams_to_send(self) -> list[Outgoing]:
         """Hand over, once, the datagrams to send, in order."""
         outgoing, self._outgoing = self._outgoing, []
-        for epoch in [*(epoch for epoch, _ in self._ended.values()), *([self.epoch] if self.epoch else [])]:
-            number, members = epoch.roster.number, epoch.roster.members
-            head = _HEAD.pack(_ENDPOINT, number)
+        for ended, _ in self._ended.values():
+            outgoing += self._of_change(ended)
+        epoch = self.epoch
+        if epoch is not None:
+            members, head = epoch.roster.members, _HEAD.pack(_ENDPOINT, epoch.roster.number)
             outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
-            head = _HEAD.pack(_LINK, number)
-            outgoing += [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
-        for incarnation, transfer, data in self.transfers.datagrams(self._now):
-            member = self._member(incarnation)
-            if member is not None:
-                outgoing.append(Outgoing(member, _HEAD.pack(_STATE, transfer) + data))
+            if epoch.change.called:
+                outgoing += self._of_change(epoch)
+        if not self.transfers.idle:
+            for incarnation, transfer, data in self.transfers.datagrams(self._now):
+                member = self._member(incarnation)
+                if member is not None:
+                    outgoing.append(Outgoing(member, _HEAD.pack(_STATE, transfer) + data))
         for to, _ in outgoing:
-            if isinstance(to, Member):
+            if type(to) is Member:
                 self.detector.sent(to.incarnation, self._now)
         return outgoing
+
+    def _of_change(self, epoch: Epoch) -> list[Outgoing]:
+        """The datagrams of the change that ends a list."""
+        members, head = epoch.roster.members, _HEAD.pack(_LINK, epoch.roster.number)
+        return [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
+
+    @property
+    def unsent(self) -> bool:
+        """Whether a broadcast has made something to send since `datagrams_to_send`."""
+        return self.epoch is not None and self.epoch.endpoint.unsent
 
     # From list to list --------------------------------------------------------------------------------------
 
@@ -439,6 +460,8 @@ class Membership:
         self._welcome = None
         self._began_at = now
         self.transfers.forget(frozenset(member.incarnation for member in roster.members))
+        self._before = self._delivered
+        self._places = [self._counts[member.incarnation] for member in roster.members]
         epoch = self.epoch = Epoch(
             self._implementation, self.group, self.me, roster, self._layers, self._tracer, now
         )
@@ -583,16 +606,17 @@ class Membership:
         """Take the deliveries of the list, and give them the numbers and names of the group."""
         if self.epoch is None:
             return
-        members = self.epoch.roster.members
-        for delivery in self.epoch.endpoint.deliveries():
-            self._events.append(self._named(members[delivery.source], delivery))
-
-    def _named(self, source: Member, delivery: Delivery) -> Delivery[Member]:
-        if source == self.me:
-            self._outstanding.popleft()
-        self._delivered += 1
-        self._counts[source.incarnation] += 1
-        return Delivery(source, self._counts[source.incarnation], self._delivered, delivery.payload)
+        deliveries = self.epoch.endpoint.deliveries()
+        if not deliveries:
+            return
+        members, me, before, counts = self.epoch.roster.members, self.epoch.me, self._before, self._places
+        for place, count, number, payload in deliveries:
+            if place == me:
+                self._outstanding.popleft()
+            self._events.append(Delivery(members[place], counts[place] + count, before + number, payload))
+        self._delivered = before + deliveries[-1].number
+        for place, count in {place: count for place, count, _, _ in deliveries}.items():
+            self._counts[members[place].incarnation] = counts[place] + count
 
     def __repr__(self) -> str:
         if self.epoch is None:

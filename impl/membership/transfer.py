@@ -94,6 +94,11 @@ class Transfers:
         self._taking = _Transfer()
         self._giving: dict[tuple[bytes, int], _Transfer] = {}
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was asked for, here or of this member."""
+        return self.donor is None and not self._giving
+
     # Who wants a state --------------------------------------------------------------------------------------
 
     def ask(self, donor: bytes, after: int, now: float) -> None:

@@ -85,7 +85,8 @@ class MemberShell(asyncio.DatagramProtocol):
             raise GroupClosed("the shell is not open")
         now = self._now()
         identifier = self.membership.broadcast(payload, now, holders)
-        self._drain(now)
+        if self.membership.unsent:
+            self._drain(now)
         return identifier
 
     def leave(self) -> None:
