@@ -166,7 +166,7 @@ class JoinedGroup:
         self._own: Address = ("", 0)
         self._numeric_seeds: list[Address] = []
         self._events: deque[JoinedEvent] = deque()
-        self._waiting: deque[tuple[bytes, int, asyncio.Future[Identifier]]] = deque()
+        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
         self._news = asyncio.Event()
         self._failure: Exception | None = None
         self._open = False
@@ -280,11 +280,11 @@ class JoinedGroup:
         payload = _checked(payload, self._layers)
         if not self._waiting and not self._membership.busy:
             assert self._shell is not None, "it is open"
-            identifier = self._shell.broadcast(payload, 1)
+            identifier = self._shell.broadcast(payload)
             self._tell()
             return identifier
         served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
-        self._waiting.append((payload, 1, served))
+        self._waiting.append((payload, served))
         return await served
 
     def __aiter__(self) -> AsyncIterator[JoinedEvent]:
@@ -417,9 +417,9 @@ class JoinedGroup:
         shell = self._shell
         assert shell is not None, "it is open"
         while self._waiting and not shell.membership.over and not shell.membership.busy:
-            payload, holders, served = self._waiting.popleft()
+            payload, served = self._waiting.popleft()
             if not served.done():
-                served.set_result(shell.broadcast(payload, holders))
+                served.set_result(shell.broadcast(payload))
         self._tell()
 
     def _tell(self) -> None:
@@ -482,7 +482,7 @@ class JoinedGroup:
 
     def _refuse(self, why: Exception) -> None:
         while self._waiting:
-            _, _, served = self._waiting.popleft()
+            _, served = self._waiting.popleft()
             if not served.done():
                 served.set_exception(why)
 

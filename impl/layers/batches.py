@@ -29,7 +29,7 @@ No clock and no socket. This module must not know what a core does with a payloa
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain, count, repeat
 from typing import Annotated, Any, NamedTuple
@@ -168,9 +168,25 @@ class Batches:
         self._sources = [_Source() for _ in range(members)]
         self._open = True
         """Whether every other application has taken enough for another batch of messages."""
+        self._names: Sequence[Any] = range(members)
+        self._ids = [0] * members
+        self._number = 0
         self.broken = 0
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(Batch).decode
+
+    def go_on(self, names: Sequence[Any], ids: Sequence[int], number: int) -> None:
+        """Deliver as the list of members that follows another one, before anything is delivered.
+
+        `names` are the members; so many messages of each, `ids`, were delivered before, `number` in all. Then
+        every message is delivered as soon as it is ordered (`holders` is 1).
+        """
+        self._names, self._ids, self._number = names, list(ids), number
+
+    def delivered_of(self, source: int) -> int:
+        """How many messages of this member were delivered here."""
+        known = self._sources[source]
+        return known.last - (known.pieces is not None)
 
     # In -----------------------------------------------------------------------------------------------------
 
@@ -301,8 +317,12 @@ class Batches:
         self._delivered += len(parts)
         self._delivered_bytes += sum(map(len, parts)) + _PART_BYTES * len(parts)
         self._look()
-        numbered: Iterable[tuple[int, int, int, bytes]] = zip(
-            repeat(delivery.source), count(first), count(before + 1), parts, strict=False
+        numbered: Iterable[tuple[Any, int, int, bytes]] = zip(
+            repeat(self._names[delivery.source]),
+            count(first + self._ids[delivery.source]),
+            count(before + 1 + self._number),
+            parts,
+            strict=False,
         )
         messages = list(map(_delivery, numbered))
         if batch.holders == 1 and not self._kept:

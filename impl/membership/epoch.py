@@ -221,13 +221,28 @@ class _Alone:
     def __init__(self, layers: Layers) -> None:
         self.core = _AloneCore()
         self._layers = layers
-        self._deliveries: deque[Delivery] = deque()
+        self._me: Any = 0
+        self._id = self._number = 0
+        self._deliveries: deque[Delivery[Any]] = deque()
         self._untaken_bytes = 0
 
     unsent = False
 
     def start(self, now: float) -> None:
         """Take part: there is nobody to greet."""
+
+    def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
+        """Deliver as the list that follows another one."""
+        (self._me,), (self._id,), self._number = names, ids, number
+
+    @property
+    def held(self) -> int:
+        """How many messages were delivered."""
+        return self.core.delivered
+
+    def delivered_of(self, source: int) -> int:  # noqa: ARG002 - there is one
+        """How many messages were delivered."""
+        return self.core.delivered
 
     @property
     def busy(self) -> bool:
@@ -236,10 +251,10 @@ class _Alone:
 
     def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:  # noqa: ARG002
         """Deliver a message."""
-        self.core.delivered += 1
-        self._deliveries.append(Delivery(0, self.core.delivered, self.core.delivered, payload))
+        self.core.delivered = count = self.core.delivered + 1
+        self._deliveries.append(Delivery(self._me, self._id + count, self._number + count, payload))
         self._untaken_bytes += len(payload)
-        return Identifier(0, self.core.delivered)
+        return Identifier(0, count)
 
     def datagram_received(self, sender: int, data: bytes, now: float) -> None:  # noqa: ARG002
         """Nobody is there to send one."""
@@ -260,13 +275,13 @@ class _Alone:
         """All was delivered before."""
         return True
 
-    def deliveries(self) -> list[Delivery]:
+    def deliveries(self) -> list[Delivery[Any]]:
         """Hand over, once, what was delivered."""
         deliveries, self._untaken_bytes = list(self._deliveries), 0
         self._deliveries.clear()
         return deliveries
 
     @property
-    def untaken(self) -> Sequence[Delivery]:
+    def untaken(self) -> Sequence[Delivery[Any]]:
         """What `deliveries` would hand over."""
         return self._deliveries

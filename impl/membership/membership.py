@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 from struct import Struct as Packer
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
 
@@ -153,13 +153,11 @@ class Membership:
         self._now = 0.0
         self._delivered = 0
         self._counts: Counter[bytes] = Counter()
-        """How many messages of each member were delivered."""
-        self._before = 0
-        """How many messages were delivered before this list."""
-        self._places: list[int] = []
-        """How many of those each member of this list has broadcast."""
-        self._outstanding: deque[tuple[bytes, int]] = deque()
-        """The own messages that were not handed to the application yet, and how many have to have each."""
+        """How many messages of each member were delivered before this list."""
+        self._own = 0
+        """How many own messages were taken from this list."""
+        self._outstanding: deque[bytes] = deque()
+        """The own messages that were not delivered and taken yet."""
         self._broadcast = 0
         self._events: deque[Event] = deque()
         self._outgoing: list[Outgoing] = []
@@ -189,7 +187,7 @@ class Membership:
         """Whether `broadcast` would be refused: no list yet, it ends, or as much is on its way as may be."""
         return self.epoch is None or self.epoch.stopped or self.epoch.endpoint.busy
 
-    def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:
+    def broadcast(self, payload: bytes, now: float) -> Identifier:
         """Send a message to the group; the identifier is the own place in the list, and the own count.
 
         Raises:
@@ -200,8 +198,8 @@ class Membership:
         self._now = now
         if self.epoch is None:
             raise GroupClosed("no member of the group" if self.over else "no member of the group yet")
-        self.epoch.endpoint.broadcast(payload, now, min(holders, self.epoch.roster.core))
-        self._outstanding.append((payload, holders))
+        self.epoch.endpoint.broadcast(payload, now)
+        self._outstanding.append(payload)
         self._broadcast += 1
         return Identifier(self.epoch.me, self._broadcast)
 
@@ -214,8 +212,8 @@ class Membership:
 
     @property
     def delivered(self) -> int:
-        """The place in the common order of the last message that was handed over, or came before."""
-        return self._delivered
+        """The place in the common order of the last message that was delivered, or came before."""
+        return self._delivered + (0 if self.epoch is None else self.epoch.endpoint.held)
 
     @property
     def untaken(self) -> int:
@@ -434,10 +432,11 @@ class Membership:
         if not epoch.endpoint.adopt(decision.agreed):
             self._end(Excluded("this member has missed messages that nobody keeps any more"))
             return
-        self._collect()
         if leaves:
             self._end(Left())
             return
+        self._collect()
+        self._count()
         self.changes += 1
         before, view = epoch.roster.members, self.view
         self._ended[epoch.roster.number] = (epoch, now)
@@ -460,14 +459,15 @@ class Membership:
         self._welcome = None
         self._began_at = now
         self.transfers.forget(frozenset(member.incarnation for member in roster.members))
-        self._before = self._delivered
-        self._places = [self._counts[member.incarnation] for member in roster.members]
+        self._own = 0
         epoch = self.epoch = Epoch(
             self._implementation, self.group, self.me, roster, self._layers, self._tracer, now
         )
         self.detector.watch((member.incarnation for member in roster.members if member != self.me), now)
-        for payload, holders in self._outstanding:
-            epoch.endpoint.broadcast(payload, now, min(holders, roster.core))
+        ids = [self._counts[member.incarnation] for member in roster.members]
+        epoch.endpoint.go_on(roster.members, ids, self._delivered)
+        for payload in self._outstanding:
+            epoch.endpoint.broadcast(payload, now)
         early, self._early = self._early, deque()
         for number, kind, source, data in early:
             if number >= roster.number:
@@ -490,6 +490,7 @@ class Membership:
         """Be no member any more. What is owed to those who were members with this one is still sent."""
         if self.epoch is not None:
             self._collect()
+            self._count()
             self._ended[self.epoch.roster.number] = (self.epoch, self._now)
         self.epoch, self._seeks_at, self.over = None, None, True
         self._events.append(event)
@@ -603,20 +604,23 @@ class Membership:
         return None if self.epoch is None or place is None else self.epoch.roster.members[place]
 
     def _collect(self) -> None:
-        """Take the deliveries of the list, and give them the numbers and names of the group."""
-        if self.epoch is None:
+        """Take the deliveries of the list."""
+        epoch = self.epoch
+        if epoch is None:
             return
-        deliveries = self.epoch.endpoint.deliveries()
-        if not deliveries:
-            return
-        members, me, before, counts = self.epoch.roster.members, self.epoch.me, self._before, self._places
-        for place, count, number, payload in deliveries:
-            if place == me:
-                self._outstanding.popleft()
-            self._events.append(Delivery(members[place], counts[place] + count, before + number, payload))
-        self._delivered = before + deliveries[-1].number
-        for place, count in {place: count for place, count, _, _ in deliveries}.items():
-            self._counts[members[place].incarnation] = counts[place] + count
+        self._events.extend(cast(list[Delivery[Member]], epoch.endpoint.deliveries()))
+        own = epoch.endpoint.delivered_of(epoch.me) if epoch.me < epoch.roster.core else 0
+        while self._own < own:
+            self._own += 1
+            self._outstanding.popleft()
+
+    def _count(self) -> None:
+        """Count, at the end of a list, what was delivered in it."""
+        epoch = self.epoch
+        assert epoch is not None, "there is a list that ends"
+        self._delivered += epoch.endpoint.held
+        for place in range(epoch.roster.core):
+            self._counts[epoch.roster.members[place].incarnation] += epoch.endpoint.delivered_of(place)
 
     def __repr__(self) -> str:
         if self.epoch is None:

@@ -271,6 +271,16 @@ class Endpoint(Generic[M]):
             self._batches.take()
         return deliveries
 
+    def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
+        """Deliver as the list that follows another one (`Batches.go_on`); only with layers."""
+        assert self._batches is not None, "without layers nobody counts the messages of the common order"
+        self._batches.go_on(names, ids, number)
+
+    def delivered_of(self, source: int) -> int:
+        """How many messages of this member of the list were delivered here; only with layers."""
+        assert self._batches is not None, "without layers nobody counts the messages of the common order"
+        return self._batches.delivered_of(source)
+
     def adopt(self, agreed: Report) -> bool:
         """Deliver what the members of a list that ends have agreed on; False: this one lacks some of it.
 

@@ -79,12 +79,12 @@ class MemberShell(asyncio.DatagramProtocol):
             sock.setsockopt(socket.IPPROTO_IP, _IP_RECVERR, 1)
         await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
 
-    def broadcast(self, payload: bytes, holders: int) -> Identifier:
+    def broadcast(self, payload: bytes) -> Identifier:
         """Send to the group. Raises as the membership's `broadcast`, and `GroupClosed` when not open."""
         if self._transport is None:
             raise GroupClosed("the shell is not open")
         now = self._now()
-        identifier = self.membership.broadcast(payload, now, holders)
+        identifier = self.membership.broadcast(payload, now)
         if self.membership.unsent:
             self._drain(now)
         return identifier
