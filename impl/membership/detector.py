@@ -57,7 +57,7 @@ class Timeouts(Struct, frozen=True, kw_only=True):
             raise ValueError(f"{told}: 0 < 2 heartbeat_ms <= suspect_ms <= exclude_ms")
 
 
-LOCAL = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=2_000)
+LOCAL = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=3_000)
 """For members on one machine, or on machines of one rack that are not busy."""
 
 LAN = Timeouts(heartbeat_ms=100, suspect_ms=500, exclude_ms=3_000)

@@ -65,7 +65,7 @@ def test_the_others_go_on_without_a_member_that_has_crashed(crashed: int) -> Non
     simulation = founded(3)
     talking(simulation, 3_000.0)
     simulation.at(1_000.0, lambda: simulation.crash(crashed))
-    simulation.run(4_500.0)
+    simulation.run(5_000.0)
     rest = {0, 1, 2} - {crashed}
     for process in rest:
         life = simulation.life(process)
@@ -92,8 +92,8 @@ def test_a_member_that_was_stopped_for_a_while_stays_a_member() -> None:
 def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one() -> None:
     simulation = founded(3)
     talking(simulation, 3_000.0)
-    simulation.at(1_000.0, lambda: simulation.pause(1, 2_500.0))
-    simulation.run(6_000.0)
+    simulation.at(1_000.0, lambda: simulation.pause(1, 4_000.0))
+    simulation.run(7_000.0)
     first, second = simulation.lives[1]
     assert isinstance(first.events[-1], Excluded)
     assert first.member.name == second.member.name
@@ -126,7 +126,7 @@ def one_crash_and_one_stop(seed: int) -> None:
     crashed, stopped = chance.sample(range(3), 2)
     simulation.at(1_000.0 + chance.uniform(0, 1_200), lambda: simulation.crash(crashed))
     simulation.at(1_000.0 + chance.uniform(0, 1_200), lambda: simulation.pause(stopped, 1_000.0))
-    simulation.run(7_000.0)
+    simulation.run(8_000.0)
     rest = {0, 1, 2} - {crashed}
     keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, rest)
@@ -140,12 +140,12 @@ def test_a_minority_is_told_so_delivers_nothing_and_comes_back() -> None:
     for process in (0, 1):
         assert isinstance(simulation.life(process).events[-1], Blocked)
     before = len(simulation.life(0).deliveries)
-    simulation.run(3_500.0)
+    simulation.run(4_500.0)
     assert len(simulation.life(0).deliveries) == before
     assert len(simulation.life(3).deliveries) > before + 50
     assert names(simulation.life(3).views[-1]) == ["p2", "p3", "p4"]
     simulation.heal()
-    simulation.run(7_000.0)
+    simulation.run(8_000.0)
     assert len(simulation.lives[0]) == 2, "it was left out, and came back as another member"
     keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, set(range(5)))
@@ -236,7 +236,7 @@ def scenario(seed: int) -> Simulation:
                 again = at + chance.uniform(5, 1_500)
                 simulation.at(again, lambda process=process: simulation.begin_again(process))
             case "pause":
-                ms = chance.choice([100.0, 400.0, 900.0, 2_500.0])
+                ms = chance.choice([100.0, 400.0, 900.0, 3_500.0])
                 simulation.at(at, lambda process=process, ms=ms: simulation.pause(process, ms))
             case "part":
                 side = set(chance.sample(range(processes), chance.randrange(1, processes)))
@@ -247,7 +247,7 @@ def scenario(seed: int) -> Simulation:
                 simulation.at(at, lambda process=process: simulation.leave(process))
                 again = at + chance.uniform(500, 1_500)
                 simulation.at(again, lambda process=process: simulation.begin_again(process))
-    simulation.run(9_000.0)
+    simulation.run(11_000.0)
     return simulation
 
 
