@@ -85,6 +85,9 @@ IRBP = "irbp"
 _RINGS = {IRBP: "rbp-resilient"}
 """Which core orders the messages of one list, by the name of a protocol with views."""
 
+_LINGERS_S = 0.005
+"""How often a member that leaves looks whether the others still need it."""
+
 _LEAVING_S = 5.0
 """How long `leave` waits for the others' agreement."""
 
@@ -210,7 +213,8 @@ class JoinedGroup:
                 while not self._left and self._failure is None:
                     self._news.clear()
                     await self._news.wait()
-            await asyncio.sleep(0.05)  # let what the others still need go out, once more if it was lost
+                while self._shell.membership.owes:  # the others may need what this member says about the end
+                    await asyncio.sleep(_LINGERS_S)
         finally:
             await self.close()
 

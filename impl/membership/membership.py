@@ -179,8 +179,7 @@ class Membership:
         self._leaving = True
         if self.epoch is None or len(self.epoch.roster.members) == 1:
             self._end(Left())
-        else:
-            self._go_on(now)
+        self._go_on(now)
 
     @property
     def busy(self) -> bool:
@@ -214,6 +213,11 @@ class Membership:
     def delivered(self) -> int:
         """The place in the common order of the last message that was delivered, or came before."""
         return self._delivered + (0 if self.epoch is None else self.epoch.endpoint.held)
+
+    @property
+    def owes(self) -> bool:
+        """Whether somebody may still need what this member has sent for the change of a list."""
+        return bool(self._ended)
 
     @property
     def untaken(self) -> int:
@@ -266,19 +270,14 @@ class Membership:
         self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
     ) -> None:
         """What is said on a list goes to that list, if this process is or was on it."""
-        current = 0 if self.epoch is None else self.epoch.roster.number
-        if number > current:
-            if kind != _BEAT and len(self._early) < _EARLY_MAX:
+        epoch = self._ended[number][0] if number in self._ended else self.epoch
+        if epoch is None or number > epoch.roster.number:
+            if kind != _BEAT and not self.over and len(self._early) < _EARLY_MAX:
                 self._early.append((number, kind, source, data))
             return
-        if self.epoch is None:
-            return
-        epoch = self.epoch if number == current else None
-        if number in self._ended:
-            epoch = self._ended[number][0]
-        place = None if epoch is None else epoch.roster.place(source)
-        if epoch is None or place is None:
-            if self.epoch.roster.place(source) is None:
+        place = epoch.roster.place(source) if number == epoch.roster.number else None
+        if place is None:
+            if self.epoch is not None and self.epoch.roster.place(source) is None:
                 self._supersede(source, address, now)
             return
         if kind == _LINK:

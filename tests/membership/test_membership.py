@@ -200,6 +200,22 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone() -> None:
     all_agree_at_the_end(simulation, {0, 1})
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int) -> None:
+    simulation = founded(2, seed)
+    simulation.loss = 0.3
+    leaver = simulation.life(seed % 2)
+    simulation.leave(seed % 2)
+    while not leaver.over or leaver.machine.owes:
+        simulation.run(simulation.now + 1.0)
+        assert simulation.now < 5_000.0
+    leaver.alive = False
+    simulation.run(simulation.now + 1_000.0)
+    (_, view) = simulation.life(1 - seed % 2).views
+    assert names(view) == [f"p{1 - seed % 2}"]
+    assert [member.name for member in view.left] == [f"p{seed % 2}"]
+
+
 def test_who_joins_delivers_what_comes_from_then_on() -> None:
     simulation = founded(2)
     talking(simulation, 2_000.0)
