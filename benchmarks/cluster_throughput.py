@@ -38,7 +38,7 @@ from typing import Any
 
 from antiphon.impl import loops
 from antiphon.impl.group import Group
-from antiphon.impl.named import implementation, known_protocols
+from antiphon.impl.registry import implementation, known_protocols
 
 WARM_S = 1.0
 TICK_S = 0.001

@@ -37,8 +37,8 @@ from antiphon.impl.errors import (
 )
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import delivering, holders_of
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Wait
+from antiphon.impl.registry import delivering, holders_of
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.endpoint import Endpoint

@@ -50,8 +50,8 @@ from antiphon.impl.membership.member import (
 )
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.membership.transfer import Wanted
-from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, bytes_copy
+from antiphon.impl.registry import implementation
 from antiphon.impl.transport.addresses import Address, resolved, shown
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
 from antiphon.impl.transport.member_shell import MemberShell

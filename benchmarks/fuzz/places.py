@@ -11,8 +11,8 @@ from datagrams import envelopes, mutated, segment
 from antiphon.impl.errors import GroupFailed
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.packing import pack
-from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.core import Network
+from antiphon.impl.registry import implementation, known_protocols
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation
 from antiphon.impl.transport.sealing import Keyring, Plain, Sealed

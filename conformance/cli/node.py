@@ -26,7 +26,7 @@ from antiphon.impl.group import Event, Group
 from antiphon.impl.keys import read_keys
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
-from antiphon.impl.named import DEFAULT, delivering, known_protocols
+from antiphon.impl.registry import DEFAULT, delivering, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport.addresses import Address, parsed, shown
 

@@ -21,7 +21,7 @@ from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Group
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
-from antiphon.impl.named import DEFAULT
+from antiphon.impl.registry import DEFAULT
 from antiphon.impl.transport.addresses import parsed
 
 __all__ = ["Refused", "main"]

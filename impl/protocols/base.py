@@ -1,4 +1,4 @@
-"""What every protocol core is made of: its place, what it sends, the violations it counts, and its timers.
+"""What every protocol core is made of: its place, what it sends and delivers, what it refuses, its timers.
 
 This module must not know a protocol.
 """
@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import InvalidMembership, Violation
-from antiphon.impl.protocols.core import Send
+from antiphon.impl.protocols.core import Delivery, Send
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.tracing import Tracer
 
@@ -39,6 +39,7 @@ class CoreBase(Generic[M]):
         self._others = tuple(process for process in range(members) if process != me)
         self._tracer = tracer
         self._outputs: list[Send[M]] = []
+        self._deliveries: list[Delivery] = []
         self._violations: Counter[Violation] = Counter()
 
     @property
@@ -50,6 +51,19 @@ class CoreBase(Generic[M]):
     def broken(self) -> Violation | None:
         """The first violation that proves two orders."""
         return next((kind for kind in self._violations if kind.breaks_order), None)
+
+    def start(self, now: float) -> None:
+        """Take part: there is nothing to do before the first message."""
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Hand over, once, what was delivered, in order: nothing happens without a message or a timer."""
+        del now
+        return self.deliveries()
+
+    def deliveries(self) -> list[Delivery]:
+        """Hand over, once, what was delivered, in order."""
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
 
     def tick(self, now: float) -> None:
         """Nothing: no timer runs."""
@@ -88,6 +102,15 @@ class TimedCore(CoreBase[M], ABC, Generic[M, T]):
         """There is no time yet. Raises `InvalidMembership` as `CoreBase`."""
         super().__init__(me, members, tracer)
         self._now = 0.0
+
+    def start(self, now: float) -> None:
+        """Take part: there is nothing to do before the first message."""
+        self._now = now
+
+    def settle(self, now: float) -> list[Delivery]:
+        """Hand over, once, what was delivered, in order: nothing happens without a message or a timer."""
+        self._now = now
+        return self.deliveries()
 
     @abstractmethod
     def expire(self, timer: T, now: float) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from antiphon.impl.errors import PayloadTooLarge, Violation
 from antiphon.impl.tracing import Tracer
@@ -271,3 +271,20 @@ class Implementation(NamedTuple, Generic[M]):
     """Makes the core of one list of members, for a group whose members change: as `core`, with the number of
     the first members that take part in the ordering before the tracer; the others only listen. It is also a
     `Flushes`. None: the protocol has no such core."""
+    settings: Struct | None = None
+    """What its cores are made with, where they have such a record."""
+
+    @classmethod
+    def of(
+        cls,
+        messages: MessageFormat[M],
+        kind: Callable[..., ProtocolCore[M]],
+        settings: Struct,
+        network: Network = Network.LOSSY,
+    ) -> Implementation[M]:
+        """Cores of this class with these settings: `kind(me, members, settings, tracer=tracer)`."""
+
+        def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
+            return kind(me, members, settings, tracer=tracer)
+
+        return cls(messages, core, network, settings=settings)

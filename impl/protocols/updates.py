@@ -113,9 +113,6 @@ class Updates(CoreBase[Any], ABC):
         self._names: dict[int, Identifier] = {}
         self._buffer: dict[Identifier, bytes] = {}
 
-    def start(self, now: float) -> None:
-        """Take part: there is nothing to do before the first message."""
-
     # What a protocol says ---------------------------------------------------------------------------------
 
     @abstractmethod

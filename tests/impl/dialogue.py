@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from msgspec import msgpack
 from msgspec.structs import asdict
 
-from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import Identifier, Network
+from antiphon.impl.registry import implementation
 from antiphon.impl.tracing import NULL_TRACER
 
 DELAY_MS = 1.0

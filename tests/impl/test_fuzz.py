@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from msgspec import msgpack
 
 from antiphon.impl.errors import Rejection
-from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.dtp import DtpViolation
 from antiphon.impl.protocols.dtp.messages import Null
 from antiphon.impl.protocols.rbp.messages import Data
+from antiphon.impl.registry import implementation, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
 from antiphon.impl.transport.wire import Admission, Codec, Rejected

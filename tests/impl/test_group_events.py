@@ -10,8 +10,8 @@ import pytest
 from antiphon.impl.errors import UnknownProtocol
 from antiphon.impl.group import Delivery, Group
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.rbp import rbp
+from antiphon.impl.registry import implementation, known_protocols
 
 KEY = bytes(range(32))
 ONE_AT_A_TIME = Layers(buffer_bytes=1)

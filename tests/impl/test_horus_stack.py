@@ -10,21 +10,20 @@ import pytest
 
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, standing
 from antiphon.impl.protocols.horus import Core, Frame, HorusViolation, IllFormedStack, Snapshot, horus
-from antiphon.impl.protocols.horus.com import Addressed
-from antiphon.impl.protocols.horus.frag import Fragment
-from antiphon.impl.protocols.horus.layer import pushed
-from antiphon.impl.protocols.horus.mbrship import InView
-from antiphon.impl.protocols.horus.nak import Data, Negative, PlaceHolder, Status
+from antiphon.impl.protocols.horus.layers.com import Addressed
+from antiphon.impl.protocols.horus.layers.frag import Fragment
+from antiphon.impl.protocols.horus.layers.layer import pushed
+from antiphon.impl.protocols.horus.layers.mbrship import InView
+from antiphon.impl.protocols.horus.layers.nak import Data, Negative, PlaceHolder, Status
+from antiphon.impl.protocols.horus.layers.total import Ordered, Token
 from antiphon.impl.protocols.horus.process import Settings
-from antiphon.impl.protocols.horus.total import Ordered, Token
+from antiphon.impl.registry import implementation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
 
-PAPER = ("TOTAL", "MBRSHIP", "FRAG", "NAK", "COM")
 
 REFUSED = {
     "TOTAL:FRAG:NAK:COM": "TOTAL requires P8 .*, P9 .*, P15 .*, which FRAG:NAK:COM does not .*MBRSHIP",
@@ -79,7 +78,7 @@ def frame(source: int, header: Any) -> Frame:
 
 
 def fifo(me: int = 0, members: int = 2, **settings: Any) -> Core:
-    core = Core(("FRAG", "NAK", "COM"), me, members, Settings(**settings))
+    core = Core(me, members, Settings(stack="FRAG:NAK:COM", **settings))
     core.start(NOW)
     return core
 
@@ -125,7 +124,7 @@ def test_a_window_bounds_what_a_member_keeps_and_a_status_opens_it() -> None:
 
 
 def test_total_numbers_what_the_holder_casts_and_nothing_else() -> None:
-    holder, other = Core(PAPER, 0, 2), Core(PAPER, 1, 2)
+    holder, other = Core(0, 2), Core(1, 2)
     for core in (holder, other):
         core.start(NOW)
         core.broadcast(b"of %d" % core.me, NOW)
@@ -159,7 +158,7 @@ WRONG: list[tuple[int, Frame, HorusViolation]] = [
 def test_what_no_correct_member_says_is_counted_and_changes_nothing(
     sender: int, message: Frame, kind: HorusViolation
 ) -> None:
-    core = Core(PAPER, 1, 3)
+    core = Core(1, 3)
     before = core.snapshot()
     core.receive(sender, message, NOW)
     assert (core.violations, core.broken) == ({kind: 1}, None)
@@ -177,14 +176,14 @@ HIGHER = {
 
 @pytest.mark.parametrize("message", HIGHER, ids=range(len(HIGHER)))
 def test_what_a_higher_layer_cannot_read_it_counts(message: Frame) -> None:
-    core = Core(PAPER, 1, 3)
+    core = Core(1, 3)
     core.receive(0, message, NOW)
     assert core.violations == {HIGHER[message]: 1}
 
 
 def test_a_second_token_and_a_number_that_was_not_given_break_the_order() -> None:
-    core = Core(PAPER, 0, 2)
-    other = Core(PAPER, 1, 2)
+    core = Core(0, 2)
+    other = Core(1, 2)
     total: Any = other.snapshot().layers[4]
     snapshot = other.snapshot()
     other.restore(snapshot._replace(layers=(*snapshot.layers[:4], total._replace(token=1))), NOW)

@@ -17,10 +17,10 @@ from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.relay import Relay
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.group import Group
-from antiphon.impl.named import DEFAULT, delivering, known_protocols
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.registry import DEFAULT, delivering, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 
 KEEPER = Path(__file__).with_name("keeper.py")

@@ -8,10 +8,10 @@ from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import WINDOW
-from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Network, Send
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
 from antiphon.impl.protocols.rbp.messages import Data
+from antiphon.impl.registry import implementation, known_protocols
 from antiphon.impl.tracing import RecordingTracer
 from antiphon.impl.transport.endpoint import Endpoint, LayersViolation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.impl.named import known_protocols
+from antiphon.impl.registry import known_protocols
 
 MEMBERS = 3
 STALL_S = 3.0

@@ -15,8 +15,8 @@ from antiphon.impl.errors import GroupFailed, UnknownDelivery
 from antiphon.impl.group import Group
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.batches import Batches, _Kept
-from antiphon.impl.named import delivering, implementation, known_protocols
 from antiphon.impl.protocols.core import Delivery, Implementation
+from antiphon.impl.registry import delivering, implementation, known_protocols
 from antiphon.impl.sync import SyncGroup
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork

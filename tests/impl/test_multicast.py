@@ -13,7 +13,7 @@ from antiphon.impl import tracing
 from antiphon.impl.errors import Rejection, UnusableAddress
 from antiphon.impl.group import Group
 from antiphon.impl.layers import Layers
-from antiphon.impl.named import implementation
+from antiphon.impl.registry import implementation
 from antiphon.impl.tracing import RecordingTracer
 from antiphon.impl.transport.addresses import multicast
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation

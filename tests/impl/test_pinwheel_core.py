@@ -7,7 +7,7 @@ import pytest
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
-from antiphon.impl.protocols.pinwheel import Core, Message, pinwheel
+from antiphon.impl.protocols.pinwheel import Core, Message, Settings, pinwheel
 from antiphon.impl.protocols.pinwheel.messages import Ack, Msg
 from antiphon.impl.protocols.updates import UpdatesViolation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
@@ -32,7 +32,7 @@ def test_a_holder_numbers_all_that_it_has_and_the_last_number_passes_the_token()
 
 def test_a_member_has_window_updates_outstanding() -> None:
     """Section 5: `allows LTMs to send up to m multicast messages without being acknowledged`."""
-    member = Core(1, 2, window=3)
+    member = Core(1, 2, Settings(window=3))
     for payload in (b"a", b"b", b"c"):
         member.broadcast(payload, NOW)
     with pytest.raises(Busy, match=r"\(1, 1\) has no number yet"):
@@ -40,7 +40,7 @@ def test_a_member_has_window_updates_outstanding() -> None:
     member.receive(0, Ack(1, Identifier(1, 1), True), NOW)
     assert not member.busy
     with pytest.raises(ValueError, match="window is 0"):
-        Core(0, 2, window=0)
+        Core(0, 2, Settings(window=0))
 
 
 def test_what_all_said_to_have_delivered_is_kept_no_more() -> None:

@@ -10,7 +10,7 @@ import pytest
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier
-from antiphon.impl.protocols.sequencer import Core, SequencerViolation, sequencer
+from antiphon.impl.protocols.sequencer import Core, SequencerViolation, Settings, sequencer
 from antiphon.impl.protocols.sequencer.messages import Data, Forward
 from antiphon.impl.protocols.sequencer.process import EARLY_MAX
 from antiphon.impl.protocols.views import ChangesViews
@@ -174,7 +174,7 @@ def test_so_many_messages_of_a_later_view_are_kept_and_no_more() -> None:
 
 
 def test_a_member_is_busy_while_so_many_own_messages_are_on_their_way() -> None:
-    member = Core(1, 2, pending_max=2)
+    member = Core(1, 2, Settings(pending_max=2))
     member.broadcast(b"a", NOW)
     member.broadcast(b"b", NOW)
     assert member.busy
@@ -196,7 +196,7 @@ def test_impossible_groups_and_views_are_refused() -> None:
     with pytest.raises(InvalidMembership, match="process 2 of 2"):
         Core(2, 2)
     with pytest.raises(ValueError, match="pending_max is 0"):
-        Core(0, 2, pending_max=0)
+        Core(0, 2, Settings(pending_max=0))
     for view, group in ((1, (0, 1)), (2, (1,)), (2, (0, 0)), (2, (0, 5))):
         with pytest.raises(InvalidMembership, match=f"view {view}"):
             Core(0, 2).change_view(view, group, NOW)

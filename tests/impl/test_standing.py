@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from antiphon.impl.named import implementation, known_protocols
 from antiphon.impl.protocols.core import standing
+from antiphon.impl.registry import implementation, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 
 

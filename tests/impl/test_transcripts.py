@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.impl.dialogue import played
 
-from antiphon.impl.named import known_protocols
+from antiphon.impl.registry import known_protocols
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 

@@ -1,15 +1,11 @@
 """What an application says of waiting times reaches the core; what it leaves out is what the core says."""
 
-from collections.abc import Callable
-
 import pytest
+from msgspec import Struct
+from msgspec.structs import asdict
 
-from antiphon.impl.protocols.dtp import dtp
-from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import FIGURE_16, FIGURE_25, Settings, rbp
-from antiphon.impl.protocols.rbp_resilient import rbp_resilient
-from antiphon.impl.protocols.total import total
-from antiphon.impl.protocols.totem import totem
+from antiphon.impl.registry import implementation, known_protocols
 from antiphon.impl.tracing import NULL_TRACER
 
 DEFAULTS = {"resend_ms": 50.0, "token_ms": 50.0, "request_ms": 20.0, "backoff_max": 8}
@@ -28,10 +24,15 @@ def test_what_is_left_out_is_the_same_everywhere(settings: Settings) -> None:
     assert {name: getattr(settings, name) for name in DEFAULTS} == DEFAULTS
 
 
-@pytest.mark.parametrize("made", [rbp, rbp_resilient, dtp, total, totem, horus])
-def test_there_is_nothing_else_to_set(made: Callable[..., object]) -> None:
+@pytest.mark.parametrize("name", known_protocols())
+def test_what_a_protocol_is_made_with_is_one_frozen_record(name: str) -> None:
+    """It has whatever can be set, and nothing else can be."""
+    settings = implementation(name).settings
+    assert isinstance(settings, Struct)
+    assert settings.__struct_config__.frozen
+    assert implementation(name, **asdict(settings)).settings == settings
     with pytest.raises(TypeError, match="resend"):
-        made(resend=5.0)
+        implementation(name, resend=5.0)
 
 
 def test_settings_do_not_change_under_a_core() -> None:

@@ -16,8 +16,8 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Left, Member, View
 from antiphon.impl.membership.membership import Event, Membership
-from antiphon.impl.named import implementation
 from antiphon.impl.protocols.core import Delivery, Implementation
+from antiphon.impl.registry import implementation
 
 _LAYERS = Layers()
 

@@ -13,16 +13,13 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from antiphon.conformance.compare.bindings.links import Link
-from antiphon.impl.protocols.core import Implementation, ProtocolCore
-from antiphon.impl.tracing import Tracer
+from antiphon.impl.protocols.core import Implementation
 from antiphon.spec.lang import Program, Step
-
-M = TypeVar("M")
 
 
 class Refused(Exception):
@@ -73,8 +70,6 @@ class Binding(Protocol):
         channel: the variable of the specification that is the set of packets in flight; "" if there is none.
         links: the queues and logs of the specification, for every key of their variables.
         exempt: variables that are not compared, each with the reason, in at least four words.
-        internal: actions that a process takes on its own accord, and for which `offers` tells what it would
-            do.
         ordered: whether the specification lets internal steps of different processes happen in one order
             only, so that it may enable fewer of them than the processes offer.
         restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
@@ -86,9 +81,13 @@ class Binding(Protocol):
     channel: str
     links: tuple[Link, ...]
     exempt: Mapping[str, str]
-    internal: frozenset[str]
     ordered: bool
     restores: int
+
+    @property
+    def internal(self) -> Collection[str]:
+        """The actions that a process takes of its own accord; `offers` tells which it would take now."""
+        ...
 
     def start(self, me: int) -> Effect:
         """Process `me`, fresh, with what it sends at once."""
@@ -144,27 +143,3 @@ class Bound:
     faults: Mapping[str, str] = field(default_factory=dict)
     implementation: Callable[[str | None], Implementation[Any]] | None = None
     never: frozenset[str] = frozenset()
-
-
-def described(faults: Mapping[str, Callable[..., object]]) -> dict[str, str]:
-    """The first line of what each fault says of itself, by the fault's name."""
-    return {name: (core.__doc__ or "").partition("\n")[0] for name, core in faults.items()}
-
-
-def with_faults(
-    made: Callable[[], Implementation[M]],
-    faults: Mapping[str, Callable[..., ProtocolCore[M]]],
-) -> Callable[[str | None], Implementation[M]]:
-    """What makes an implementation, without a fault or, by the fault's name, of the cores that have it."""
-
-    def implementation(fault: str | None) -> Implementation[M]:
-        if fault is None:
-            return made()
-        kind = faults[fault]
-
-        def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
-            return kind(me, members, tracer=tracer)
-
-        return made()._replace(core=core)
-
-    return implementation

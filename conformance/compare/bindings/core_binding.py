@@ -4,27 +4,46 @@ A datagram in flight is the bytes that a core's message was encoded to; the deco
 specification receives the packet. Cores run without back-off at a time that stands still, so that a snapshot
 does not count retransmissions; the specification decides when a timer expires.
 
-This module must not know a protocol; a subclass says what its packets, steps and variables are.
+A subclass names the protocol and its specification, and says which packet a message is (`packet`) and which
+values a snapshot stands for (`project`). The rest goes by convention, and is a method that a subclass may
+replace where its protocol differs:
+
+1. What is in flight is in the set `network`, or, where `queues` names a variable, in one queue a pair.
+2. A step concerns the process that is its first argument, or that its packet goes to; what it takes from a
+   queue was sent by the process that is its second argument.
+3. A core offers the internal steps that one of its own, put to the snapshot, would take.
+4. The timers run that are actions which the specification enables where the others have done nothing.
+5. The first waiting times are those settings that end in `_ms`, in the order of the timers.
+6. A variable that is no map over processes is the sum of what all count.
+
+How a core takes a step and what it reports stands in `driven`. This module must not know a protocol.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Generic, TypeVar
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from antiphon.conformance.compare.bindings.binding import Effect, Misreports, Refused, Stimulus
-from antiphon.conformance.compare.bindings.links import Link
-from antiphon.conformance.compare.bindings.shell import Asked, Driven, Shell, SteppedCore
+from antiphon.conformance.compare.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.compare.bindings.driven import Asked, Driven, SteppedCore
+from antiphon.conformance.compare.bindings.links import Link, Queue
+from antiphon.conformance.compare.bindings.shell import Shell
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
-from antiphon.impl.protocols.core import Delivery, ProtocolCore, Send
+from antiphon.impl.protocols.core import Implementation, Send
+from antiphon.impl.registry import implementation
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
-from antiphon.spec.lang import Program, Step
+from antiphon.model.bounds import Enough
+from antiphon.model.engines import compiled_machine
+from antiphon.spec.lang import Machine, Program, Spec, SpecError, Step, program
+from antiphon.spec.lang.types import MapOf
 from antiphon.spec.services import Broadcast, Deliver, Message, Process
 
-__all__ = ["GROUP", "NOW", "CoreBinding", "Recorder", "message_of", "payload_of", "settled"]
+__all__ = ["GROUP", "NOW", "CoreBinding", "Recorder", "message_of", "payload_of"]
 
 M = TypeVar("M")
 
@@ -66,32 +85,80 @@ def message_of(payload: bytes) -> Message:
     return Message(int(payload))
 
 
-def settled(core: ProtocolCore[Any], now: float = NOW) -> list[Delivery]:
-    """`rest` and `rested` of a core whose deliveries come out when it settles."""
-    return core.settle(now)
+class CoreBinding(Driven[M]):
+    """A specification's program and the cores of a protocol, as `Binding` asks for them.
 
+    Attributes:
+        protocol: the name of the implementation (`antiphon.impl.registry`).
+        specification: what it is held beside, within bounds.
+        repairs: the repairs that the core makes.
+        chosen: the constants of the specification that are not its own defaults, unless others are asked for.
+        fixed: constants with which alone the core is compared.
+        faults: the planted faults, each a class of cores, by name.
+        queues: the variable of the specification that has a queue for every pair of processes, if there is
+            one; then nothing is in a set.
+    """
 
-class CoreBinding(ABC, Generic[M]):
-    """A specification's program and the cores of a protocol, as `Binding` asks for them."""
-
+    protocol: str
+    specification: type[Spec]
+    repairs: tuple[str, ...] | str = ()
+    chosen: Mapping[str, int | bool | str] = {}
+    fixed: Mapping[str, int | bool | str] = {}
+    faults: Mapping[str, type[Any]] = {}
+    queues: str = ""
     channel = "network"
     links: tuple[Link, ...] = ()
-    internal: frozenset[str]
-    exempt: Mapping[str, str]
+    exempt: Mapping[str, str] = {}
 
-    def __init__(self, program: Program, driven: Driven[M], *, ordered: bool = False) -> None:
-        self.program = program
-        self.members = int(program.constants["processes"])
-        self.ordered = ordered
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        """The program with these constants, and cores, those of a planted fault if it is named.
+
+        Raises:
+            SpecError: the specification has no such constant, or the core is not compared with it.
+        """
+        self.program = program(
+            self.specification, repairs=self.repairs, **{**self.fixed, **self.chosen, **constants}
+        )
+        for name, value in self.fixed.items():
+            if (asked := self.program.constants[name]) != value:
+                told = f"{name} is {asked}; this core is compared where it is {value}"
+                raise SpecError(f"{told}: leave {name} out")
+        self.kind = None if fault is None else self.faults[fault]
+        self.members = int(self.program.constants["processes"])
+        self.ordered = bool(self.program.constants.get("urgent", False))
         self.restores = 0
-        self.driven = driven
-        self.codec = wire.Codec(driven.messages)
+        if self.queues:
+            self.channel, everybody = "", range(self.members)
+            self.links: tuple[Link, ...] = tuple(
+                Queue(self.queues, s, p) for s in everybody for p in everybody
+            )
+        else:
+            self.links = ()
+        self.messages = implementation(self.protocol).messages
+        self.codec = wire.Codec(self.messages)
         self._recorder = Recorder()
         self._admissions = [wire.Admission(self.codec, GROUP, me, self.members) for me in range(self.members)]
         self._cores = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
         self._probes = [self._fresh(me, NULL_TRACER) for me in range(self.members)]
-        self._shells = [Shell(GROUP, me, self.members, driven) for me in range(self.members)]
+        self._shells = [Shell(GROUP, me, self.members, self) for me in range(self.members)]
         self._standing: list[Hashable] = [None] * self.members
+
+    @classmethod
+    def bound(
+        cls,
+        *,
+        small: Mapping[str, int | bool],
+        random: Mapping[str, int | bool],
+        every: Mapping[str, int | bool] | None = None,
+        never: Iterable[str] = (),
+    ) -> Bound:
+        """What the catalogue names: this binding with its faults, and what groups run; see `Bound`."""
+
+        def made(fault: str | None) -> Implementation[Any]:
+            return implementation(cls.protocol, **({} if fault is None else {"kind": cls.faults[fault]}))
+
+        told = {name: (core.__doc__ or "").partition("\n")[0] for name, core in cls.faults.items()}
+        return Bound(cls, small, every or {}, random, told, made, frozenset(never))
 
     # What a subclass says -----------------------------------------------------------------------------------
 
@@ -100,20 +167,97 @@ class CoreBinding(ABC, Generic[M]):
         """The specification's packet that a message on its way stands for."""
 
     @abstractmethod
-    def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """The internal steps that the process would take now."""
-
-    @abstractmethod
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
         """What the core of `me` shows, in the specification's values."""
 
-    @abstractmethod
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """The value of a variable that is no map over processes, from the shares of all."""
+    # What goes by convention --------------------------------------------------------------------------------
 
-    @abstractmethod
+    def sizes(self) -> Mapping[str, object]:
+        """The settings of a core that are no waiting times, where they are not the usual ones."""
+        return {}
+
+    def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[M]:
+        """A core with the waiting times of `intervals_ms`."""
+        made = implementation(self.protocol).settings
+        fields = () if made is None else made.__struct_fields__
+        times = [name for name in fields if name.endswith("_ms")]
+        settings: dict[str, Any] = dict(zip(times, self.intervals_ms.values(), strict=True))
+        if "backoff_max" in fields:
+            settings["backoff_max"] = backoff_max
+        return self.made({**settings, **self.sizes()}, me, members, tracer)
+
+    def made(
+        self, settings: Mapping[str, Any], me: int, members: int, tracer: tracing.Tracer
+    ) -> SteppedCore[M]:
+        """A core with these settings, a faulty one where a fault is planted."""
+        kind: dict[str, Any] = {} if self.kind is None else {"kind": self.kind}
+        core: Any = implementation(self.protocol, **kind, **settings).core(me, members, tracer)
+        found: SteppedCore[M] = core
+        return found
+
+    def broadcasts(self, me: int, snapshot: Any) -> int:
+        """How many messages the process has broadcast: the variable of this name."""
+        count: Any = self.project(me, snapshot)["broadcasts"]
+        return int(count)
+
+    def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
+        """The internal steps that the process would take now."""
+        found: set[Step] = set()
+        probe = self.probe(me, snapshot)
+        for action in self.internal:
+            took, _ = self.single(probe, action, b"", NOW)
+            if took:
+                step = self.offered(me, snapshot, probe, action)
+                found.update(() if step is None else (step,))
+                probe.restore(snapshot, NOW)
+        return frozenset(found)
+
+    def offered(self, me: int, snapshot: Any, probe: Any, action: str) -> Step | None:
+        """The specification's step that a core took from this snapshot, after which `probe` stands; None if
+        the bounds of the exploration leave it out.
+        """
+        del snapshot, probe
+        return Step(action, (Process(me),))
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """The value of a variable that is no map over processes: all together have done what each has."""
+        del variable
+        return sum(shares)
+
     def waits(self, me: int, snapshot: Any) -> Iterable[Any]:
         """The timers that the specification would let expire if nothing bounded it."""
+        if not self.intervals_ms:
+            return ()
+        enabled = {step.action for step in self.enabled(me, self.project(me, snapshot))}
+        return [timer for timer in self.intervals_ms if timer in enabled]
+
+    def unbounded(self) -> Program:
+        """The specification without bounds on its timers; here it has none."""
+        return self.program
+
+    @cached_property
+    def _timing(self) -> Machine:
+        return compiled_machine(self.unbounded())
+
+    def enabled(
+        self, me: int, view: Mapping[str, object], whole: Mapping[str, object] = MappingProxyType({})
+    ) -> list[Step]:
+        """The steps of `me`, who shows these values, while all was broadcast, nothing is in flight, and the
+        others stand at the beginning: what they know decides nothing about its timers. `whole` are values of
+        all processes together.
+        """
+        (state,) = self._timing.initial()
+        values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
+        for name, value in view.items():
+            if isinstance(self.program.domains[name].type, MapOf):
+                values[name] = (*values[name][:me], value, *values[name][me + 1 :])
+        if "broadcasts" in values:
+            values["broadcasts"] = int(self.program.constants["messages"])
+        if self.channel:
+            values[self.channel] = frozenset()
+        values |= whole
+        enabled = self._timing.enabled(tuple(values.values()))
+        return [step for step in enabled if step.arguments and step.arguments[0] == Process(me)]
 
     # What `Binding` asks ------------------------------------------------------------------------------------
 
@@ -125,12 +269,13 @@ class CoreBinding(ABC, Generic[M]):
 
     def stimulus(self, step: Step) -> Stimulus:
         """A packet concerns its receiver, any other step the process that is its first argument."""
-        first: Any = step.arguments[0]
-        if step.action == "lose":
-            return Stimulus(None, first)
-        if isinstance(first, Process):
-            return Stimulus(first.index)
-        return Stimulus(first.to.index, first)
+        match step.arguments:
+            case (Process(index=me), Process(index=sender)) if self.queues:
+                return Stimulus(me, link=Queue(self.queues, sender, me))
+            case (Process(index=me), *_):
+                return Stimulus(me)
+        packet: Any = step.arguments[0]
+        return Stimulus(None if step.action == "lose" else packet.to.index, packet)
 
     def perform(self, me: int, snapshot: Hashable, step: Step, datagram: bytes | None) -> Effect:
         """The step on the core of `me`."""
@@ -159,7 +304,7 @@ class CoreBinding(ABC, Generic[M]):
                 self._shells[me].rest(snapshot, self.waits(me, snapshot))
             else:
                 self._shells[me].step(snapshot, self.asked(step, datagram))
-        except Misreports:
+        except (Misreports, Enough):
             raise
         except Exception as crash:
             failed = f"fails with {type(crash).__name__}: {crash}"
@@ -184,7 +329,7 @@ class CoreBinding(ABC, Generic[M]):
     def _act(self, core: SteppedCore[M], step: Step) -> None:
         asked = self.asked(step, None)
         try:
-            done, _ = self.driven.single(core, asked.action, asked.payload, NOW)
+            done, _ = self.single(core, asked.action, asked.payload, NOW)
         except Busy as busy:
             raise Refused(f"{step.action} is refused: {busy}") from busy
         if not done:
@@ -198,25 +343,31 @@ class CoreBinding(ABC, Generic[M]):
         return Asked(step.action, datagram)
 
     def _fresh(self, me: int, tracer: tracing.Tracer) -> SteppedCore[M]:
-        return self.driven.core(me, self.members, 1, tracer)
+        return self.core(me, self.members, 1, tracer)
 
     def _effect(self, me: int) -> Effect:
         """What the core did since it was last looked at; what it sends is encoded here."""
         core = self._cores[me]
-        self.driven.rested(core)
+        core.deliveries()
         outputs = core.outputs()
         after = self._standing[me] = core.snapshot()
         sent, queued = tuple(self.sent(me, outputs)), tuple(self.queued(me, outputs))
         return Effect(after, sent, self._recorder.drain(), queued)
 
     def sent(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[object, bytes]]:
-        """What goes into the set of packets: all, unless a subclass says otherwise."""
+        """What goes into the set of packets: all, where there is one."""
+        if not self.channel:
+            return ()
         return ((self.packet(me, to, message), self.encoded(me, message)) for to, message in sends)
 
     def queued(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[Link, object, bytes]]:
-        """What goes into links, in order: nothing, unless a subclass says otherwise."""
-        del me, sends
-        return ()
+        """What goes into links, in order: all, where there are queues."""
+        if not self.queues:
+            return ()
+        return (
+            (Queue(self.queues, me, to), self.packet(me, to, message), self.encoded(me, message))
+            for to, message in sends
+        )
 
     def encoded(self, me: int, message: M) -> bytes:
         """The datagram of a message, as every one of them is named: a walk does not count."""

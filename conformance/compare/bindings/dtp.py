@@ -18,30 +18,37 @@ it is: message k is the update k div `senders` + 1 of process k mod `senders`, a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, described
-from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of
-from antiphon.conformance.compare.bindings.dtp_driven import driven
+from antiphon.conformance.compare.bindings.core_binding import CoreBinding, message_of
 from antiphon.conformance.compare.bindings.dtp_faults import FAULTS
+from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.dtp import Core, Settings, Snapshot, Timer, made
+from antiphon.impl.protocols.dtp import Snapshot, Timer
 from antiphon.impl.protocols.dtp import messages as wire_messages
-from antiphon.model.engines import compiled_machine
-from antiphon.spec.lang import Machine, SpecError, Step, program
+from antiphon.spec.lang import Program, SpecError, Step, program
 from antiphon.spec.protocols.dtp import packets as spec
 from antiphon.spec.protocols.dtp.bounds import DtpBounded
 from antiphon.spec.services import Message, Process
-
-CHOICES: Mapping[str, str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
-"""What the implementation chooses where the paper leaves it open, as the names of readings."""
 
 
 class DtpBinding(CoreBinding[wire_messages.Message]):
     """The repaired DTP and the core of `antiphon.impl.protocols.dtp`, or a faulty core by its name."""
 
-    internal = frozenset({"acknowledge"})
+    protocol = "dtp"
+    specification = DtpBounded
+    repairs = "all"
+    chosen: Mapping[str, int | bool | str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
+    """What the implementation chooses where the paper leaves it open, as the names of readings."""
+    faults = FAULTS
+    internal = ("acknowledge",)
+    intervals_ms: Mapping[Timer, float] = {
+        Timer.RESEND_MESSAGE: 48.0,
+        Timer.RESEND_PASS: 48.0,
+        Timer.REPEAT_REQUEST: 16.0,
+        Timer.PASS_NULL: 96.0,
+    }
+    ending = frozenset({Timer.PASS_NULL})
 
     exempt: Mapping[str, str] = {
         "source": "belongs to the update, whose sender and lsn every datagram has",
@@ -55,24 +62,24 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(DtpBounded, repairs="all", **{**CHOICES, **constants})
-        self.senders = int(bounded.constants["senders"])
-        if not 1 <= self.senders <= int(bounded.constants["processes"]):
+        """Raises SpecError where it is open which update a U_id names."""
+        super().__init__(fault=fault, **constants)
+        self.senders = int(self.program.constants["senders"])
+        if not 1 <= self.senders <= self.members:
             raise SpecError(
-                f"senders={self.senders}: which update a U_id names is known only with 1 to "
-                f"{bounded.constants['processes']} senders"
+                f"senders={self.senders}: which update a U_id names is known only with 1 to {self.members} "
+                "senders"
             )
-        kind = Core if fault is None else FAULTS[fault]
-        super().__init__(bounded, driven(kind, int(bounded.constants["resilience"])))
 
-    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """Acknowledge, where a core of its own, put to this snapshot, would do it."""
-        probe = self.probe(me, snapshot)
-        if not probe.acknowledge(NOW):
-            return frozenset()
+    def sizes(self) -> Mapping[str, object]:
+        """The specification's F."""
+        return {"resilience": int(self.program.constants["resilience"])}
+
+    def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step:
+        """An acknowledgement names the update and the next holder."""
+        del snapshot
         ack = probe.snapshot().latest
-        arguments = (Process(me), self.update(ack.identifier), Process(ack.next_holder))
-        return frozenset({Step("acknowledge", arguments)})
+        return Step(action, (Process(me), self.update(ack.identifier), Process(ack.next_holder)))
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
         """What the core of `me` shows, in the specification's values."""
@@ -95,31 +102,40 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
             case wire_messages.AskNumber(number=number, status=status):
                 return spec.AskNumber(receiver, Process(sender), status, number)
 
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has."""
-        assert variable == "broadcasts"
-        return sum(shares)
-
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """The timers that the specification would let expire if nothing bounded it, nobody's procedure ran.
-
-        What the others know decides nothing about the timers of `me`.
-        """
+        """The timers that the specification would let expire if nothing bounded it, no procedure ran."""
         constants = self.program.constants
         messages, nulls = int(constants["messages"]), int(constants["nulls"]) + 1
-        machine = _unbounded(self.members, messages, self.senders, nulls)
-        (state,) = machine.initial()
-        values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
         came = tuple(message_of(message.payload) for message in snapshot.buffer)
-        for name, value in {**self._view(me, snapshot, nulls), "came": came}.items():
-            values[name] = (*values[name][:me], value, *values[name][me + 1 :])
-        values["broadcasts"] = messages
-        values["source"] = tuple(Process(k % self.senders) for k in range(messages))
-        values["lsn"] = tuple(k // self.senders + 1 for k in range(messages))
-        enabled = {step.action for step in machine.enabled(tuple(values.values())) if _is_of(step, me)}
+        updates = {
+            "source": tuple(Process(k % self.senders) for k in range(messages)),
+            "lsn": tuple(k // self.senders + 1 for k in range(messages)),
+        }
+        view = {**self._view(me, snapshot, nulls), "came": came}
+        enabled = {step.action for step in self.enabled(me, view, updates)}
         if self.offers(me, snapshot):
             enabled.discard(Timer.PASS_NULL.value)
         return [timer for timer in Timer if timer.value in enabled]
+
+    def unbounded(self) -> Program:
+        """The specification without the bounds that an exploration puts on timers."""
+        constants, readings = self.program.constants, dict[str, Any](self.chosen)
+        return program(
+            Unhurried, repairs="all", processes=self.members, messages=constants["messages"],
+            senders=self.senders, nulls=int(constants["nulls"]) + 1, unlimited=True, **readings,
+        )  # fmt: skip
+
+    def busy(self, me: int, snapshot: Snapshot) -> bool:
+        """The last own message has no number."""
+        last = Identifier(me, snapshot.expected[me] - 1)
+        has_number = any(ack.identifier == last for ack in snapshot.acks)
+        return not has_number and any(message.identifier == last for message in snapshot.buffer)
+
+    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+        """An acknowledgement names the message and its number."""
+        if action != "acknowledge" or not isinstance(after.latest, wire_messages.Ack):
+            return super().told(me, before, after, action)
+        return tracing.Step(me, action, after.latest.identifier, after.latest.number)
 
     def update(self, name: Identifier) -> Message:
         """The update of the specification that has this U_id."""
@@ -166,26 +182,9 @@ class Unhurried(DtpBounded):
         return True
 
 
-@cache
-def _unbounded(processes: int, messages: int, senders: int, nulls: int) -> Machine:
-    """The specification without the bounds that an exploration puts on timers."""
-    unbounded = program(
-        Unhurried, repairs="all", processes=processes, messages=messages, senders=senders, nulls=nulls,
-        unlimited=True, **CHOICES,
-    )  # fmt: skip
-    return compiled_machine(unbounded)
-
-
-def _is_of(step: Step, me: int) -> bool:
-    return isinstance(step.arguments[0], Process) and step.arguments[0].index == me
-
-
-DTP = Bound(
-    DtpBinding,
+DTP = DtpBinding.bound(
     small={"processes": 3, "messages": 2, "senders": 1, "losses": 0, "timeouts": 0, "nulls": 0},
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
-    faults=described(FAULTS),
-    implementation=lambda fault: made(Settings(), Core if fault is None else FAULTS[fault]),
 )
 """Section 4, where the senders send in turn."""

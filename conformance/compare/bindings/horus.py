@@ -20,23 +20,22 @@ send by what it knows (`local_status`), and with the repair `await_room`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from antiphon.conformance.compare.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
-from antiphon.conformance.compare.bindings.horus_calls import NAK_LEVEL, Calls, header_of
-from antiphon.conformance.compare.bindings.horus_driven import driven
-from antiphon.conformance.compare.bindings.horus_faults import COM_FAULTS, FRAG_FAULTS, NAK_FAULTS, Fault
-from antiphon.conformance.compare.bindings.shell import Asked
-from antiphon.impl.protocols.horus import STACK, Frame, Snapshot, horus
-from antiphon.impl.protocols.horus import nak as layer
-from antiphon.impl.protocols.horus.com import Addressed
-from antiphon.impl.protocols.horus.process import Settings, timer
-from antiphon.model.engines import compiled_machine
-from antiphon.spec.lang import Program, Step, program
+from antiphon.conformance.compare.bindings.driven import Asked, SteppedCore
+from antiphon.conformance.compare.bindings.horus_calls import NAK_LEVEL, Calls, header_of, observed
+from antiphon.conformance.compare.bindings.horus_faults import COM_FAULTS, FRAG_FAULTS, NAK_FAULTS
+from antiphon.impl import tracing
+from antiphon.impl.protocols.horus import STACK, Core, Frame, Settings, Snapshot
+from antiphon.impl.protocols.horus.layers import nak as layer
+from antiphon.impl.protocols.horus.layers.com import Addressed
+from antiphon.impl.protocols.horus.layers.total import PASS
+from antiphon.impl.protocols.horus.process import timer
+from antiphon.spec.lang import Step
 from antiphon.spec.protocols.horus import boundaries as spec
 from antiphon.spec.protocols.horus.frag import Piece
 from antiphon.spec.protocols.horus.local_status import FragByMember, NakByMember
@@ -44,27 +43,62 @@ from antiphon.spec.services import Message, Process
 
 FRAG_LEVEL = NAK_LEVEL + 1
 
+INTERVAL_MS = 16.0
+
 
 class HorusBinding(CoreBinding[Frame]):
     """A stack of layers whose top an application uses, or one with a fault."""
 
-    internal: frozenset[str] = frozenset()
+    protocol = "horus"
+    stack = STACK
 
     exempt: Mapping[str, str] = {
         "lost": "counts the faults of the network, which is not the implementation's",
         "outside": "the endpoints outside the view: members stay, nobody is",
     }
 
-    def __init__(self, bounded: Program, stack: tuple[str, ...], fault: Fault | None) -> None:
-        self.fragments = int(bounded.constants.get("fragments", 1))
-        members = int(bounded.constants["processes"])
-        super().__init__(bounded, driven(stack, members, fault, self.settings(bounded)))
-        self._recorder = Calls(int(bounded.constants.get("senders", 1)), self.fragments)
-        self._machine = compiled_machine(bounded)
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        """As every binding; the calls between the layers are events, too."""
+        super().__init__(fault=fault, **constants)
+        self._recorder = Calls(int(self.program.constants.get("senders", 1)), self.fragments)
 
-    def settings(self, bounded: Program) -> Settings:
+    @property
+    def fragments(self) -> int:
+        """How many fragments a message is."""
+        return int(self.program.constants.get("fragments", 1))
+
+    @property
+    def layers(self) -> list[str]:
+        """The names of the layers, the lowest first."""
+        return self.stack.split(":")[::-1]
+
+    @cached_property
+    def intervals_ms(self) -> Mapping[Any, float]:
+        """A timer for each that a layer has, and each member that it concerns."""
+        lower = [(NAK_LEVEL, layer.ASK), (NAK_LEVEL, layer.TELL)] if "NAK" in self.layers else []
+        upper = [(len(self.layers) - 1, PASS)] if "TOTAL" in self.layers else []
+        members = range(self.members)
+        return {timer(level, name, of): INTERVAL_MS for level, name in [*lower, *upper] for of in members}
+
+    @property
+    def ending(self) -> frozenset[Any]:
+        """All but what is asked for again."""
+        asking = {timer(NAK_LEVEL, layer.ASK, of) for of in range(self.members)}
+        return frozenset(self.intervals_ms.keys() - asking)
+
+    def sizes(self) -> Mapping[str, object]:
         """What the layers are told: fragments are of one byte."""
-        return Settings(int(bounded.constants["buffer"]), 1)
+        return {"buffer": int(self.program.constants["buffer"]), "fragment_bytes": 1}
+
+    def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Frame]:
+        """A stack of these layers; where its calls are recorded, one that tells of them."""
+        times = dict.fromkeys(("rest_ms", "tell_ms", "ask_ms"), INTERVAL_MS)
+        made: dict[str, Any] = {**times, **self.sizes()}
+        settings = Settings(stack=self.stack, backoff_max=backoff_max, **made)
+        kind: type[Core] = self.kind or Core
+        if isinstance(tracer, Calls):
+            kind = observed(kind, tracer)
+        return kind(me, members, settings, tracer=tracer)
 
     @property
     def payload_bytes(self) -> int:
@@ -88,26 +122,41 @@ class HorusBinding(CoreBinding[Frame]):
                 return Asked(f"ask {of}", asked.datagram)
         return asked
 
-    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """Nothing: a member moves when it is told something, or a timer expires."""
-        del me, snapshot
-        return frozenset()
+    def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
+        """A timer is of a layer, and concerns a member: which one a NAK names."""
+        if action == "broadcast":
+            return super().single(core, action, payload, now)
+        name, _, of = action.partition(" ")
+        level = len(core.stack) - 1 if name == PASS else NAK_LEVEL
+        done = core.expire(timer(level, name, int(of or core.me)), now)
+        return done, done
+
+    def broadcasts(self, me: int, snapshot: Snapshot) -> int:
+        """`last_id`."""
+        del me
+        return snapshot.last_id
+
+    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+        """The name alone."""
+        return super().told(me, before, after, action.partition(" ")[0])
+
+    def busy(self, me: int, snapshot: Snapshot) -> bool:
+        """NAK's window is full; what may wait for the token no exploration fills."""
+        del me
+        if "NAK" not in self.layers:
+            return False
+        nak: Any = snapshot.layers[NAK_LEVEL]
+        full: bool = nak.cast - nak.oldest + 1 >= int(self.program.constants["buffer"])
+        return full
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
-        """The timers that the specification would let expire; what the others know decides nothing."""
-        (state,) = self._machine.initial()
-        values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
-        for name, value in self.project(me, snapshot).items():
-            if name == "broadcasts":
-                values[name] = self.program.constants["messages"]  # this is about timers
-            else:
-                values[name] = (*values[name][:me], value, *values[name][me + 1 :])
+        """The timers that the specification would let expire, each with the member that it concerns."""
         waits = []
-        for step in self._machine.enabled(tuple(values.values())):
+        for step in self.enabled(me, self.project(me, snapshot)):
             match step:
-                case Step("ask", (Process(index=p), Process(index=of))) if p == me:
+                case Step("ask", (_, Process(index=of))):
                     waits.append(timer(NAK_LEVEL, layer.ASK, of))
-                case Step("tell", (Process(index=p),)) if p == me:
+                case Step("tell"):
                     waits.append(timer(NAK_LEVEL, layer.TELL, me))
         return waits
 
@@ -129,31 +178,29 @@ class HorusBinding(CoreBinding[Frame]):
             "owed": frozenset(map(Process, nak.owed)),
         }
 
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Every variable is a map over processes."""
-        raise AssertionError(f"{variable}: {shares}")
-
 
 class NakBinding(HorusBinding):
     """NAK:COM."""
 
-    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(NakByMember, repairs=("await_room",), **constants)
-        super().__init__(bounded, ("NAK", "COM"), None if fault is None else LOWER_FAULTS[fault])
+    specification = NakByMember
+    repairs = ("await_room",)
+    stack = "NAK:COM"
+    faults: Mapping[str, type[Any]] = {**COM_FAULTS, **NAK_FAULTS}
 
 
 class FragBinding(HorusBinding):
     """FRAG:NAK:COM, with fragments of one byte."""
+
+    specification = FragByMember
+    repairs = ("await_room",)
+    stack = "FRAG:NAK:COM"
+    faults = FRAG_FAULTS
 
     exempt: Mapping[str, str] = {
         **HorusBinding.exempt,
         "pieces": "what was handed down: its bytes are compared when they come up",
         "harmed": "nothing is lost, since the window sees to that",
     }
-
-    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(FragByMember, repairs=("await_room",), **constants)
-        super().__init__(bounded, ("FRAG", "NAK", "COM"), None if fault is None else FRAG_FAULTS[fault])
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
         """Fragments too; they are of the message after those that came up."""
@@ -165,25 +212,14 @@ class FragBinding(HorusBinding):
         return {**super().project(me, snapshot), "handed": snapshot.last_id, "gathered": pieces}
 
 
-LOWER_FAULTS = COM_FAULTS | NAK_FAULTS
-
-PAPER = tuple(STACK.split(":"))
-"""The stack in which a fault of a layer meets whole runs, since what is below TOTAL orders nothing."""
-
-NAK = Bound(
-    NakBinding,
+NAK = NakBinding.bound(
     small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
-    faults=described(LOWER_FAULTS),
-    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in LOWER_FAULTS.items()}),
 )
-"""NAK:COM, while the view stays."""
+"""NAK:COM, while the view stays; groups run the whole stack, since what is below TOTAL orders nothing."""
 
-FRAG = Bound(
-    FragBinding,
+FRAG = FragBinding.bound(
     small={"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "casts": 6, "buffer": 4, "senders": 2, "losses": 2},
-    faults=described(FRAG_FAULTS),
-    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in FRAG_FAULTS.items()}),
 )
-"""FRAG:NAK:COM, while the view stays."""
+"""FRAG:NAK:COM, while the view stays; groups run the whole stack."""

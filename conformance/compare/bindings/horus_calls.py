@@ -13,10 +13,11 @@ import msgspec
 
 from antiphon.conformance.compare.bindings.binding import Refused
 from antiphon.conformance.compare.bindings.core_binding import Recorder, message_of
-from antiphon.impl.protocols.horus import Core, total
-from antiphon.impl.protocols.horus import nak as layer
-from antiphon.impl.protocols.horus.layer import Cast
-from antiphon.impl.protocols.horus.mbrship import VIEW, InView
+from antiphon.impl.protocols.horus import Core
+from antiphon.impl.protocols.horus.layers import nak as layer
+from antiphon.impl.protocols.horus.layers import total
+from antiphon.impl.protocols.horus.layers.layer import Cast
+from antiphon.impl.protocols.horus.layers.mbrship import VIEW, InView
 from antiphon.spec.protocols.horus import boundaries as spec
 from antiphon.spec.protocols.horus import group
 from antiphon.spec.services import Process

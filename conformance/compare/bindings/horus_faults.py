@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from antiphon.impl.protocols.horus import Core
-from antiphon.impl.protocols.horus.com import Addressed, Com
-from antiphon.impl.protocols.horus.frag import Frag, Fragment
-from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, Send, Timer, pushed
-from antiphon.impl.protocols.horus.nak import ASK, Nak, Negative, Status
+from antiphon.impl.protocols.horus.layers.com import Addressed, Com
+from antiphon.impl.protocols.horus.layers.frag import Frag, Fragment
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Layer, Receive, Send, Timer, pushed
+from antiphon.impl.protocols.horus.layers.nak import ASK, Nak, Negative, Status
 
 Fault = type[Core]
 

@@ -18,12 +18,11 @@ others it says nothing, which the whole stack shows, where it reaches them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, Stimulus, described, with_faults
+from antiphon.conformance.compare.bindings.binding import Stimulus
 from antiphon.conformance.compare.bindings.core_binding import message_of
-from antiphon.conformance.compare.bindings.horus import FRAG_LEVEL, PAPER, HorusBinding
+from antiphon.conformance.compare.bindings.horus import FRAG_LEVEL, HorusBinding
 from antiphon.conformance.compare.bindings.horus_calls import (
     NAK_LEVEL,
     body_of,
@@ -36,24 +35,17 @@ from antiphon.conformance.compare.bindings.horus_total_faults import (
     TOTAL_FAULTS,
     WINDOW_FAULTS,
 )
-from antiphon.conformance.compare.bindings.links import Link, Queue
+from antiphon.conformance.compare.bindings.links import Link
 from antiphon.impl.protocols.core import Send
-from antiphon.impl.protocols.horus import Frame, Snapshot, horus
-from antiphon.impl.protocols.horus.process import Settings, timer
-from antiphon.impl.protocols.horus.total import PASS, TotalSnapshot
-from antiphon.spec.lang import Program, Step, program
+from antiphon.impl.protocols.horus import Frame, Snapshot
+from antiphon.impl.protocols.horus.layers.total import PASS, TotalSnapshot
+from antiphon.impl.protocols.horus.process import timer
+from antiphon.spec.lang import Step
 from antiphon.spec.protocols.horus import group
 from antiphon.spec.protocols.horus.by_member import HorusByMember, TotalByMember
 from antiphon.spec.protocols.horus.frag import Piece
 from antiphon.spec.protocols.horus.total import Numbered
 from antiphon.spec.services import Process
-
-FAULTS = MBRSHIP_FAULTS | TOTAL_FAULTS
-
-STACK_FAULTS = FAULTS | WINDOW_FAULTS
-
-STAYS: dict[str, Any] = {"crashes": 0, "suspicions": 0, "views": 1, "oracle": "next in rank"}
-"""Members stay, and so does the view."""
 
 TOKEN_BYTES = 8
 """A token with MBRSHIP's header, while numbers are small."""
@@ -64,6 +56,14 @@ HEADER_BYTES = 9
 
 class OrderedBinding(HorusBinding):
     """A stack with TOTAL on top."""
+
+    chosen: Mapping[str, int | bool | str] = {
+        "crashes": 0,
+        "suspicions": 0,
+        "views": 1,
+        "oracle": "next in rank",
+    }
+    """Members stay, and so does the view."""
 
     exempt: Mapping[str, str] = {
         **dict.fromkeys(("view", "left", "leaving"), "about views, and the one that there is stays"),
@@ -95,51 +95,34 @@ class OrderedBinding(HorusBinding):
             "broadcasts": snapshot.last_id,
         }
 
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has."""
-        assert variable == "broadcasts"
-        return sum(shares)
-
 
 class TotalBinding(OrderedBinding):
     """TOTAL:MBRSHIP over queues, or one of these layers with a fault."""
 
-    channel = ""
+    specification = TotalByMember
+    stack = "TOTAL:MBRSHIP"
+    faults: Mapping[str, type[Any]] = {**MBRSHIP_FAULTS, **TOTAL_FAULTS}
+    queues = "queue"
 
-    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(TotalByMember, **STAYS, **constants)
-        members = range(int(bounded.constants["processes"]))
-        self.links: tuple[Link, ...] = tuple(Queue("queue", q, p) for q in members for p in members)
-        super().__init__(bounded, PAPER[:2], None if fault is None else FAULTS[fault])
-
-    def settings(self, bounded: Program) -> Settings:
+    def sizes(self) -> Mapping[str, object]:
         """There is nothing below to be told anything."""
-        del bounded
-        return Settings()
+        return {}
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A process is the first argument; from whom it receives is the second."""
-        match step:
-            case Step("receive", (Process(index=me), Process(index=sender))):
-                return Stimulus(me, link=Queue("queue", sender, me))
-        return super().stimulus(step)
+        """Only `receive` takes something from a queue: to pass the token names two members, too."""
+        found = super().stimulus(step)
+        return found if step.action == "receive" else Stimulus(found.process)
 
     def packet(self, sender: int, to: int, message: Frame) -> Any:
         """What TOTAL said, in the view that there is."""
         del sender, to
         return body_of(in_view(message.body))
 
-    def sent(self, me: int, sends: list[Send[Frame]]) -> tuple[()]:
-        """Nothing: there is no set of packets."""
-        del me, sends
-        return ()
-
     def queued(self, me: int, sends: list[Send[Frame]]) -> Iterable[tuple[Link, object, bytes]]:
         """A message goes into the queue to each, a token into that of whom it is for."""
-        for to, message in sends:
-            body = self.packet(me, to, message)
-            if not isinstance(body, group.Token) or body.to.index == to:
-                yield Queue("queue", me, to), body, self.encoded(me, message)
+        for link, body, datagram in super().queued(me, sends):
+            if not isinstance(body, group.Token) or link[2] == body.to.index:
+                yield link, body, datagram
 
 
 class StackBinding(OrderedBinding):
@@ -155,13 +138,13 @@ class StackBinding(OrderedBinding):
         "got": "what came up: NAK sees to it that nothing comes twice, and the calls are compared",
     }
 
-    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(HorusByMember, **STAYS, **constants)
-        super().__init__(bounded, PAPER, None if fault is None else STACK_FAULTS[fault])
+    specification = HorusByMember
+    faults: Mapping[str, type[Any]] = {**TotalBinding.faults, **WINDOW_FAULTS}
 
-    def settings(self, bounded: Program) -> Settings:
+    def sizes(self) -> Mapping[str, object]:
         """A token fills a fragment; without fragments there is room for everything."""
-        return Settings(int(bounded.constants["buffer"]), TOKEN_BYTES if self.fragments > 1 else 64)
+        fragment_bytes = TOKEN_BYTES if self.fragments > 1 else 64
+        return {**super().sizes(), "fragment_bytes": fragment_bytes}
 
     @property
     def payload_bytes(self) -> int:
@@ -197,20 +180,14 @@ def _total(snapshot: Snapshot) -> TotalSnapshot:
     return total
 
 
-_NEVER = frozenset({"start_flush", "flush", "install", "crash", "suspect", "complete", "overtake"})
+_NEVER = ("start_flush", "flush", "install", "crash", "suspect", "complete", "overtake")
 
-TOTAL = Bound(
-    TotalBinding,
-    small={"processes": 3, "messages": 2},
-    random={"processes": 3, "messages": 4},
-    faults=described(FAULTS),
-    never=_NEVER,
-    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in FAULTS.items()}),
+TOTAL = TotalBinding.bound(
+    small={"processes": 3, "messages": 2}, random={"processes": 3, "messages": 4}, never=_NEVER
 )
-"""TOTAL:MBRSHIP over queues, while the view stays."""
+"""TOTAL:MBRSHIP over queues, while the view stays; groups run the whole stack."""
 
-STACK = Bound(
-    StackBinding,
+STACK = StackBinding.bound(
     small={"processes": 2, "messages": 1, "casts": 4, "buffer": 2, "losses": 1, "patient": True},
     random={
         "processes": 3,
@@ -221,8 +198,6 @@ STACK = Bound(
         "fragments": 1,
         "patient": True,
     },
-    faults=described(STACK_FAULTS),
     never=_NEVER,
-    implementation=with_faults(horus, {name: partial(core, PAPER) for name, core in STACK_FAULTS.items()}),
 )
 """The whole stack, while the view stays."""

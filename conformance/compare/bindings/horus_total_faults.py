@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from antiphon.conformance.compare.bindings.horus_faults import planted
-from antiphon.impl.protocols.horus.layer import Cast, Down, Receive, Timer, pushed
-from antiphon.impl.protocols.horus.mbrship import VIEW, InView, Mbrship
-from antiphon.impl.protocols.horus.nak import Nak
-from antiphon.impl.protocols.horus.total import Ordered, Token, Total
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Receive, Timer, pushed
+from antiphon.impl.protocols.horus.layers.mbrship import VIEW, InView, Mbrship
+from antiphon.impl.protocols.horus.layers.nak import Nak
+from antiphon.impl.protocols.horus.layers.total import Ordered, Token, Total
 
 
 class BeginsTheNextView(Mbrship):

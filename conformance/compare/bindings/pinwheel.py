@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, described, with_faults
 from antiphon.conformance.compare.bindings.pinwheel_faults import FAULTS
-from antiphon.conformance.compare.bindings.updates import UpdatesBinding, driven
-from antiphon.impl.protocols.pinwheel import MESSAGES, Core, Message, UpdatesSnapshot, pinwheel
-from antiphon.impl.protocols.pinwheel.messages import Msg
-from antiphon.spec.protocols.chang_maxemchuk import queues as spec
+from antiphon.conformance.compare.bindings.updates import UpdatesBinding
+from antiphon.impl.protocols.updates import UpdatesSnapshot
 from antiphon.spec.protocols.pinwheel.queues import PinwheelBounded
 from antiphon.spec.services import Process
 
 
 class PinwheelBinding(UpdatesBinding):
     """Pinwheel over queues and the core of `impl.protocols.pinwheel`, or a faulty one by its name."""
+
+    protocol = "pinwheel"
+    specification = PinwheelBounded
+    chosen: Mapping[str, int | bool | str] = {"window": 2}
+    faults = FAULTS
 
     exempt: Mapping[str, str] = {
         **UpdatesBinding.exempt,
@@ -32,15 +34,14 @@ class PinwheelBinding(UpdatesBinding):
         "holder": "is who has the token by the last ACK of all, which whoever gave it knows",
     }
 
-    def __init__(self, *, fault: str | None = None, window: int = 2, **constants: Any) -> None:
-        kind = Core if fault is None else FAULTS[fault]
-        made = driven(kind, MESSAGES, window, window=window)
-        super().__init__(PinwheelBounded, made, {"window": window, **constants})
+    @property
+    def window(self) -> int:
+        """The specification's."""
+        return int(self.program.constants["window"])
 
-    def packet(self, sender: int, to: int, message: Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
-        del sender, to
-        return spec.Packet(self.update(message.identifier), 0 if isinstance(message, Msg) else message.number)
+    def sizes(self) -> Mapping[str, object]:
+        """The window."""
+        return {"window": self.window}
 
     def project(self, me: int, snapshot: UpdatesSnapshot) -> Mapping[str, object]:
         """What the snapshot says, in the specification's values."""
@@ -48,11 +49,8 @@ class PinwheelBinding(UpdatesBinding):
         return {**super().project(me, snapshot), "token": Process(own[0]), "heard": own[1]}
 
 
-PINWHEEL = Bound(
-    PinwheelBinding,
+PINWHEEL = PinwheelBinding.bound(
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
-    faults=described(FAULTS),
-    implementation=with_faults(pinwheel, FAULTS),
 )
 """Pinwheel, while its members stay."""

@@ -1,4 +1,4 @@
-"""Figure 16 and its implementation speak of the same things by these names.
+"""Figure 16 and its implementation speak of the same things by these names; and what is the ring's.
 
 | paper            | specification `Rbp`       | implementation `Core`         |
 |------------------|---------------------------|-------------------------------|
@@ -17,32 +17,97 @@ same packet.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, described
-from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of
-from antiphon.conformance.compare.bindings.rbp_driven import driven
+from antiphon.conformance.compare.bindings.core_binding import CoreBinding, message_of
+from antiphon.conformance.compare.bindings.driven import Asked
 from antiphon.conformance.compare.bindings.rbp_faults import FAULTS, SIZE_FAULTS
-from antiphon.impl.protocols.rbp import FIGURE_16, Core, Observation, Snapshot, Timer, ring
+from antiphon.impl import tracing
+from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.rbp import Message, Observation, Snapshot, Timer
 from antiphon.impl.protocols.rbp import messages as wire_messages
-from antiphon.model.engines import compiled_machine
-from antiphon.spec.lang import Machine, Step, program
+from antiphon.spec.lang import Program, Step, program
 from antiphon.spec.protocols.rbp import figure16 as spec
 from antiphon.spec.protocols.rbp.bounds import RbpBounded
 from antiphon.spec.services import Process
 
 
-def identifier_of(name: tuple[int, int] | None) -> spec.Identifier | None:
-    """The specification's B."""
-    return None if name is None else spec.Identifier(Process(name[0]), name[1])
+class RingBinding(CoreBinding[Message]):
+    """The core of `impl.protocols.rbp`; values and packets are those of figure 16, or of figure 25."""
+
+    repairs = "all"
+    internal: tuple[str, ...] = ("deliver", "accept", "sequence")
+    intervals_ms: Mapping[Timer, float] = {
+        Timer.RESEND: 48.0,
+        Timer.RESEND_TOKEN: 48.0,
+        Timer.REPEAT_REQUEST: 16.0,
+        Timer.PASS_ON: 8.0,
+        Timer.PASS_NULL: 96.0,
+    }
+    ending = frozenset({Timer.PASS_ON, Timer.PASS_NULL})
+
+    @abstractmethod
+    def sequenced(self, name: tuple[int, int] | None, number: int) -> object:
+        """The specification's (B, t)."""
+
+    def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step | None:
+        """A delivery names the message with its number."""
+        if action != "deliver":
+            return super().offered(me, snapshot, probe, action)
+        number = snapshot.last_delivered + 1
+        return Step(action, (Process(me), self.sequenced(_name(snapshot, number), number)))
+
+    def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
+        """The step of lines 74-78 has its number as payload, or takes any; two timers pass the token on."""
+        match action:
+            case "settle":
+                numbers = [int(payload)] if payload else core.observe()["numbers"]
+                done = any(core.collect(number, now) for number in numbers)
+            case "pass_null":
+                done = core.expire(Timer.PASS_ON, now) or core.expire(Timer.PASS_NULL, now)
+            case _:
+                return super().single(core, action, payload, now)
+        return done, done
+
+    def reported(
+        self, me: int, before: Snapshot, after: Snapshot, asked: Asked
+    ) -> tuple[object, tuple[tracing.Event, ...]]:
+        """A delivery is the answer to its own step, unless it was NULL; what is forgotten nobody is told."""
+        if asked.action == "settle":
+            return True, ()
+        if asked.action != "deliver":
+            return super().reported(me, before, after, asked)
+        number = after.last_delivered
+        name = _name(before, number)
+        if name is None:
+            return None, ()
+        stable = {at: body for at, _, body in before.stable}
+        body = stable[number] if number in stable else dict(before.received)[name]
+        return Delivery(*name, number, body), (tracing.Deliver(me, name, number, body),)
+
+    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+        """A token names its number, and what it numbers."""
+        if action == "accept":
+            return tracing.Step(me, action, number=before.arriving)
+        if action in ("sequence", "pass_null"):
+            number = after.passed or 0
+            return tracing.Step(me, action, dict(after.numbers).get(number), number)
+        return super().told(me, before, after, action)
+
+    def busy(self, me: int, snapshot: Snapshot) -> bool:
+        """The own message has no number."""
+        del me
+        return snapshot.pending is not None
 
 
-class RbpBinding(CoreBinding[wire_messages.Message]):
-    """The repaired figure 16 and the core of `antiphon.impl.protocols.rbp`, or a faulty core by its name."""
+class RbpBinding(RingBinding):
+    """The repaired figure 16 and the ring without failures, or a faulty core by its name."""
 
-    internal = frozenset({"accept", "sequence", "deliver"})
+    protocol = "rbp"
+    specification = RbpBounded
+    faults: Mapping[str, type[Any]] = {**FAULTS, **SIZE_FAULTS}
 
     exempt: Mapping[str, str] = {
         "catching_up": "repaired, it only repeats that the number of `arriving` was not reached when the "
@@ -51,44 +116,35 @@ class RbpBinding(CoreBinding[wire_messages.Message]):
         "expired": "counts the timer rounds that the exploration allows",
     }
 
-    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        bounded = program(RbpBounded, repairs="all", **constants)
-        kind = Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
-        super().__init__(bounded, driven(kind, FIGURE_16), ordered=bool(bounded.constants["urgent"]))
+    def sequenced(self, name: tuple[int, int] | None, number: int) -> spec.Sequenced:
+        """The specification's (B, t)."""
+        return spec.Sequenced(identifier_of(name), number)
 
-    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """Accept, sequence and deliver, where a core of its own, put to this snapshot, would do it."""
-        probe = self.probe(me, snapshot)
-        found: set[Step] = set()
-        if probe.deliverable:
-            view = probe.observe()
-            number = view["last_delivered"] + 1
-            found.add(
-                Step("deliver", (Process(me), spec.Sequenced(identifier_of(view["numbers"][number]), number)))
-            )
-        for attempt in (probe.accept, probe.sequence):
-            if attempt(NOW):
-                found.add(Step(attempt.__name__, (Process(me),)))
-                probe.restore(snapshot, NOW)
-        return frozenset(found)
+    def unbounded(self) -> Program:
+        """The specification without the bounds that an exploration puts on timers."""
+        messages = self.program.constants["messages"]
+        return program(RbpBounded, repairs="all", processes=self.members, messages=messages, unlimited=True)
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
         """What the core of `me` shows, in the specification's values."""
         view = self.probe(me, snapshot).observe()
         return {
             "received": tuple(_body(name, payload) for name, payload in view["received"].items()),
-            "numbered": frozenset(_sequenced(view, number) for number in view["numbers"]),
+            "numbered": frozenset(self.sequenced(name, number) for number, name in view["numbers"].items()),
             "last_number": view["last_number"],
             "last_delivered": view["last_delivered"],
             "message_id": view["message_id"],
             "pending": None if view["pending"] is None else _body(view["pending"], _payload(view)),
-            "arriving": None if view["arriving"] is None else _sequenced(view, view["arriving"]),
+            "arriving": self._numbered(view, view["arriving"]),
             "holding": view["holding"],
-            "passed": None if view["passed"] is None else _sequenced(view, view["passed"]),
+            "passed": self._numbered(view, view["passed"]),
             "broadcasts": view["message_id"],
         }
 
-    def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
+    def _numbered(self, view: Observation, number: int | None) -> spec.Sequenced | None:
+        return None if number is None else self.sequenced(view["numbers"].get(number), number)
+
+    def packet(self, sender: int, to: int, message: Message) -> spec.Packet:
         """The specification's packet that a message on its way stands for."""
         receiver = Process(to)
         match message:
@@ -105,36 +161,19 @@ class RbpBinding(CoreBinding[wire_messages.Message]):
             case wire_messages.Gone():
                 raise AssertionError("all members are in the ring: nobody is told that something is gone")
 
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has."""
-        assert variable == "broadcasts"
-        return sum(shares)
 
-    def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """The timers that the specification would let expire if nothing bounded it."""
-        machine = _unbounded(self.members, int(self.program.constants["messages"]))
-        (state,) = machine.initial()
-        view, values = self.project(me, snapshot), dict(zip(self.program.variables, state, strict=True))
-        for name in view.keys() - {"broadcasts"}:  # the others' values decide nothing about its timers
-            values[name] = (*values[name][:me], view[name], *values[name][me + 1 :])
-        values |= {self.channel: frozenset(), "broadcasts": self.program.constants["messages"]}
-        enabled = set(machine.enabled(tuple(values.values())))
-        return [timer for timer in Timer if Step(timer.value, (Process(me),)) in enabled]
+def identifier_of(name: tuple[int, int] | None) -> spec.Identifier | None:
+    """The specification's B."""
+    return None if name is None else spec.Identifier(Process(name[0]), name[1])
 
 
-@cache
-def _unbounded(processes: int, messages: int) -> Machine:
-    """The specification without the bounds that an exploration puts on timers."""
-    unbounded = program(RbpBounded, repairs="all", processes=processes, messages=messages, unlimited=True)
-    return compiled_machine(unbounded)
+def _name(snapshot: Snapshot, number: int) -> Identifier | None:
+    """The message that has this number."""
+    return {**dict(snapshot.numbers), **{at: name for at, name, _ in snapshot.stable}}[number]
 
 
 def _body(name: tuple[int, int], payload: bytes) -> spec.Body:
     return spec.Body(message_of(payload), spec.Identifier(Process(name[0]), name[1]))
-
-
-def _sequenced(view: Observation, number: int) -> spec.Sequenced:
-    return spec.Sequenced(identifier_of(view["numbers"].get(number)), number)
 
 
 def _payload(view: Observation) -> bytes:
@@ -142,13 +181,8 @@ def _payload(view: Observation) -> bytes:
     return b"" if pending is None else view["received"][pending]
 
 
-RBP = Bound(
-    RbpBinding,
+RBP = RbpBinding.bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
-    faults=described(FAULTS | SIZE_FAULTS),
-    implementation=lambda fault: ring(
-        FIGURE_16, Core if fault is None else (FAULTS | SIZE_FAULTS)[fault]
-    ),
 )
 """Figure 16."""

@@ -27,41 +27,35 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
-from antiphon.conformance.compare.bindings.binding import (
-    Bound,
-    Effect,
-    Misreports,
-    Refused,
-    described,
-)
-from antiphon.conformance.compare.bindings.core_binding import NOW, CoreBinding, message_of, payload_of
-from antiphon.conformance.compare.bindings.rbp_driven import driven
+from antiphon.conformance.compare.bindings.binding import Effect, Misreports, Refused
+from antiphon.conformance.compare.bindings.core_binding import NOW, message_of, payload_of
+from antiphon.conformance.compare.bindings.driven import Asked
+from antiphon.conformance.compare.bindings.rbp import RingBinding
 from antiphon.conformance.compare.bindings.rbp_faults import RESILIENT_FAULTS
-from antiphon.conformance.compare.bindings.shell import Asked
 from antiphon.impl.protocols.core import Identifier, Send
-from antiphon.impl.protocols.rbp import FIGURE_25, Core, Snapshot, Timer, ring
+from antiphon.impl.protocols.rbp import Snapshot, Timer
 from antiphon.impl.protocols.rbp import messages as wire_messages
-from antiphon.spec.lang import SpecError, Step, program
+from antiphon.spec.lang import Step
 from antiphon.spec.protocols.rbp_resilient import figure25 as spec
 from antiphon.spec.protocols.rbp_resilient.queued import RbpResilientQueued
 from antiphon.spec.services import Message, Process
 
-FIXED: Mapping[str, int | bool] = {
-    "assigned": True, "patient": False, "passive": False, "late": False, "spare": 0,
-    "crashes": 0, "suspicions": 0, "strays": 0,
-}  # fmt: skip
-"""The members stay, send in turn, and take nothing for granted of what is in flight."""
-
-TELLING = {"receive_ack": "ack", "receive_numbered": "numbered", "obtain_number": "numbered"}
+TELLING = frozenset({"receive_ack", "receive_numbered", "obtain_number"})
 """The steps that tell a number."""
 
 
-class RbpResilientBinding(CoreBinding[wire_messages.Message]):
-    """The repaired figure 25 and the core of `impl.protocols.rbp` with stability, or a faulty one by name."""
+class RbpResilientBinding(RingBinding):
+    """The repaired figure 25 and the ring with stability, or a faulty core by its name."""
 
-    internal = frozenset({"accept", "sequence", "settle", "deliver"})
+    protocol = "rbp-resilient"
+    specification = RbpResilientQueued
+    fixed: Mapping[str, int | bool | str] = {
+        "assigned": True, "patient": False, "passive": False, "late": False, "spare": 0,
+        "crashes": 0, "suspicions": 0, "strays": 0,
+    }  # fmt: skip
+    """The members stay, send in turn, and take nothing for granted of what is in flight."""
+    faults = RESILIENT_FAULTS
+    internal = ("deliver", "accept", "sequence", "settle")
 
     exempt: Mapping[str, str] = {
         "installed": "the token list, of which a group whose members stay has one",
@@ -75,18 +69,15 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
         """Raises SpecError where members would fail, or send out of turn."""
-        bounded = program(RbpResilientQueued, repairs="all", **{**FIXED, **constants})
-        for name, value in FIXED.items():
-            if bounded.constants[name] != value:
-                told = f"{name} is {bounded.constants[name]}; this core is compared where it is {value}"
-                raise SpecError(f"{told}: leave {name} out")
-        kind = Core if fault is None else RESILIENT_FAULTS[fault]
-        settings = replace(FIGURE_25, resilience=int(bounded.constants["resilience"]))
-        super().__init__(bounded, driven(kind, settings), ordered=bool(bounded.constants["urgent"]))
-        self.messages = int(bounded.constants["messages"])
-        self.last = self.messages + 1 + int(bounded.constants["passes"])
+        super().__init__(fault=fault, **constants)
+        self.count = int(self.program.constants["messages"])
+        self.last = self.count + 1 + int(self.program.constants["passes"])
         self._requests: list[Send[wire_messages.Message]] = []
         self._asked_of: set[tuple[int, Hashable]] = set()
+
+    def sizes(self) -> Mapping[str, object]:
+        """The specification's resilience."""
+        return {"resilience": int(self.program.constants["resilience"])}
 
     # What a process does ------------------------------------------------------------------------------------
 
@@ -109,23 +100,19 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
             self._asked_of.add((me, snapshot))
 
     def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """What a core of its own, put to this snapshot, would do; no number beyond the exploration's."""
-        probe, here = self.probe(me, snapshot), Process(me)
-        view = probe.observe()
-        found: set[Step] = set()
-        if probe.deliverable:
-            number = view["last_delivered"] + 1
-            found.add(Step("deliver", (here, self._sequenced(view, number))))
-        for number in view["numbers"]:
+        """As every core, what becomes stable one by one; no number beyond the exploration's."""
+        found = {step for step in super().offers(me, snapshot) if step.action != "settle"}
+        probe = self.probe(me, snapshot)
+        for number, name in snapshot.numbers:
             if probe.collect(number, NOW):
-                found.add(Step("settle", (here, self._sequenced(view, number))))
-                probe.restore(snapshot, NOW)
-        for attempt in (probe.accept, probe.sequence):
-            if attempt(NOW):
-                if probe.observe()["last_number"] <= self.last:
-                    found.add(Step(attempt.__name__, (here,)))
+                found.add(Step("settle", (Process(me), self.sequenced(name, number))))
                 probe.restore(snapshot, NOW)
         return frozenset(found)
+
+    def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step | None:
+        """No number beyond the exploration's."""
+        beyond = action in ("accept", "sequence") and probe.observe()["last_number"] > self.last
+        return None if beyond else super().offered(me, snapshot, probe, action)
 
     def sent(self, me: int, sends: list[Send[wire_messages.Message]]) -> Iterable[tuple[object, bytes]]:
         """All but requests."""
@@ -147,16 +134,16 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
         return {
             "received": frozenset(self._received(*one) for one in view["received"].items()),
             "waiting": tuple(self._received(name, view["received"][name]) for name in view["waiting"]),
-            "numbered": frozenset(self._sequenced(view, number) for number in view["numbers"]),
-            "stable": frozenset(self._sequenced(view, number) for number in view["stable"]),
+            "numbered": frozenset(self.sequenced(name, number) for number, name in view["numbers"].items()),
+            "stable": frozenset(self.sequenced(name, number) for number, name in view["stable"].items()),
             "collected": frozenset(self._body(name) for name in over if tuple(name) not in kept),
             "last_number": view["last_number"],
             "last_delivered": view["last_delivered"],
             "pending": self._body(view["pending"]),
-            "arriving": None if arriving is None else self._sequenced(view, arriving),
+            "arriving": self._numbered(view, arriving),
             "catching_up": arriving is not None and view["last_number"] < arriving,
             "holding": view["holding"],
-            "passed": None if view["passed"] is None else self._sequenced(view, view["passed"]),
+            "passed": self._numbered(view, view["passed"]),
             "broadcasts": view["message_id"],
         }
 
@@ -171,11 +158,6 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
             case wire_messages.Numbered(identifier=name, number=number):
                 return spec.Numbered(receiver, self._body(name), number)
         raise Refused(f"process {sender} sends {message}, for which there is no packet")
-
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has."""
-        assert variable == "broadcasts"
-        return sum(shares)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
         """The timers that the specification would let expire if nothing bounded it, and the others had all.
@@ -254,7 +236,7 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
         wanted = {spec.Numbered(Process(asks), item.body, item.number) for item in held}
         if numbers != wanted:
             raise Misreports(f"process {me} is asked for all numbers", frozenset(wanted), frozenset(numbers))
-        for index in range(self.messages):
+        for index in range(self.count):
             body = spec.Body(Message(index), 0)
             probe.receive(asks, wire_messages.Request(self._named(index)), NOW)
             told = tuple(self.packet(me, asks, send.message) for send in probe.outputs())
@@ -289,9 +271,14 @@ class RbpResilientBinding(CoreBinding[wire_messages.Message]):
         message = message_of(payload)
         return spec.Body(message, name[1] - self._named(message.index).id)
 
-    def _sequenced(self, view: Any, number: int) -> spec.Sequenced:
-        name = view["numbers"].get(number, view["stable"].get(number))
+    def sequenced(self, name: tuple[int, int] | None, number: int) -> spec.Sequenced:
+        """The specification's (B, t)."""
         return spec.Sequenced(self._body(name), number)
+
+    def _numbered(self, view: Any, number: int | None) -> spec.Sequenced | None:
+        if number is None:
+            return None
+        return self.sequenced(view["numbers"].get(number, view["stable"].get(number)), number)
 
 
 def _is_request(message: wire_messages.Message) -> bool:
@@ -302,14 +289,11 @@ def _covers(message: wire_messages.Message, number: int) -> bool:
     return isinstance(message, wire_messages.RequestNumbers) and message.first <= number <= message.last
 
 
-RBP_RESILIENT = Bound(
-    RbpResilientBinding,
+RBP_RESILIENT = RbpResilientBinding.bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 0, "passes": 3, "urgent": True},
     every={"timeouts": 1, "passes": 2},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "passes": 6, "urgent": True},
-    faults=described(RESILIENT_FAULTS),
-    implementation=lambda fault: ring(FIGURE_25, Core if fault is None else RESILIENT_FAULTS[fault]),
-    never=frozenset({"crash", "detect_sequencer", "detect_successor", "detect_inactivity"})
+    never={"crash", "detect_sequencer", "detect_successor", "detect_inactivity"}
     | {"suspect_sequencer", "suspect_successor", "stray", "install"},
 )
 """Figure 25, while its members stay."""

@@ -20,38 +20,35 @@ membership will say is known beforehand.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import (
-    Bound,
-    Effect,
-    Refused,
-    Stimulus,
-    described,
-    with_faults,
-)
-from antiphon.conformance.compare.bindings.core_binding import CoreBinding, message_of, settled
+from antiphon.conformance.compare.bindings.binding import Effect, Refused, Stimulus
+from antiphon.conformance.compare.bindings.core_binding import CoreBinding, message_of
 from antiphon.conformance.compare.bindings.links import Link, Log, Queue
 from antiphon.conformance.compare.bindings.sequencer_faults import FAULTS
-from antiphon.conformance.compare.bindings.shell import Asked, Driven, SteppedCore
-from antiphon.impl import tracing
-from antiphon.impl.protocols.core import Identifier, Send
-from antiphon.impl.protocols.sequencer import MESSAGES, Core, Message, Snapshot, sequencer
+from antiphon.impl.protocols.core import Send
+from antiphon.impl.protocols.sequencer import Message, Snapshot
 from antiphon.impl.protocols.sequencer.messages import Forward
-from antiphon.spec.lang import SpecError, Step, program
+from antiphon.spec.lang import Step
 from antiphon.spec.protocols.sequencer import design as spec
 from antiphon.spec.protocols.sequencer.bounds import SequencerBounded
 from antiphon.spec.services import Process
-
-REPAIRS = ("keep_early", "flush", "only_members", "resend_on_change", "remember_own", "wait_before_stop")
-"""What the core does, and what its membership will have to do."""
 
 
 class SequencerBinding(CoreBinding[Message]):
     """The repaired design and the core of `impl.protocols.sequencer`, or a faulty one by its name."""
 
-    channel = ""
-    internal: frozenset[str] = frozenset()
+    protocol = "sequencer"
+    specification = SequencerBounded
+    repairs = ("keep_early", "flush", "only_members", "resend_on_change", "remember_own", "wait_before_stop")
+    """What the core does, and what its membership will have to do."""
+    chosen: Mapping[str, int | bool | str] = {"views": 1}
+    fixed: Mapping[str, int | bool | str] = {
+        "crashes": 0, "stops": 0, "joiners": 0, "suspicions": False, "reforms": False,
+    }  # fmt: skip
+    """Members stay; for a new view take handovers=True, views=2."""
+    faults = FAULTS
+    queues = "channel"
 
     exempt: Mapping[str, str] = {
         "formed": "the view that a membership has formed, of which the core learns by change_view",
@@ -62,28 +59,17 @@ class SequencerBinding(CoreBinding[Message]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Raises SpecError where members would leave, join or be suspected."""
-        bounded = program(SequencerBounded, repairs=REPAIRS, **{"crashes": 0, "views": 1} | constants)
-        for name in ("crashes", "stops", "joiners", "suspicions", "reforms"):
-            if bounded.constants[name]:
-                told = f"{name} is {bounded.constants[name]}, and the members of this core stay"
-                raise SpecError(f"{told}; leave {name} out, and take handovers=True, views=2 for a new view")
-        members = int(bounded.constants["processes"])
-        self.links: tuple[Link, ...] = (
-            *(Queue("channel", s, p) for s in range(members) for p in range(members)),
-            *(Log("log", "heard", s, members) for s in range(members)),
-        )
-        super().__init__(bounded, driven(Core if fault is None else FAULTS[fault]))
+        """As every binding; what a member multicasts goes into its log."""
+        super().__init__(fault=fault, **constants)
+        self.links += tuple(Log("log", "heard", s, self.members) for s in range(self.members))
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A process is the first argument; who sent what it receives is the second."""
+        """A multicast is taken from a log; what concerns no member is what a membership does."""
         match step:
-            case Step("send" | "change_view", (Process(index=me), *_)):
-                return Stimulus(me)
-            case Step("receive_forward" | "refuse_forward", (Process(index=me), Process(index=sender))):
-                return Stimulus(me, link=Queue("channel", sender, me))
             case Step("receive_data", (Process(index=me), Process(index=sender))):
                 return Stimulus(me, link=Log("log", "heard", sender, self.members))
+            case Step("send" | "change_view" | "receive_forward" | "refuse_forward"):
+                return super().stimulus(step)
         return Stimulus(None)
 
     def perform(self, me: int, snapshot: Hashable, step: Step, datagram: bytes | None) -> Effect:
@@ -110,11 +96,6 @@ class SequencerBinding(CoreBinding[Message]):
             return spec.Forward(Process(to), source, number, content)
         return spec.Data(message.view, source, number, content)
 
-    def sent(self, me: int, sends: list[Send[Message]]) -> tuple[()]:
-        """Nothing: there is no set of packets."""
-        del me, sends
-        return ()
-
     def queued(self, me: int, sends: list[Send[Message]]) -> Iterator[tuple[Link, object, bytes]]:
         """A FORWARD goes into a queue, a DATA into the log; copies for all are one object, sent in a row."""
         others = [process for process in range(self.members) if process != me]
@@ -131,16 +112,6 @@ class SequencerBinding(CoreBinding[Message]):
                     raise Refused(f"process {me} multicasts to {reached} of the others {others}")
                 yield Log("log", "heard", me, self.members), packet, encoded
 
-    def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """Nothing: a member moves only when it is told something."""
-        del me, snapshot
-        return frozenset()
-
-    def waits(self, me: int, snapshot: Snapshot) -> tuple[()]:
-        """Nothing: over queues that lose nothing no timer runs."""
-        del me, snapshot
-        return ()
-
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
         """What the snapshot says, in the specification's values."""
         del me
@@ -154,55 +125,23 @@ class SequencerBinding(CoreBinding[Message]):
             "broadcasts": snapshot.last_number,
         }
 
-    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has."""
-        assert variable == "broadcasts"
-        return sum(shares)
-
-
-def driven(kind: type[Core]) -> Driven[Message]:
-    """What a shell and its judge need to know of cores of this kind, faulty ones too."""
-
-    def core(me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Message]:
-        del backoff_max  # of timers, and there is none
-        return cast(SteppedCore[Message], kind(me, members, tracer=tracer))
-
-    return Driven(MESSAGES, {}, core, _single, settled, _reported, _busy, rested=settled)
-
-
-def _single(core: Core, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-    match action:
-        case "broadcast":
-            return True, core.broadcast(payload, now)
-        case "change_view":
+    def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
+        """A membership blocks a member before it installs a view."""
+        if action == "change_view":
             core.block(now)
             core.change_view(core.view + 1, core.group[::-1], now)
             return True, None
-    raise ValueError(f"{action} is no step that a core of SEQUENCER takes of its own accord")
+        return super().single(core, action, payload, now)
+
+    def busy(self, me: int, snapshot: Snapshot) -> bool:
+        """A view is about to change; no bound of an exploration fills what may be on its way."""
+        del me
+        return snapshot.blocked
 
 
-def _reported(
-    me: int, before: Snapshot, after: Snapshot, asked: Asked
-) -> tuple[object, tuple[tracing.Event, ...]]:
-    """A broadcast is told, and the coordinator's own delivery of it."""
-    name = Identifier(me, after.last_number)
-    told: list[tracing.Event] = [tracing.Broadcast(me, name, asked.payload)]
-    if after.delivered > before.delivered:
-        told.append(tracing.Deliver(me, name, before.delivered + 1, asked.payload))
-    return name, tuple(told)
-
-
-def _busy(me: int, snapshot: Snapshot) -> bool:
-    del me
-    return snapshot.blocked
-
-
-SEQUENCER = Bound(
-    SequencerBinding,
+SEQUENCER = SequencerBinding.bound(
     small={"processes": 3, "messages": 2, "views": 2, "handovers": True},
     random={"processes": 3, "messages": 5, "views": 2, "handovers": True},
-    faults=described(FAULTS),
-    never=frozenset({"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"}),
-    implementation=with_faults(sequencer, FAULTS),
+    never={"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"},
 )
 """SEQUENCER, while its members stay."""

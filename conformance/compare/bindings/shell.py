@@ -18,15 +18,15 @@ know a protocol: `Driven` says what is a protocol's own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from antiphon.conformance.compare.bindings.binding import Misreports
+from antiphon.conformance.compare.bindings.driven import PAYLOAD, Asked, Driven, SteppedCore
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
-from antiphon.impl.protocols.core import Delivery, Implementation, MessageFormat, ProtocolCore, Send
+from antiphon.impl.protocols.core import Delivery, Implementation, ProtocolCore, Send
 from antiphon.impl.transport import wire
 from antiphon.impl.transport.endpoint import Datagram, Endpoint
 
@@ -38,55 +38,7 @@ BACKOFF_MAX = 4
 TICKS = 7
 """So many deadlines are kept in a row: every timer expires, and one reaches the bound of its back-off."""
 
-PAYLOAD = b"0"
-
 M = TypeVar("M")
-
-
-class Asked(NamedTuple):
-    """What a step asks of a process: the action's name, and the datagram or the payload that it brings."""
-
-    action: str
-    datagram: bytes | None = None
-    payload: bytes = PAYLOAD
-
-
-class SteppedCore(ProtocolCore[M], Protocol[M]):
-    """A core whose timers can be let expire one by one."""
-
-    def expire(self, timer: Any, now: float) -> bool:
-        """Let one timer expire, whatever its deadline; False if it waits for nothing."""
-        ...
-
-
-@dataclass(frozen=True)
-class Driven(Generic[M]):
-    """What a shell and its judge need to know of the cores of one protocol.
-
-    Attributes:
-        messages: their messages.
-        intervals_ms: the timers in their order with their first waiting times; two are equal, so that two
-            timers are due together.
-        core: makes one with these waiting times, from its place, the number of members, the bound of its
-            back-off and its tracer.
-        single: takes the one step of this name: whether there was something to do, and what it answered.
-        rest: takes internal steps until none is left; the deliveries in their order.
-        reported: what the step from one snapshot to another returns, and what its tracer is told.
-        busy: whether a broadcast is refused at a snapshot of a process.
-        rested: takes what a single step left for the application, which is no part of where a core stands;
-            by default nothing does.
-        ending: timers whose expiry ends what they wait for, so that they are not put off.
-    """
-
-    messages: MessageFormat[M]
-    intervals_ms: Mapping[Any, float]
-    core: Callable[[int, int, int, tracing.Tracer], SteppedCore[M]]
-    single: Callable[[Any, str, bytes, float], tuple[bool, object]]
-    rest: Callable[[Any, float], list[Delivery]]
-    reported: Callable[[int, Any, Any, Asked], tuple[object, tuple[tracing.Event, ...]]]
-    busy: Callable[[int, Any], bool]
-    rested: Callable[[Any], object] = id
-    ending: frozenset[Any] = frozenset()
 
 
 class _Done(NamedTuple):

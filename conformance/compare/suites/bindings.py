@@ -46,7 +46,7 @@ def check_binding(
         raise AssertionError(f"{name}: {'; '.join(faults)}")
     generator = random.Random(seed)
     missing = {method.name for method in binding.program.declaration.marked("action", "environment")}
-    stray = binding.internal - missing
+    stray = frozenset(binding.internal) - missing
     if stray:
         raise AssertionError(f"{name}: {', '.join(sorted(stray))} is internal, but no action")
     comparison, again = Comparison(binding), make()

@@ -70,7 +70,7 @@ class Reader:
         self.edges = transitions_of(binding.program)
         (start,) = self.edges.program.reference.initial()
         self.start = self.edges.pack(start)
-        self.timed = {action.name for action in binding.program.module.actions} - binding.internal
+        self.timed = {action.name for action in binding.program.module.actions}.difference(binding.internal)
         self._moves: dict[int, list[tuple[int, int]]] = {}
         self._known: list[_Known] = []
 

@@ -8,22 +8,27 @@ Systems Engineering 4, 1997, section 3, first paragraph.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from antiphon.impl.protocols.chang_maxemchuk.messages import Message
-from antiphon.impl.protocols.chang_maxemchuk.process import Core
+from antiphon.impl.protocols.chang_maxemchuk.process import DEFAULTS, Core, Settings
 from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
 from antiphon.impl.protocols.updates import UpdatesSnapshot, UpdatesViolation
-from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "Core", "Message", "UpdatesSnapshot", "UpdatesViolation", "chang_maxemchuk"]
+__all__ = [
+    "MESSAGES",
+    "Core",
+    "Message",
+    "Settings",
+    "UpdatesSnapshot",
+    "UpdatesViolation",
+    "chang_maxemchuk",
+]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("chang-maxemchuk", 1, Message, source_flaw)
 """The messages of CM, version 1."""
 
 
-def chang_maxemchuk() -> Implementation[Message]:
-    """CM, which has nothing to set."""
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(me, members, tracer=tracer)
-
-    return Implementation(MESSAGES, core, Network.FIFO)
+def chang_maxemchuk(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
+    """CM; `Settings` says that there is nothing to set."""
+    return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

@@ -20,12 +20,22 @@ protocols", ACM Transactions on Computer Systems 2, 1984.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from antiphon.impl.protocols.chang_maxemchuk.messages import Ack, Message, Msg
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.updates import Updates
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Core"]
+__all__ = ["DEFAULTS", "Core", "Settings"]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with: CM has nothing to set."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with."""
 
 
 class Core(Updates):
@@ -33,12 +43,15 @@ class Core(Updates):
 
     protocol = "chang-maxemchuk"
 
-    def __init__(self, me: int, members: int, *, tracer: Tracer = NULL_TRACER) -> None:
+    def __init__(
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
+    ) -> None:
         """Process 0 holds the token.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
         """
+        del settings
         super().__init__(me, members, 1, tracer)
 
     @property

@@ -12,27 +12,20 @@ from msgspec.structs import replace
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
 from antiphon.impl.protocols.dtp.messages import DtpViolation, Message, flaw
-from antiphon.impl.protocols.dtp.process import Core, Settings, Snapshot, Timer
-from antiphon.impl.tracing import Tracer
+from antiphon.impl.protocols.dtp.process import DEFAULTS, Core, Settings, Snapshot, Timer
 
-__all__ = ["MESSAGES", "Core", "DtpViolation", "Message", "Settings", "Snapshot", "Timer", "dtp", "made"]
+__all__ = ["MESSAGES", "Core", "DtpViolation", "Message", "Settings", "Snapshot", "Timer", "dtp"]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("dtp", 1, Message, flaw)
 """The messages of DTP, version 1."""
 
 
-def dtp(**settings: float) -> Implementation[Message]:
+def dtp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
     """DTP; `Settings` says what there is to set, and `Core` refuses what is impossible."""
-    return made(replace(Settings(), **settings))
-
-
-def made(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
-    """DTP with these settings, of cores of this kind."""
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return kind(me, members, settings, tracer=tracer)
+    made = replace(DEFAULTS, **settings)
 
     def resilient(holders: int) -> Implementation[Message]:
-        return made(replace(settings, resilience=holders - 1), kind)
+        return dtp(kind=kind, **{**settings, "resilience": holders - 1})
 
-    return Implementation(MESSAGES, core, resilient=resilient, holders=settings.resilience + 1)
+    implementation = Implementation.of(MESSAGES, kind, made)
+    return implementation._replace(resilient=resilient, holders=made.resilience + 1)

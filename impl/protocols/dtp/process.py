@@ -69,7 +69,7 @@ from antiphon.impl.protocols.dtp.messages import (
 )
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["AHEAD", "Core", "Settings", "Snapshot", "Timer"]
+__all__ = ["AHEAD", "DEFAULTS", "Core", "Settings", "Snapshot", "Timer"]
 
 AHEAD = 2
 """How many times the members a number or an identifier may be ahead: twice what the argument needs."""
@@ -154,7 +154,6 @@ class Core(TimedCore[Message, Timer]):
         self._sought = 0
         self._missed: set[Identifier] = set()
         self._delivered = 0
-        self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines(
             {
                 Timer.RESEND_MESSAGE: settings.resend_ms,
@@ -243,11 +242,6 @@ class Core(TimedCore[Message, Timer]):
         while self.acknowledge(now):
             pass
         return self.deliveries()
-
-    def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
-        deliveries, self._deliveries = self._deliveries, []
-        return deliveries
 
     # Receiving ------------------------------------------------------------------------------------------
 

@@ -12,31 +12,23 @@ from __future__ import annotations
 from typing import Any
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.horus.calculus import IllFormedStack, checked, parsed
-from antiphon.impl.protocols.horus.messages import Frame, flaw
+from antiphon.impl.protocols.horus.calculus import STACK, IllFormedStack, checked, parsed
+from antiphon.impl.protocols.horus.messages import Frame, HorusViolation, flaw
 from antiphon.impl.protocols.horus.process import Core, Settings, Snapshot
-from antiphon.impl.protocols.horus.violations import HorusViolation
-from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "STACK", "Core", "Frame", "HorusViolation", "IllFormedStack", "Snapshot", "horus"]
-
-STACK = "TOTAL:MBRSHIP:FRAG:NAK:COM"
-"""The stack of the paper, over a network that loses."""
+__all__ = [
+    "MESSAGES", "STACK", "Core", "Frame", "HorusViolation", "IllFormedStack", "Settings", "Snapshot", "horus",
+]  # fmt: skip
 
 MESSAGES: MessageFormat[Frame] = MessageFormat("horus", 1, Frame, flaw)
 """What a stack sends, version 1; its layers' headers are bytes in it."""
 
 
-def horus(stack: str = STACK, **settings: Any) -> Implementation[Frame]:
+def horus(stack: str = STACK, *, kind: type[Core] = Core, **settings: Any) -> Implementation[Frame]:
     """The stack that a string names, top first, as the core of a group; `Settings` says what there is to set.
 
     Raises:
         IllFormedStack: a layer is unknown, or lacks below what it requires; or the stack orders nothing.
     """
-    layers = checked(parsed(stack))
-    made = Settings(**settings)
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(layers, me, members, made, tracer=tracer)
-
-    return Implementation(MESSAGES, core)
+    checked(parsed(stack))
+    return Implementation.of(MESSAGES, kind, Settings(stack=stack, **settings))

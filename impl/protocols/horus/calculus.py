@@ -18,7 +18,21 @@ from typing import NamedTuple
 
 from antiphon.impl.errors import LocalError
 
-__all__ = ["LAYERS", "PROPERTIES", "IllFormedStack", "Row", "checked", "flaw", "parsed", "properties"]
+__all__ = [
+    "LAYERS",
+    "PROPERTIES",
+    "STACK",
+    "IllFormedStack",
+    "Row",
+    "checked",
+    "flaw",
+    "parsed",
+    "properties",
+]
+
+
+STACK = "TOTAL:MBRSHIP:FRAG:NAK:COM"
+"""The stack of the paper, over a network that loses."""
 
 
 class IllFormedStack(LocalError, ValueError):

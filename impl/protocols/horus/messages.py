@@ -1,4 +1,4 @@
-"""What a stack sends: the bytes that its lowest layer hands to the network, headers and all.
+"""What a stack sends, the bytes that its lowest layer hands to the network, and what it refuses.
 
 Each layer pushes its header by encoding it together with what it was given, and pops it by decoding. This
 module must not know any layer.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Payload
 
-__all__ = ["HEADER_BYTES_MAX", "Frame", "flaw"]
+__all__ = ["HEADER_BYTES_MAX", "Frame", "HorusViolation", "flaw"]
 
 HEADER_BYTES_MAX = 64
 """More than a layer's header can take."""
@@ -26,3 +27,24 @@ def flaw(message: Frame, members: int) -> str | None:
     """Nothing is out of range: what the bytes mean is the layers' affair, who judge it."""
     del message, members
     return None
+
+
+class HorusViolation(Violation):
+    """A header that no layer pushes; the message is ignored and counted under exactly one kind.
+
+    The last five do no harm when they are ignored; each of the others shows an order that differs from the
+    own one.
+    """
+
+    TWO_MESSAGES = "two_messages_for_one_number"
+    SECOND_TOKEN = "token_while_this_process_holds_it"
+    MALFORMED = "header_that_no_layer_pushes"
+    FALSE_SOURCE = "address_of_another_member"
+    NEVER_CAST = "number_of_a_message_that_was_never_cast"
+    GAVE_UP = "place_holder_for_a_message_that_is_missing"
+    NUMBER_AHEAD = "number_too_far_ahead"
+
+    @property
+    def breaks_order(self) -> bool:
+        """Whether two processes hold different things for true."""
+        return self in {self.TWO_MESSAGES, self.SECOND_TOKEN}

@@ -13,7 +13,7 @@ are counted here.
 
 | paper                            | here                                                           |
 |----------------------------------|----------------------------------------------------------------|
-| the stack TOTAL:MBRSHIP:FRAG:... | `Core(layers, ...)`; `calculus` says which are well-formed     |
+| the stack TOTAL:MBRSHIP:FRAG:... | `Settings.stack`; `calculus` says which are well-formed        |
 | downcalls, upcalls               | `down`, `up` of `layer.Layer`                                  |
 | what is said of a layer          | the table at the head of its own file                          |
 
@@ -29,6 +29,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, Violation
 from antiphon.impl.protocols.base import TimedCore
@@ -43,27 +45,28 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.horus.calculus import ORDERED, properties
-from antiphon.impl.protocols.horus.com import Com
-from antiphon.impl.protocols.horus.frag import Frag
-from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive
-from antiphon.impl.protocols.horus.layer import Timer as LayerTimer
-from antiphon.impl.protocols.horus.mbrship import Mbrship
-from antiphon.impl.protocols.horus.messages import HEADER_BYTES_MAX, Frame
-from antiphon.impl.protocols.horus.nak import ASK, TELL, Nak
-from antiphon.impl.protocols.horus.total import PASS, Total
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.calculus import ORDERED, STACK, parsed, properties
+from antiphon.impl.protocols.horus.layers.com import Com
+from antiphon.impl.protocols.horus.layers.frag import Frag
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Layer, Receive
+from antiphon.impl.protocols.horus.layers.layer import Timer as LayerTimer
+from antiphon.impl.protocols.horus.layers.mbrship import Mbrship
+from antiphon.impl.protocols.horus.layers.nak import ASK, TELL, Nak
+from antiphon.impl.protocols.horus.layers.total import PASS, Total
+from antiphon.impl.protocols.horus.messages import HEADER_BYTES_MAX, Frame, HorusViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Core", "Settings", "Snapshot", "timer"]
+__all__ = ["DEFAULTS", "Core", "Settings", "Snapshot", "timer"]
 
 
-class Settings(NamedTuple):
-    """What the layers of a stack are told: sizes, and first waiting times, which double up to a bound.
+class Settings(Struct, frozen=True, kw_only=True):
+    """The stack, its sizes, and first waiting times, which double up to a bound.
 
-    All members of a group have the same sizes.
+    All members of a group have the same stack and sizes.
     """
 
+    stack: str = STACK
+    """The names of the layers, top first; they have to be well-formed (`calculus.flaw`)."""
     buffer: int = 64
     """How many of its casts a member keeps for those that lack them; also its window."""
     fragment_bytes: int = 32_768
@@ -76,6 +79,10 @@ class Settings(NamedTuple):
     """How long NAK waits for a message that is late before it asks for it again."""
     backoff_max: int = 8
     """The longest waiting time, in first ones."""
+
+
+DEFAULTS = Settings()
+"""The stack of the paper."""
 
 
 def timer(level: int, name: str, of: int) -> str:
@@ -100,28 +107,21 @@ class Core(TimedCore[Frame, str]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self,
-        stack: tuple[str, ...],
-        me: int,
-        members: int,
-        settings: Settings | None = None,
-        *,
-        tracer: Tracer = NULL_TRACER,
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """A stack of these layers, top first; it has to be well-formed (`calculus.flaw`).
+        """Nothing was cast.
 
         Raises:
+            IllFormedStack: a layer is unknown.
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: a size or a waiting time is not positive, or a fragment does not fit a datagram.
         """
         super().__init__(me, members, tracer)
-        settings = settings or Settings()
-        self.stack = stack
+        self.stack = stack = parsed(settings.stack)
         self._own_comes_up = ORDERED in properties(stack)
         self._last_id = 0
         self._ids = [0] * members
         self._delivered = 0
-        self._deliveries: list[Delivery] = []
         self._layers = [_layer(name, me, members, stack, settings) for name in reversed(stack)]
         self._link()
         self._waiting: dict[str, int] = {}
@@ -214,12 +214,6 @@ class Core(TimedCore[Frame, str]):
         self._violated(kind, sender, kind.value)
 
     # Time -------------------------------------------------------------------------------------------------
-
-    def settle(self, now: float) -> list[Delivery]:
-        """Hand over, once, what came up, in order."""
-        self._now = now
-        deliveries, self._deliveries = self._deliveries, []
-        return deliveries
 
     def expire(self, name: str, now: float) -> bool:
         """Do what the timer of this name waits to do, whatever its deadline; False if there is nothing."""

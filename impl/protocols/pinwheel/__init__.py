@@ -8,22 +8,19 @@ Systems Engineering 4, 1997, sections 3 and 5, second paragraphs.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from antiphon.impl.protocols.core import Implementation, MessageFormat, Network, source_flaw
 from antiphon.impl.protocols.pinwheel.messages import Message
-from antiphon.impl.protocols.pinwheel.process import WINDOW, Core
+from antiphon.impl.protocols.pinwheel.process import DEFAULTS, Core, Settings
 from antiphon.impl.protocols.updates import UpdatesSnapshot, UpdatesViolation
-from antiphon.impl.tracing import Tracer
 
-__all__ = ["MESSAGES", "Core", "Message", "UpdatesSnapshot", "UpdatesViolation", "pinwheel"]
+__all__ = ["MESSAGES", "Core", "Message", "Settings", "UpdatesSnapshot", "UpdatesViolation", "pinwheel"]
 
 MESSAGES: MessageFormat[Message] = MessageFormat("pinwheel", 1, Message, source_flaw)
 """The messages of Pinwheel, version 1."""
 
 
-def pinwheel(*, window: int = WINDOW) -> Implementation[Message]:
-    """Pinwheel; a member is busy while `window` of its own updates have no number."""
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(me, members, window=window, tracer=tracer)
-
-    return Implementation(MESSAGES, core, Network.FIFO)
+def pinwheel(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
+    """Pinwheel; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

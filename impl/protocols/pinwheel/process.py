@@ -23,15 +23,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from msgspec import Struct
+
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.pinwheel.messages import Ack, Message, Msg
 from antiphon.impl.protocols.updates import Updates
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["WINDOW", "Core"]
+__all__ = ["DEFAULTS", "Core", "Settings"]
 
-WINDOW = 2
-"""How many own updates may have no number, if nothing else is said."""
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with; it is the same at all members."""
+
+    window: int = 2
+    """How many own updates may have no number."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with, if nothing else is said."""
 
 
 class Core(Updates):
@@ -39,14 +49,16 @@ class Core(Updates):
 
     protocol = "pinwheel"
 
-    def __init__(self, me: int, members: int, *, window: int = WINDOW, tracer: Tracer = NULL_TRACER) -> None:
-        """Process 0 holds the token, and nobody has delivered anything; `window` is the same at all members.
+    def __init__(
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
+    ) -> None:
+        """Process 0 holds the token, and nobody has delivered anything.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
             ValueError: `window` is not positive.
         """
-        super().__init__(me, members, window, tracer)
+        super().__init__(me, members, settings.window, tracer)
         self._heard = [0] * members
         self._holder = 0
 

@@ -47,16 +47,13 @@ RESILIENT_MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, M
 """The same of RBP with stability, version 1: members of one kind do not understand those of the other."""
 
 
-def rbp(**settings: float) -> Implementation[Message]:
+def rbp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
     """RBP without failures; `Settings` says what there is to set, and `Core` refuses what is impossible."""
-    return ring(replace(FIGURE_16, **settings))
+    return ring(replace(FIGURE_16, **settings), kind)
 
 
 def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
-    """The ring with these settings, of cores of this kind."""
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return kind(me, members, settings, tracer=tracer)
+    """The ring with these settings, of cores of this class."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
         return kind(me, members, settings, ring=taking_part, tracer=tracer)
@@ -64,9 +61,8 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
     def resilient(holders: int) -> Implementation[Message]:
         return ring(replace(settings, resilience=holders), kind)
 
-    return Implementation(
-        RESILIENT_MESSAGES if settings.stability else MESSAGES,
-        core,
+    messages = RESILIENT_MESSAGES if settings.stability else MESSAGES
+    return Implementation.of(messages, kind, settings)._replace(
         resilient=resilient if settings.stability else None,
         holders=settings.resilience,
         forgets=settings.stability,

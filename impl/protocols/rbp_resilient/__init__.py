@@ -8,11 +8,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from antiphon.impl.protocols.core import Implementation
-from antiphon.impl.protocols.rbp import FIGURE_25, Message, ring
+from antiphon.impl.protocols.rbp import FIGURE_25, Core, Message, ring
 
 __all__ = ["rbp_resilient"]
 
 
-def rbp_resilient(**settings: float) -> Implementation[Message]:
+def rbp_resilient(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
     """RBP with stability; the settings are those of `antiphon.impl.protocols.rbp.Settings`."""
-    return ring(replace(FIGURE_25, **settings))
+    return ring(replace(FIGURE_25, **settings), kind)

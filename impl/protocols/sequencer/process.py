@@ -40,6 +40,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership, Violation
 from antiphon.impl.protocols.base import CoreBase
@@ -47,13 +49,24 @@ from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Send
 from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message, SequencerViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["EARLY_MAX", "PENDING_MAX", "Core", "Snapshot"]
+__all__ = ["DEFAULTS", "EARLY_MAX", "PENDING_MAX", "Core", "Settings", "Snapshot"]
 
 PENDING_MAX = 64
 """How many own messages may be on their way to the coordinator and back, if nothing else is said."""
 
 EARLY_MAX = 2 * PENDING_MAX
 """How many messages of a later view are kept for each member."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a core is made with."""
+
+    pending_max: int = PENDING_MAX
+    """How many own messages may be on their way to the coordinator and back."""
+
+
+DEFAULTS = Settings()
+"""What a core is made with, if nothing else is said."""
 
 
 class Snapshot(NamedTuple):
@@ -76,7 +89,7 @@ class Core(CoreBase[Message]):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
-        self, me: int, members: int, *, pending_max: int = PENDING_MAX, tracer: Tracer = NULL_TRACER
+        self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
         """The tables are empty, and the first view has all members.
 
@@ -85,21 +98,18 @@ class Core(CoreBase[Message]):
             ValueError: `pending_max` is not positive.
         """
         super().__init__(me, members, tracer)
-        if pending_max < 1:
-            raise ValueError(f"pending_max is {pending_max}; a member that may send nothing orders nothing")
+        self._pending_max = settings.pending_max
+        if self._pending_max < 1:
+            told = f"pending_max is {self._pending_max}"
+            raise ValueError(f"{told}; a member that may send nothing orders nothing")
         self.view = 1
         self.group = tuple(range(members))
-        self._pending_max = pending_max
         self._blocked = False
         self._last_number = 0
         self._forward_table: dict[int, bytes] = {}
         self._received_table = [0] * members
         self._delivered = 0
         self._early: list[tuple[int, Message]] = []
-        self._deliveries: list[Delivery] = []
-
-    def start(self, now: float) -> None:
-        """Take part: there is nothing to do before the first message."""
 
     @property
     def coordinator(self) -> int:
@@ -239,14 +249,6 @@ class Core(CoreBase[Message]):
         early, self._early = self._early, []
         for sender, message in early:
             self.receive(sender, message, now)
-
-    # Time, which this core has no use for -------------------------------------------------------------------
-
-    def settle(self, now: float) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
-        del now
-        deliveries, self._deliveries = self._deliveries, []
-        return deliveries
 
     # Looking at a core from outside -------------------------------------------------------------------------
 

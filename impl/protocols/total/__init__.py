@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
 from antiphon.impl.protocols.total.messages import Message, TotalViolation, flaw
-from antiphon.impl.protocols.total.process import Core, Settings, Snapshot, Timer
-from antiphon.impl.tracing import Tracer
+from antiphon.impl.protocols.total.process import DEFAULTS, Core, Settings, Snapshot, Timer
 
 __all__ = ["MESSAGES", "Core", "Message", "Settings", "Snapshot", "Timer", "TotalViolation", "total"]
 
@@ -20,11 +19,6 @@ MESSAGES: MessageFormat[Message] = MessageFormat("total", 1, Message, flaw)
 """The messages of TOTAL, version 1."""
 
 
-def total(**settings: float) -> Implementation[Message]:
+def total(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
     """TOTAL; `Settings` says what there is to set, and `Core` refuses what is impossible."""
-    made = replace(Settings(), **settings)
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(me, members, made, tracer=tracer)
-
-    return Implementation(MESSAGES, core)
+    return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings))

@@ -58,7 +58,7 @@ from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend, TotalViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["PENDING_MAX", "SENT_MAX", "Core", "Settings", "Snapshot", "Timer"]
+__all__ = ["DEFAULTS", "PENDING_MAX", "SENT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 PENDING_MAX = 32
 """How many own messages may wait to be passed up at most."""
@@ -142,7 +142,6 @@ class Core(TimedCore[Message, Timer]):
         self._sent: dict[int, Bcast] = {}
         self._numbered: list[tuple[int, frozenset[int]]] = [(0, frozenset())] * members
         self._acknowledged = [0] * members
-        self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines(
             {
                 Timer.REQUEST_AGAIN: settings.request_ms,
@@ -151,10 +150,6 @@ class Core(TimedCore[Message, Timer]):
             },
             settings.backoff_max,
         )
-
-    def start(self, now: float) -> None:
-        """Take part: there is nothing to do before the first message."""
-        self._now = now
 
     # Members ----------------------------------------------------------------------------------------------
 
@@ -303,12 +298,6 @@ class Core(TimedCore[Message, Timer]):
         return None if own == message.payload == queued.payload else TotalViolation.TWO_PAYLOADS
 
     # Retransmission ---------------------------------------------------------------------------------------
-
-    def settle(self, now: float) -> list[Delivery]:
-        """Hand over, once, what was passed up, in order."""
-        self._now = now
-        deliveries, self._deliveries = self._deliveries, []
-        return deliveries
 
     def expire(self, timer: Timer, now: float) -> bool:
         """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat, Network
 from antiphon.impl.protocols.totem.messages import Message, TotemViolation, flaw
-from antiphon.impl.protocols.totem.process import Core, Settings, Snapshot, Timer
-from antiphon.impl.tracing import Tracer
+from antiphon.impl.protocols.totem.process import DEFAULTS, Core, Settings, Snapshot, Timer
 
 __all__ = ["MESSAGES", "Core", "Message", "Settings", "Snapshot", "Timer", "TotemViolation", "totem"]
 
@@ -21,11 +20,6 @@ MESSAGES: MessageFormat[Message] = MessageFormat("totem", 1, Message, flaw)
 """The messages of Totem's ring, version 1."""
 
 
-def totem(**settings: float) -> Implementation[Message]:
+def totem(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
     """Totem's ring; `Settings` says what there is to set, and `Core` refuses what is impossible."""
-    made = replace(Settings(), **settings)
-
-    def core(me: int, members: int, tracer: Tracer) -> Core:
-        return Core(me, members, made, tracer=tracer)
-
-    return Implementation(MESSAGES, core, Network.FIFO)
+    return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

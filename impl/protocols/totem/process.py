@@ -63,7 +63,7 @@ from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.totem.messages import Message, Token, TotemViolation, Update
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["PENDING_MAX", "VISIT_MAX", "Core", "Settings", "Snapshot", "Timer"]
+__all__ = ["DEFAULTS", "PENDING_MAX", "VISIT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 VISIT_MAX = 16
 """How many messages a visit of the token lets go, if nothing else is said."""
@@ -144,7 +144,6 @@ class Core(TimedCore[Message, Timer]):
         self._status = 0
         self._ids = [0] * members
         self._stable = 0
-        self._deliveries: list[Delivery] = []
         self._deadlines = Deadlines({Timer.PASS_IDLE: settings.rest_ms}, 1)
 
     def start(self, now: float) -> None:
@@ -316,11 +315,6 @@ class Core(TimedCore[Message, Timer]):
         while self.multicast(now) or self.pass_token(now):
             pass
         return self.deliveries()
-
-    def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
-        deliveries, self._deliveries = self._deliveries, []
-        return deliveries
 
     def expire(self, timer: Timer, now: float) -> bool:
         """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""

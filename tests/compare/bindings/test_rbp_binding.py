@@ -3,11 +3,11 @@
 import pytest
 
 from antiphon.conformance.compare.bindings import Refused, binding_of, bound_protocol
-from antiphon.conformance.compare.bindings import rbp as module
 from antiphon.conformance.compare.bindings import system as systems
 from antiphon.conformance.compare.bindings.core_binding import GROUP
 from antiphon.conformance.compare.bindings.rbp import RbpBinding
 from antiphon.conformance.compare.bindings.rbp_faults import FAULTS, SIZE_FAULTS
+from antiphon.impl.protocols.rbp import Core
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Numbered
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import SpecError, Step
@@ -115,7 +115,7 @@ def test_a_protocol_violation_is_refused() -> None:
 def test_a_crash_of_the_implementation_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     binding = small()
     start = systems.start(binding)
-    monkeypatch.setattr(module.Core, "receive", lambda *_: [][0])
+    monkeypatch.setattr(Core, "receive", lambda *_: [][0])
     with pytest.raises(Refused, match="process 1 fails with IndexError"):
         systems.perform(binding, start, Step("receive_ack", (FIRST_TOKEN,)))
 
@@ -123,7 +123,7 @@ def test_a_crash_of_the_implementation_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_messages_of_the_wire_are_packets_of_the_specification() -> None:
     body = spec.Body(Message(0), spec.Identifier(P0, 1))
     packet = small().packet
-    assert packet(0, 1, Data(module.Core(0, 2).broadcast(b"0", 0.0), b"0")) == spec.Data(P1, body)
+    assert packet(0, 1, Data(Core(0, 2).broadcast(b"0", 0.0), b"0")) == spec.Data(P1, body)
     assert packet(0, 1, Numbered(None, 1)) == spec.Numbered(P1, None, 1)
 
 

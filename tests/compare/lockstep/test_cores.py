@@ -189,8 +189,8 @@ UNBOUND = [
         {"processes": 2, "messages": 1},
         "senders=0: which update a U_id names is known only with 1 to 2",
     ),
-    ("total", {"views": 2}, "views is 2, and the members of this core stay in one view"),
-    ("sequencer", {"crashes": 1, "views": 2}, "crashes is 1, and the members of this core stay"),
+    ("total", {"views": 2}, "views is 2; this core is compared where it is 1: leave views out"),
+    ("sequencer", {"crashes": 1, "views": 2}, "crashes is 1; this core is compared where it is 0"),
 ]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from antiphon.conformance.compare.bindings.rbp import RbpBinding
-from antiphon.conformance.compare.bindings.rbp_faults import FAULTS
 from antiphon.conformance.compare.lockstep import lockstep
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Delivery, Identifier
@@ -163,7 +162,7 @@ CORES: dict[str, tuple[type[Core], str]] = {
 def test_a_core_that_serves_a_shell_wrongly_differs(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Single steps of all these cores are right: without a shell nothing would differ."""
     core, told = CORES[fault]
-    monkeypatch.setitem(FAULTS, "planted", core)
+    monkeypatch.setitem(RbpBinding.faults, "planted", core)
     difference = lockstep(RbpBinding(fault="planted", **SMALL)).difference
     assert difference is not None
     assert told in difference.what

@@ -7,12 +7,12 @@ import pytest
 
 from antiphon.conformance.compare.suites import CoreSuite, Times, check_core
 from antiphon.conformance.compare.suites.values import mutable_parts
-from antiphon.impl.named import known_protocols
 from antiphon.impl.protocols.core import Identifier, Implementation, Send
 from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
 from antiphon.impl.protocols.totem import totem
+from antiphon.impl.registry import known_protocols
 from antiphon.spec.lang import SpecError
 
 QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
@@ -127,12 +127,10 @@ def test_every_core_has_a_suite() -> None:
 
 STACK = """
 from antiphon.impl.protocols.core import Implementation, Network
-from antiphon.impl.protocols.horus import MESSAGES, Core
+from antiphon.impl.protocols.horus import MESSAGES, Core, Settings
 
 def made():
-    def core(me, members, tracer):
-        return Core({layers!r}, me, members, tracer=tracer)
-    return Implementation(MESSAGES, core, Network.{network})
+    return Implementation.of(MESSAGES, Core, Settings(stack={stack!r}), Network.{network})
 """
 
 
@@ -152,7 +150,7 @@ def test_every_stack_of_layers_keeps_the_rules(
 ) -> None:
     """Also those that order nothing, and one over queues instead of NAK and COM."""
     module = stack.replace(":", "_").lower()
-    text = STACK.format(layers=tuple(stack.split(":")), network=network)
+    text = STACK.format(stack=stack, network=network)
     (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     check_core(f"{module}:made")

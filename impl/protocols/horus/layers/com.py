@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 
 from antiphon.impl.protocols.core import Process
-from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, Send, popped, pushed
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Layer, Receive, Send, popped, pushed
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["Com"]
 

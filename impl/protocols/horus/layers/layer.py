@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import msgspec
 
 from antiphon.impl.protocols.core import Wait
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["Cast", "Down", "Layer", "Receive", "Send", "Timer", "popped", "pushed"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import msgspec
 
 from antiphon.impl.protocols.core import Natural
-from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, popped, pushed
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Layer, Receive, popped, pushed
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["Mbrship"]
 

@@ -1,9 +1,10 @@
 """A protocol is chosen by its name, and by who must have a message that is delivered.
 
 The package of `antiphon.impl.protocols` with that name makes it: `chang_maxemchuk` has one function
-`chang_maxemchuk`, which takes its settings and is known as `chang-maxemchuk`. A stack of layers is named by
-their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is `horus` with that stack. Only the package that is asked for is
-loaded. This module must not know any but the one that a group has by default.
+`chang_maxemchuk`, which takes the fields of its `Settings` and is known as `chang-maxemchuk`; with `kind=` it
+makes cores of another class. A stack of layers is named by their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is
+`horus` with that stack. Only the package that is asked for is loaded. This module must not know any but the
+one that a group has by default.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from antiphon.impl.protocols.core import Natural, Process, Wait
-from antiphon.impl.protocols.horus.layer import (
+from antiphon.impl.protocols.horus.layers.layer import (
     Cast,
     Down,
     Layer,
@@ -31,7 +31,7 @@ from antiphon.impl.protocols.horus.layer import (
     popped,
     pushed,
 )
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["PASS", "Ordered", "Token", "Total", "TotalSnapshot"]
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from antiphon.impl.protocols.horus.layer import Cast, Down, Layer, Receive, popped, pushed
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.layers.layer import Cast, Down, Layer, Receive, popped, pushed
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["Frag", "FragSnapshot", "Fragment"]
 

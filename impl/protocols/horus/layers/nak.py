@@ -28,7 +28,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from antiphon.impl.protocols.core import Natural, Wait
-from antiphon.impl.protocols.horus.layer import (
+from antiphon.impl.protocols.horus.layers.layer import (
     Cast,
     Down,
     Layer,
@@ -38,7 +38,7 @@ from antiphon.impl.protocols.horus.layer import (
     popped,
     pushed,
 )
-from antiphon.impl.protocols.horus.violations import HorusViolation
+from antiphon.impl.protocols.horus.messages import HorusViolation
 
 __all__ = ["ASK", "TELL", "Data", "Header", "Nak", "NakSnapshot", "Negative", "PlaceHolder", "Status"]
 
