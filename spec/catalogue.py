@@ -37,7 +37,6 @@ class Entry:
         family: the letters with which the identifiers of these claims begin, in lower case.
         refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
         binding_at: what joins it to its implementation, an `antiphon.conformance.compare.bindings.Bound`.
-        member_at: what a process of a cluster runs, an `antiphon.conformance.run.cluster.protocols.Member`.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Entry:
     family: str = ""
     refinement_at: str = ""
     binding_at: str = ""
-    member_at: str = ""
 
     @property
     def spec(self) -> type[Spec]:
@@ -99,7 +97,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="rbp",
         refinement_at="antiphon.spec.protocols.rbp.refinement:RBP",
         binding_at="antiphon.conformance.compare.bindings.rbp:RBP",
-        member_at="antiphon.conformance.run.cluster.protocols:rbp_member",
     ),
     Entry(
         "rbp-resilient",
@@ -109,7 +106,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="rbp",
         refinement_at="antiphon.spec.protocols.rbp_resilient.refinement:RBP_RESILIENT",
         binding_at="antiphon.conformance.compare.bindings.rbp_resilient:RBP_RESILIENT",
-        member_at="antiphon.conformance.run.cluster.protocols:rbp_resilient_member",
     ),
     Entry(
         "vsc",
@@ -191,7 +187,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="seq",
         refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
         binding_at="antiphon.conformance.compare.bindings.sequencer:SEQUENCER",
-        member_at="antiphon.conformance.run.cluster.protocols:sequencer_member",
     ),
     Entry(
         "dtp",
@@ -201,7 +196,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="dtp",
         refinement_at="antiphon.spec.protocols.dtp.refinement:DTP",
         binding_at="antiphon.conformance.compare.bindings.dtp:DTP",
-        member_at="antiphon.conformance.run.cluster.protocols:dtp_member",
     ),
     Entry(
         "dtp-crashing",
@@ -225,7 +219,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="dtp",
         refinement_at="antiphon.spec.protocols.chang_maxemchuk.refinement:CHANG_MAXEMCHUK",
         binding_at="antiphon.conformance.compare.bindings.chang_maxemchuk:CHANG_MAXEMCHUK",
-        member_at="antiphon.conformance.run.cluster.protocols:chang_maxemchuk_member",
     ),
     Entry(
         "pinwheel",
@@ -235,7 +228,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="dtp",
         refinement_at="antiphon.spec.protocols.pinwheel.refinement:PINWHEEL",
         binding_at="antiphon.conformance.compare.bindings.pinwheel:PINWHEEL",
-        member_at="antiphon.conformance.run.cluster.protocols:pinwheel_member",
     ),
     Entry(
         "totem",
@@ -245,7 +237,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="dtp",
         refinement_at="antiphon.spec.protocols.totem.refinement:TOTEM",
         binding_at="antiphon.conformance.compare.bindings.totem:TOTEM",
-        member_at="antiphon.conformance.run.cluster.protocols:totem_member",
     ),
     Entry(
         "totem-ring",
@@ -277,7 +268,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS_TOTAL",
         binding_at="antiphon.conformance.compare.bindings.horus_total:TOTAL",
-        member_at="antiphon.conformance.run.cluster.protocols:horus_member",
     ),
     Entry(
         "horus-flush",
@@ -311,7 +301,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="hor",
         refinement_at="antiphon.spec.protocols.horus.refinement:HORUS",
         binding_at="antiphon.conformance.compare.bindings.horus_total:STACK",
-        member_at="antiphon.conformance.run.cluster.protocols:horus_member",
     ),
     Entry(
         "total",
@@ -321,7 +310,6 @@ ENTRIES: tuple[Entry, ...] = (
         family="tot",
         refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
         binding_at="antiphon.conformance.compare.bindings.total:TOTAL",
-        member_at="antiphon.conformance.run.cluster.protocols:total_member",
     ),
     Entry(
         "ordering",

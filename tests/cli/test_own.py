@@ -207,16 +207,15 @@ MEMBER = '''
 
 import socket
 
-import msgspec
-
-from antiphon.conformance.run.cluster.protocols import Membership, rbp_member
+from antiphon.conformance.run.cluster.protocols import Membership, group_of
 from antiphon.impl.group import Group
+from antiphon.impl.protocols.rbp import rbp
 from antiphon.impl.tracing import Tracer
 
 
 def patient(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
     """A member that waits twice as long."""
-    return rbp_member(msgspec.structs.replace(membership, resend_ms=2 * membership.resend_ms), bound, tracer)
+    return group_of(membership, bound, tracer, rbp(resend_ms=100.0))
 '''
 
 

@@ -57,9 +57,6 @@ def run_cluster(
     late_s: float = 0.0,
     stop_s: float = 0.0,
     deadline_s: float = 120.0,
-    resend_ms: float = 20.0,
-    token_ms: float = 5.0,
-    request_ms: float = 5.0,
     console: Console | None = None,
 ) -> ClusterResult:
     """Run a cluster once and judge it. The logs go to a new directory under `directory`.
@@ -75,8 +72,7 @@ def run_cluster(
     settings = ClusterSettings(
         protocol=protocol, processes=processes, messages=messages,
         loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
-        late_s=late_s, stop_s=stop_s, deadline_s=deadline_s, resend_ms=resend_ms, token_ms=token_ms,
-        request_ms=request_ms,
+        late_s=late_s, stop_s=stop_s, deadline_s=deadline_s,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
     home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
@@ -191,9 +187,6 @@ def _orders(
         processes=settings.processes,
         routes=relay.routes(process),
         key=key,
-        resend_ms=settings.resend_ms,
-        token_ms=settings.token_ms,
-        request_ms=settings.request_ms,
     )
     log = str((home / log_name(process)).absolute())
     return control.Orders(header=header, log=log, share=settings.share(process), membership=membership)

@@ -1,135 +1,76 @@
 """The protocols that a cluster can run, each by the member that an application would use.
 
-The catalogue names the members; any other stands at "file.py:Name" or "module:Name". This module is where
-the harness meets the implementation's interface; it must not know datagrams, relays or logs.
+A member runs the implementation of its name, as a group does (`antiphon.impl.registry`), with shorter waiting
+times; any other member stands at "file.py:Name" or "module:Name". This module is where the harness meets the
+implementation's interface; it must not know datagrams, relays or logs.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 import socket
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from antiphon.conformance.compare.bindings.registry import bound_protocol, bound_protocols
+from antiphon.impl import registry
 from antiphon.impl.group import Group
-from antiphon.impl.protocols.chang_maxemchuk import chang_maxemchuk
 from antiphon.impl.protocols.core import Implementation
-from antiphon.impl.protocols.dtp import dtp
-from antiphon.impl.protocols.horus import IllFormedStack, horus
-from antiphon.impl.protocols.pinwheel import pinwheel
-from antiphon.impl.protocols.rbp import rbp
-from antiphon.impl.protocols.rbp_resilient import rbp_resilient
-from antiphon.impl.protocols.sequencer import sequencer
-from antiphon.impl.protocols.total import total
-from antiphon.impl.protocols.totem import totem
 from antiphon.impl.tracing import Tracer
-from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.places import Kind, is_place, stands_at
 
+HASTE = 0.2
+"""The waiting times of a protocol, in usual ones: on the loopback interface an answer takes a millisecond."""
+
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a process is in its group, its key, where the others are, and how long its timers wait."""
+    """Who a process is in its group, its key, and where the others are."""
 
     group: str
     process: int
     processes: int
     routes: dict[int, tuple[str, int]]
     key: bytes | None
-    resend_ms: float
-    token_ms: float
-    request_ms: float
 
 
 Member = Callable[[Membership, socket.socket, Tracer], Group]
 """Makes the member of a group that listens on a bound socket and tells a tracer what it does."""
 
 
-def rbp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs figure 16."""
-    protocol = rbp(
-        resend_ms=membership.resend_ms, token_ms=membership.token_ms, request_ms=membership.request_ms
-    )
-    return _member(membership, bound, tracer, protocol)
+def known_protocols() -> tuple[str, ...]:
+    """The names of the catalogue that a cluster understands, sorted: those that are bound, as in a swarm."""
+    return tuple(sorted(bound_protocols()))
 
 
-def rbp_resilient_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs figure 25, and delivers what all members have."""
-    protocol = rbp_resilient(
-        resend_ms=membership.resend_ms,
-        token_ms=membership.token_ms,
-        request_ms=membership.request_ms,
-        silence_ms=0.8 * membership.token_ms,
-    )
-    return _member(membership, bound, tracer, protocol)
+def maker(protocol: str) -> Member:
+    """What makes the members of a protocol, or of a stack such as TOTAL:MBRSHIP:FRAG:NAK:COM.
+
+    Raises:
+        SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.
+    """
+    if _is_stack(protocol):
+        return _running(_hasty(protocol))
+    if is_place(protocol):
+        placed: Member = stands_at(protocol, _MEMBER)
+        return placed
+    if protocol not in known_protocols():
+        raise SpecError(f"unknown protocol {protocol!r}; {known_names(protocol, known_protocols())}")
+    return _running(_hasty(protocol))
 
 
-def dtp_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs DTP."""
-    protocol = dtp(
-        resend_ms=membership.resend_ms, pass_ms=membership.token_ms, request_ms=membership.request_ms
-    )
-    return _member(membership, bound, tracer, protocol)
+def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+    """Make the member. Raises SpecError as `maker` does."""
+    return maker(protocol)(membership, bound, tracer)
 
 
-def sequencer_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs SEQUENCER; the layers below it make the queues that it needs."""
-    return _member(membership, bound, tracer, sequencer())
-
-
-def chang_maxemchuk_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs CM; the layers below it make the queues that it needs."""
-    return _member(membership, bound, tracer, chang_maxemchuk())
-
-
-def pinwheel_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs Pinwheel; the layers below it make the queues that it needs."""
-    return _member(membership, bound, tracer, pinwheel())
-
-
-def total_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs JavaGroups' TOTAL."""
-    protocol = total(
-        request_ms=membership.resend_ms, suffix_ms=membership.resend_ms, resend_ms=membership.request_ms
-    )
-    return _member(membership, bound, tracer, protocol)
-
-
-def totem_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of Totem's ring; the layers below it make the queues that it needs."""
-    return _member(membership, bound, tracer, totem())
-
-
-def horus_member(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """A member of a group that runs the stack of Horus' paper."""
-    return _member(membership, bound, tracer, _stacked(membership))
-
-
-def _stacked(membership: Membership, *stack: str) -> Implementation[Any]:
-    """A stack of layers with the times of a cluster."""
-    return horus(*stack, tell_ms=membership.token_ms, ask_ms=membership.request_ms)
-
-
-def _stack_maker(stack: str) -> Member:
-    """What makes members of a stack of layers. Raises SpecError: it is none, or orders nothing."""
-    try:
-        horus(stack)
-    except IllFormedStack as refused:
-        raise SpecError(str(refused)) from refused
-
-    def made(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-        return _member(membership, bound, tracer, _stacked(membership, stack))
-
-    return made
-
-
-def _member(
+def group_of(
     membership: Membership, bound: socket.socket, tracer: Tracer, protocol: Implementation[Any]
 ) -> Group:
+    """The member of a group that runs this implementation."""
     return Group(
         membership.group,
         me=membership.process,
@@ -142,36 +83,31 @@ def _member(
     )
 
 
-_STACK = re.compile(r"[A-Z]+(:[A-Z]+)+")
-"""Names of layers, top first."""
+def _running(protocol: Implementation[Any]) -> Member:
+    def made(membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
+        return group_of(membership, bound, tracer, protocol)
+
+    return made
 
 
-def known_protocols() -> tuple[str, ...]:
-    """The names of the catalogue that a cluster understands, sorted."""
-    return tuple(sorted(entry.name for entry in ENTRIES if entry.member_at))
+def _hasty(name: str) -> Implementation[Any]:
+    """The implementation of this name with short waiting times; of a layer, that of the whole stack."""
+    if not _is_stack(name) and name not in registry.known_protocols():
+        run = bound_protocol(name).implementation
+        assert run is not None, f"{name} is of the catalogue, and every binding there says what groups run"
+        name = run(None).messages.protocol
+    try:
+        usual = registry.implementation(name).settings
+    except ValueError as refused:
+        raise SpecError(str(refused)) from refused
+    times = {} if usual is None else msgspec.structs.asdict(usual)
+    short = {key: HASTE * value for key, value in times.items() if key.endswith("_ms")}
+    return registry.implementation(name, **short)
 
 
-def maker(protocol: str) -> Member:
-    """What makes the members of a protocol, or of a stack such as TOTAL:MBRSHIP:FRAG:NAK:COM.
-
-    Raises:
-        SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.
-    """
-    if _STACK.fullmatch(protocol):
-        return _stack_maker(protocol)
-    if is_place(protocol):
-        placed: Member = stands_at(protocol, _MEMBER)
-        return placed
-    entry = entry_named(protocol)
-    if entry is None or not entry.member_at:
-        raise SpecError(f"unknown protocol {protocol!r}; {known_names(protocol, known_protocols())}")
-    found: Member = resolve(entry.member_at)
-    return found
-
-
-def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """Make the member. Raises SpecError as `maker` does."""
-    return maker(protocol)(membership, bound, tracer)
+def _is_stack(name: str) -> bool:
+    """Names of layers, top first."""
+    return ":" in name and all(layer.isalpha() and layer.isupper() for layer in name.split(":"))
 
 
 def _makes_members(value: object) -> bool:

@@ -24,9 +24,7 @@ class ClusterSettings:
     The last process starts `late_s` seconds after the others have begun. One process after another is stopped
     for `stop_s` seconds, as by SIGSTOP, and goes on, until all have finished.
 
-    The probabilities are per datagram. `resend_ms`, `token_ms` and `request_ms` are the first
-    waiting times of the implementation's three timers: on the loopback interface an answer takes
-    a millisecond, so they are short. The run is given up after `deadline_s` seconds.
+    The probabilities are per datagram. The run is given up after `deadline_s` seconds.
     """
 
     protocol: str = "rbp"
@@ -40,9 +38,6 @@ class ClusterSettings:
     late_s: float = 0.0
     stop_s: float = 0.0
     deadline_s: float = 120.0
-    resend_ms: float = 20.0
-    token_ms: float = 5.0
-    request_ms: float = 5.0
 
     def __post_init__(self) -> None:
         """Raises ValueError, which names the setting, its value and what is allowed."""
@@ -58,10 +53,8 @@ class ClusterSettings:
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
                 raise ValueError(f"{name} is {value}; a probability here is at least 0 and less than 1")
-        for name in ("deadline_s", "resend_ms", "token_ms", "request_ms"):
-            value = getattr(self, name)
-            if not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{name} is {value}; a time is greater than 0 and finite")
+        if not (self.deadline_s > 0 and math.isfinite(self.deadline_s)):
+            raise ValueError(f"deadline_s is {self.deadline_s}; a time is greater than 0 and finite")
         for name in ("late_s", "stop_s"):
             value = getattr(self, name)
             if not 0.0 <= value < self.deadline_s:

@@ -158,7 +158,7 @@ def test_what_is_violated_stays_so_and_is_told_before_the_faults_of_the_run() ->
         ("duplication", -0.1, "duplication is -0.1"),
         ("reordering", float("nan"), "reordering is nan"),
         ("deadline_s", 0, "deadline_s is 0"),
-        ("token_ms", float("inf"), "token_ms is inf"),
+        ("deadline_s", float("inf"), "deadline_s is inf"),
     ],
 )
 def test_a_setting_out_of_range_is_named(setting: str, value: float, told: str) -> None:
