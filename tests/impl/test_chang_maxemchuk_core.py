@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.chang_maxemchuk import Core, Message, chang_maxemchuk
@@ -13,6 +14,14 @@ from antiphon.impl.protocols.updates import UpdatesViolation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
+
+
+class TestChangMaxemchuk(CoreSuite):
+    """The last updates stay in the buffer; each is a batch, larger or smaller than those of a run before."""
+
+    core = "antiphon.impl.protocols.chang_maxemchuk:chang_maxemchuk"
+    times = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
+    kept = frozenset({"endpoint.core._buffer[]"})
 
 
 def test_an_update_costs_one_msg_and_one_ack_and_the_group_falls_silent() -> None:

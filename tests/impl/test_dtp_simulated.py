@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.protocols.dtp import dtp
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 LOSSY = Faults(loss=0.25, duplication=0.2, delay_ms=(1.0, 60.0))
+
+
+class TestDtp(CoreSuite):
+    """MSG and ACK, and who is named may still be on the way to be told; MSG and pass back off to 400 ms."""
+
+    core = "antiphon.impl.protocols.dtp:dtp"
+    times = Times(delivered_ms=3.0, waiting_ms=400.0, recovered_ms=1_000.0, circulating=2)
+    members = 2
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, standing
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Implementation, standing
 from antiphon.impl.protocols.horus import Core, Frame, HorusViolation, IllFormedStack, Snapshot, horus
 from antiphon.impl.protocols.horus.layers.com import Addressed
 from antiphon.impl.protocols.horus.layers.frag import Fragment
@@ -33,6 +34,21 @@ REFUSED = {
     "TOTAL:FLUSH:COM": "no layer 'FLUSH'; known, lower ones first: COM, NAK, FRAG, MBRSHIP, TOTAL",
     "": "no layer ''",
 }
+
+
+class TestHorus(CoreSuite):
+    """The token rests for a fifth of a second with everybody; a NAK and a status wait for 80 ms at most.
+
+    NAK's buffer has the last casts, which are larger or smaller.
+    """
+
+    core = "antiphon.impl.protocols.horus:horus"
+    kept = frozenset({"endpoint.core._layers[]._buffer[]"})
+    times = Times(delivered_ms=450.0, waiting_ms=200.0, recovered_ms=2_000.0, circulating=2)
+    members = 2
+
+    def timed(self) -> Implementation[Any]:
+        return horus(rest_ms=200.0)
 
 
 @pytest.mark.parametrize("stack", REFUSED)

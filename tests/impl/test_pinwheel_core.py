@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
@@ -13,6 +14,14 @@ from antiphon.impl.protocols.updates import UpdatesViolation
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
+
+
+class TestPinwheel(CoreSuite):
+    """The last updates stay in the buffer; each is a batch, larger or smaller than those of a run before."""
+
+    core = "antiphon.impl.protocols.pinwheel:pinwheel"
+    times = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
+    kept = frozenset({"endpoint.core._buffer[]"})
 
 
 def test_a_holder_numbers_all_that_it_has_and_the_last_number_passes_the_token() -> None:

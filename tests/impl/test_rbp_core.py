@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy, InvalidMembership, PayloadTooLarge
 from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Delivery, Identifier, Send, Wait
 from antiphon.impl.protocols.rbp import Core, RbpViolation, Settings, Timer
@@ -16,6 +17,14 @@ from antiphon.impl.tracing import RecordingTracer, Step, Violation
 A = Identifier(0, 1)
 B = Identifier(1, 1)
 C = Identifier(2, 1)
+
+
+class TestRbp(CoreSuite):
+    """Data and ACK, a millisecond each; eight times the longest interval; two such times and round trips."""
+
+    core = "antiphon.impl.protocols.rbp:rbp"
+    times = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
+    kept = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
 
 
 def fresh(me: int, members: int = 3) -> Core:

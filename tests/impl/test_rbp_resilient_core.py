@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from antiphon.conformance.compare.suites import check_memory
+from antiphon.conformance.compare.suites import CoreSuite, Times, check_memory
 from antiphon.impl import tracing
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
-from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Send
+from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Implementation, Send
 from antiphon.impl.protocols.rbp import FIGURE_25, Core, RbpViolation, Timer, rbp, ring
 from antiphon.impl.protocols.rbp.messages import Ack, Data, Message, Numbered, Request, RequestNumbers
 from antiphon.impl.protocols.rbp_resilient import rbp_resilient
@@ -20,6 +20,17 @@ from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 NOW = 0.0
 ROUGH = Faults(loss=0.2, duplication=0.2, delay_ms=(1.0, 30.0))
 A, B = Identifier(0, 1), Identifier(1, 1)
+
+
+class TestRbpResilient(CoreSuite):
+    """The token comes back to the source of a message past who rests for a fifth of a second."""
+
+    core = "antiphon.impl.protocols.rbp_resilient:rbp_resilient"
+    times = Times(delivered_ms=450.0, waiting_ms=400.0, recovered_ms=3_000.0, circulating=3)
+    members = 2
+
+    def timed(self) -> Implementation[Any]:
+        return rbp_resilient(silence_ms=200.0)
 
 
 @pytest.mark.parametrize("resilience", [0, 1, 2, 3])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Send
@@ -15,6 +16,13 @@ from antiphon.impl.protocols.total.process import PENDING_MAX, SENT_MAX
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
+
+
+class TestTotal(CoreSuite):
+    """TOTAL's request, BCAST and suffix back off to eight times 50 ms."""
+
+    core = "antiphon.impl.protocols.total:total"
+    times = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,14 +6,33 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.compare.suites import CoreSuite, Times
 from antiphon.impl.errors import Busy, GroupFailed, InvalidMembership
 from antiphon.impl.layers import Layers
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Network, Send, standing
+from antiphon.impl.protocols.core import (
+    NATURAL_MAX,
+    Delivery,
+    Identifier,
+    Implementation,
+    Network,
+    Send,
+    standing,
+)
 from antiphon.impl.protocols.totem import Core, Settings, TotemViolation, totem
 from antiphon.impl.protocols.totem.messages import Token, Update, flaw
 from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 NOW = 0.0
+
+
+class TestTotem(CoreSuite):
+    """The token rests for a fifth of a second with each member that has nothing to multicast."""
+
+    core = "antiphon.impl.protocols.totem:totem"
+    times = Times(delivered_ms=620.0, waiting_ms=900.0, recovered_ms=1_500.0, circulating=2)
+
+    def timed(self) -> Implementation[Any]:
+        return totem(rest_ms=200.0)
 
 
 def update(number: int, source: int, name: int, payload: bytes = b"") -> Update:

@@ -1,104 +1,19 @@
-"""Every protocol core passes the suite, and the suite catches cores that break its rules."""
+"""The suite of every protocol core catches cores that break its rules; each core has it among its tests."""
 
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from antiphon.conformance.compare.suites import CoreSuite, Times, check_core
+from antiphon.conformance.compare.suites import CoreSuite, check_core
 from antiphon.conformance.compare.suites.values import mutable_parts
 from antiphon.impl.protocols.core import Identifier, Implementation, Send
-from antiphon.impl.protocols.horus import horus
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message
-from antiphon.impl.protocols.rbp_resilient import rbp_resilient
-from antiphon.impl.protocols.totem import totem
 from antiphon.impl.registry import known_protocols
 from antiphon.spec.lang import SpecError
 
-QUEUED = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
-"""A message and its number; the queues double four times what they wait, more where clocks differ."""
-
-
-class TestRbp(CoreSuite):
-    """Data and ACK, a millisecond each; eight times the longest interval; two such times and round trips."""
-
-    core = "antiphon.impl.protocols.rbp:rbp"
-    times = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
-    kept = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
-
-
-class TestRbpResilient(CoreSuite):
-    """The token comes back to the source of a message past who rests for a fifth of a second."""
-
-    core = "antiphon.impl.protocols.rbp_resilient:rbp_resilient"
-    times = Times(delivered_ms=450.0, waiting_ms=400.0, recovered_ms=3_000.0, circulating=3)
-    members = 2
-
-    def timed(self) -> Implementation[Any]:
-        return rbp_resilient(silence_ms=200.0)
-
-
-class TestDtp(CoreSuite):
-    """MSG and ACK, and who is named may still be on the way to be told; MSG and pass back off to 400 ms."""
-
-    core = "antiphon.impl.protocols.dtp:dtp"
-    times = Times(delivered_ms=3.0, waiting_ms=400.0, recovered_ms=1_000.0, circulating=2)
-    members = 2
-
-
-class TestTotal(CoreSuite):
-    """TOTAL's request, BCAST and suffix back off to eight times 50 ms."""
-
-    core = "antiphon.impl.protocols.total:total"
-    times = TestRbp.times
-
-
-class TestSequencer(CoreSuite):
-    """Only the queues wait."""
-
-    core = "antiphon.impl.protocols.sequencer:sequencer"
-    times = QUEUED
-
-
-class TestChangMaxemchuk(CoreSuite):
-    """The last updates stay in the buffer; each is a batch, larger or smaller than those of a run before."""
-
-    core = "antiphon.impl.protocols.chang_maxemchuk:chang_maxemchuk"
-    times = QUEUED
-    kept = frozenset({"endpoint.core._buffer[]"})
-
-
-class TestPinwheel(CoreSuite):
-    """As CM."""
-
-    core = "antiphon.impl.protocols.pinwheel:pinwheel"
-    times = QUEUED
-    kept = frozenset({"endpoint.core._buffer[]"})
-
-
-class TestTotem(CoreSuite):
-    """The token rests for a fifth of a second with each member that has nothing to multicast."""
-
-    core = "antiphon.impl.protocols.totem:totem"
-    times = Times(delivered_ms=620.0, waiting_ms=900.0, recovered_ms=1_500.0, circulating=2)
-
-    def timed(self) -> Implementation[Any]:
-        return totem(rest_ms=200.0)
-
-
-class TestHorus(CoreSuite):
-    """The token rests as long, whoever has something; a NAK and a status wait for 80 ms at most.
-
-    NAK's buffer has the last casts, which are larger or smaller.
-    """
-
-    core = "antiphon.impl.protocols.horus:horus"
-    kept = frozenset({"endpoint.core._layers[]._buffer[]"})
-    times = Times(delivered_ms=450.0, waiting_ms=200.0, recovered_ms=2_000.0, circulating=2)
-    members = 2
-
-    def timed(self) -> Implementation[Any]:
-        return horus(rest_ms=200.0)
+KEPT = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
+"""What RBP keeps for ever."""
 
 
 class KeepsOutputs(Core):
@@ -115,14 +30,16 @@ def leaking() -> Implementation[Message]:
 
 
 def test_a_core_that_leaks_fails_in_its_suite() -> None:
-    suite = type("Leaking", (TestRbp,), {"core": f"{__name__}:leaking"})()
+    suite = type("Leaking", (CoreSuite,), {"core": f"{__name__}:leaking", "kept": KEPT})()
     with pytest.raises(AssertionError, match=r"\['endpoint.core.log'\] grow with the messages"):
         suite.test_its_memory_stays_bounded_over_a_long_run()
 
 
-def test_every_core_has_a_suite() -> None:
-    suites = {suite.core.rpartition(":")[2].replace("_", "-") for suite in CoreSuite.__subclasses__()}
-    assert suites == set(known_protocols())
+def test_every_core_has_a_suite_among_its_tests() -> None:
+    named = re.compile(r'^    core = "antiphon\.impl\.protocols\.(\w+):\1"$', re.MULTILINE)
+    tests = Path(__file__).parents[2] / "impl"
+    suites = [name for file in tests.glob("test_*.py") for name in named.findall(file.read_text("utf-8"))]
+    assert sorted(suites) == sorted(name.replace("-", "_") for name in known_protocols())
 
 
 STACK = """
