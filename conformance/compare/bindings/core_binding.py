@@ -15,6 +15,7 @@ replace where its protocol differs:
 4. The timers run that are actions which the specification enables where the others have done nothing.
 5. The first waiting times are those settings that end in `_ms`, in the order of the timers.
 6. A variable that is no map over processes is the sum of what all count.
+7. Internal steps of different processes come in one order only where the constant `urgent` is True.
 
 How a core takes a step and what it reports stands in `driven`. This module must not know a protocol.
 """
@@ -129,11 +130,7 @@ class CoreBinding(Driven[M]):
         self.restores = 0
         if self.queues:
             self.channel, everybody = "", range(self.members)
-            self.links: tuple[Link, ...] = tuple(
-                Queue(self.queues, s, p) for s in everybody for p in everybody
-            )
-        else:
-            self.links = ()
+            self.links = tuple(Queue(self.queues, s, p) for s in everybody for p in everybody)
         self.messages = implementation(self.protocol).messages
         self.codec = wire.Codec(self.messages)
         self._recorder = Recorder()
