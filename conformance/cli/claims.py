@@ -117,12 +117,13 @@ def claims(
             chosen, whole=whole, deep=deep, sample=sample, seed=seed, jobs=jobs or os.cpu_count() or 1,
             fresh=fresh, write=write, json=json,
         )  # fmt: skip
-    if brief:
-        chosen = tuple(map(_briefly, chosen))
+    asked = tuple(map(_briefly, chosen)) if brief else chosen
     reports = Reports.private(fresh=fresh)
     if minimal:
-        return _minimal(chosen, engine, reports, deep=deep, json=json)
-    results = run(chosen, engine, reports, deep=deep)
+        return _minimal(asked, engine, reports, deep=deep, json=json)
+    results = run(asked, engine, reports, deep=deep)
+    if brief:
+        results = tuple(map(_of_whole, results, chosen))
     outcome = _outcome(results)
     if json:
         return output.finish(
@@ -137,7 +138,7 @@ def claims(
     )
     told += "; only the first of each outcome" if brief else ""
     left = sum(result.deep for result in results)
-    if left:
+    if left and not brief:
         told += f"; {counted(left, 'deep check')} left out (--deep runs {'them' if left != 1 else 'it'})"
     output.last_line(outcome, told)
     return outcome.exit_code
@@ -157,6 +158,11 @@ def _briefly(claim: Claim) -> Claim:
             check for check in claim.checks if not isinstance(check, Check) or check in firsts.values()
         ),
     )
+
+
+def _of_whole(result: ClaimResult, claim: Claim) -> ClaimResult:
+    """The result of a brief run with the whole claim, which says on what the verdict rests."""
+    return replace(result, claim=claim, deep=sum(check.deep for check in claim.checks))
 
 
 def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:

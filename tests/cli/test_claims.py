@@ -210,6 +210,17 @@ def test_a_brief_run_takes_the_first_check_of_each_outcome(antiphon: Run) -> Non
     )
 
 
+def test_a_brief_run_says_what_the_whole_claim_rests_on(antiphon: Run) -> None:
+    """Also of a claim whose checks are all left out."""
+    (scenarios, selection) = document(antiphon("claims", "IRB-30", "REF-11", "--brief", "--json")).claims
+    assert (scenarios.rests_on, scenarios.checks) == (["witnesses only"], [])
+    assert (selection.rests_on, selection.checks) == (["states"], [])
+    assert selection.left_out == len(claim_of("REF-11").checks)
+    told = antiphon("claims", "IRB-30", "REF-11", "--brief").out
+    assert told.count("only with --deep") == 2
+    assert "by reading" not in told
+
+
 def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
