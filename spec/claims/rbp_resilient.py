@@ -257,7 +257,11 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "holds",
         "Where acknowledging implies having everything before (RBP-37): lines 45-48 as printed do not see "
         "to that, and the bound fails with them. "
-        "It is tight: the message with number k - n + 2 may be missing somewhere.",
+        "It is tight: the message with number k - n + 2 may be missing somewhere. Lines 77-78 are taken for "
+        "a part of the `if` of line 75, here and wherever a verdict is about what is stable or delivered. "
+        "Beside it (reading `removing`) a message leaves the queues of one process before others have it: "
+        "this bound fails in 6 steps, RBP-20, 23, 33, 36 and 46 do not hold, the repairs do not mend RBP-18, "
+        "19, 22, 43 and 45, and the runs of RBP-10, 42 and 47 do not come about.",
         (
             _check("StableAtAll", "holds", of=_TWO),
             _check("CollectedAtAll", "holds", of=_TWO),
