@@ -8,7 +8,8 @@
 4. The time for which this process itself was late (stopped, suspended, a blocked event loop) is nobody's
    silence. For a while after it, both timeouts are longer, by as many times as it was late, at most
    `LATE_MAX`: the others may be as busy as this one.
-5. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
+5. A member in whose place another run of its process has come has ended: it is given up at once.
+6. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
    heartbeats without an answer are enough. A hint alone suspects nobody, since it can be forged.
 
 No clock and no socket: `now`, in milliseconds, comes in. Source: Barchet-Estefanel 2002, sections 4.1 and
@@ -90,6 +91,7 @@ class Detector:
         self._heard_at: dict[bytes, float] = {}
         self._sent_at: dict[bytes, float] = {}
         self._hinted: dict[bytes, float] = {}
+        self._replaced: set[bytes] = set()
         self._suspected: set[bytes] = set()
         self._given_up: set[bytes] = set()
         self._looked_at: float | None = None
@@ -110,6 +112,7 @@ class Detector:
         self._heard_at = {member: self._heard_at.get(member, now) for member in members}
         self._sent_at = {member: self._sent_at.get(member, now) for member in members}
         self._hinted = {member: at for member, at in self._hinted.items() if member in members}
+        self._replaced &= members
         self._suspected &= members
         self._given_up &= members
         self._look(now)
@@ -137,6 +140,15 @@ class Detector:
         """Note a datagram to this member: it needs no heartbeat for a while."""
         if member in self._sent_at:
             self._sent_at[member] = now
+
+    def replaced(self, member: bytes, now: float) -> None:
+        """Note that another run of this member's process is there."""
+        if member in self._heard_at and member not in self._replaced:
+            self._replaced.add(member)
+            self._suspected.add(member)
+            self._given_up.add(member)
+            silent = now - self._heard_at[member]
+            self._news.append(Suspicion(member, "given up", silent, member in self._hinted))
 
     def hint(self, member: bytes, now: float) -> None:
         """Note that somebody says that nobody listens where this member should."""
@@ -204,7 +216,8 @@ class Detector:
                 known = member in self._suspected
                 (self._given_up if known else self._suspected).add(member)
                 self._news.append(Suspicion(member, "given up" if known else "suspected", silent, hinted))
-            if member in self._suspected and not hinted and now < at + self.timeouts.suspect_ms:
+            back = member in self._suspected and member not in self._replaced
+            if back and not hinted and now < at + self.timeouts.suspect_ms:
                 self._suspected.discard(member)
                 self._given_up.discard(member)
                 self._news.append(Suspicion(member, "trusted", silent, hinted))

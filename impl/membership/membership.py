@@ -301,7 +301,10 @@ class Membership:
             self._candidates[source] = joining
             self._found(now)
         elif self.epoch.roster.place(source) is None:
-            if self._may_change:
+            for member in self.epoch.roster.members:
+                if member.address == joining.address:
+                    self.detector.replaced(member.incarnation, now)
+            if self._may_change and self.detector.suspected <= self.detector.given_up:
                 self.epoch.change.admit(joining)
         elif self._welcome is not None:
             self._outgoing.append(Outgoing(joining, self._welcome))
@@ -548,11 +551,12 @@ class Membership:
             self._reaches_since = now
         else:
             returns = core.caught_up and now >= self._began_at + self.timeouts.heartbeat_ms
-            if given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms:
+            settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
+            if given_up and settled:
                 epoch.change.call(Kind.REGULAR)
             elif returns or any(place < epoch.roster.core for place in suspected):
                 epoch.change.call(Kind.INTERMEDIATE)
-            if self._leaving and not epoch.change.leaving:
+            if self._leaving and settled and not epoch.change.leaving:
                 epoch.change.leave()
         self._tell_blocked()
 

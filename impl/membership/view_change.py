@@ -23,8 +23,10 @@ What is decided here, because the figures do not say it or because it makes them
    consensus. As printed they are the core's alone; then one wrong suspicion and one crash among three stop
    the group for ever. What was delivered is at all of the core, which is always more than half of the list:
    so each majority has somebody who has it.
-2. A regular view waits for everybody who is not given up by the slow detector, an i-view for everybody who is
-   not suspected by the quick one.
+2. A change waits for everybody who is not suspected by the quick detector. When that is over, whoever
+   proposes makes a regular view, if one was called for and all whose reports it lacks are given up by the
+   slow detector of somebody who has reported, and an i-view otherwise. So nobody is left out who is only
+   suspected, and a group that somebody joins does not wait for a member that has just ended.
 3. Who has answered one call has answered the other: it reports once.
 4. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
    says so. Either takes a regular view.
@@ -70,6 +72,8 @@ class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
     report: Report
     joining: tuple[Member, ...]
     leaving: bool
+    given_up: tuple[Process, ...]
+    """Whom the sender's slow detector suspects."""
 
 
 class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -96,7 +100,9 @@ Message = (
 def flaw(message: Message, members: int) -> str | None:
     """Return why no correct member of a list of so many says this, or None."""
     match message:
-        case Told(report=report):
+        case Told(report=report, given_up=given_up):
+            if any(process >= members for process in given_up):
+                return f"{given_up} are not members of a list of {members}"
             return _report_flaw(report, members)
         case consensus.Estimate() | consensus.Proposal() | consensus.Decide():
             value: Decision = message.value
@@ -123,7 +129,8 @@ class ViewChange:
         self.me = me
         self.members = members
         self.kinds: set[Kind] = set()
-        """The calls that were R-delivered here."""
+        """The calls that were R-delivered here: a regular view for which there is no time yet may be called
+        for again on the next list."""
         self.leaving = False
         """Whether this member wants not to be on the next list."""
         self.heard: dict[int, Told] = {}
@@ -149,9 +156,8 @@ class ViewChange:
         """R-broadcast the call: the list ends. The same call again has no effect."""
         if kind not in self.kinds:
             self.kinds.add(kind)
+            self._tried = 0
             self._to_others(Call(kind))
-            if self._consensus.round == 0:  # nothing is proposed: a regular view may wait for more reports
-                self.complete, self._tried = False, 0
             self._look()
 
     def leave(self) -> None:
@@ -176,15 +182,15 @@ class ViewChange:
 
     def report(self, report: Report) -> None:
         """Step 1: send what this member knows to all."""
-        told = Told(report, tuple(self._joining), self.leaving)
+        told = Told(report, tuple(self._joining), self.leaving, tuple(sorted(self._given_up)))
         self.heard[self.me] = told
         self._to_others(told)
         self._look()
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """Wait for an i-view no longer for `suspected`, for a regular view no longer for `given_up`."""
+        """Wait no longer for those that are `suspected`; leave out those of them that are `given_up`."""
         if (suspected, given_up) != (self._suspected, self._given_up):
-            self._suspected, self._given_up = suspected, given_up
+            self._suspected, self._given_up, self._tried = suspected, given_up, 0
             self._consensus.suspect(suspected)
             self._look()
 
@@ -211,7 +217,10 @@ class ViewChange:
         `merge` is that of the owner's core (`Flushes`). Where those are too few for an i-view, nothing is
         proposed, and others are waited for.
         """
-        kind = max(self.kinds)
+        absent = {process for process in range(self.members) if process not in self.heard}
+        given_up = self._given_up.union(*(told.given_up for told in self.heard.values()))
+        regular = Kind.REGULAR in self.kinds and absent <= given_up
+        kind = Kind.REGULAR if regular else Kind.INTERMEDIATE
         missing = kind is Kind.INTERMEDIATE and len(self.heard) < self.members
         agreed = merge([told.report for told in self.heard.values()], missing)
         first = covered_from(agreed)
@@ -252,9 +261,8 @@ class ViewChange:
         """Step 2: all have reported or are suspected, and a majority has reported."""
         if self.complete or self.me not in self.heard or 2 * len(self.heard) <= self.members:
             return
-        passed_over = self._given_up if Kind.REGULAR in self.kinds else self._suspected
         self.complete = all(
-            process in self.heard or process in passed_over for process in range(self.members)
+            process in self.heard or process in self._suspected for process in range(self.members)
         )
 
     def _to_others(self, message: Message) -> None:

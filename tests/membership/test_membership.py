@@ -200,6 +200,36 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone() -> None:
     all_agree_at_the_end(simulation, {0, 1})
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int) -> None:
+    simulation = founded(3, seed)
+    talking(simulation, 2_000.0)
+    crashed = seed % 3
+    simulation.at(1_000.0, lambda: simulation.crash(crashed))
+    simulation.at(1_020.0, lambda: simulation.begin_again(crashed))
+    simulation.run(1_400.0)
+    for process in range(3):
+        assert names(simulation.life(process).views[-1]) == ["p0", "p1", "p2"]
+    simulation.run(3_000.0)
+    assert gap_ms(simulation, (crashed + 1) % 3) < LOCAL.suspect_ms + LOCAL.heartbeat_ms
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_a_join_while_a_member_is_silent_holds_up_nobody() -> None:
+    simulation = founded(3)
+    talking(simulation, 3_000.0)
+    simulation.addresses.append(("10.0.0.1", 7999))
+    simulation.lives.append([])
+    simulation.at(1_000.0, lambda: simulation.crash(2))
+    simulation.at(1_010.0, lambda: simulation.begin(3))
+    simulation.run(6_000.0)
+    assert gap_ms(simulation, 0) < 2 * LOCAL.suspect_ms
+    assert names(simulation.life(0).views[-1]) == ["p0", "p1", "p3"]
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 3})
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int) -> None:
     simulation = founded(2, seed)
