@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from antiphon.model.ground import make
 from antiphon.model.ground.bits import known, members
 from antiphon.model.ground.expressions import evaluate, truth
-from antiphon.model.ground.form import Expression, Operator
+from antiphon.model.ground.form import CHOOSE, Expression
 from antiphon.model.ground.leaves import Leaves, convert
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
@@ -50,9 +50,9 @@ def given(condition: Expression, leaves: Leaves) -> Leaves:
     opposite = make.negation(condition)
     return tuple(
         leaf.operands[1]
-        if leaf.operator is Operator.CHOOSE and leaf.operands[0] is condition
+        if leaf.operator is CHOOSE and leaf.operands[0] is condition
         else leaf.operands[2]
-        if leaf.operator is Operator.CHOOSE and leaf.operands[0] is opposite
+        if leaf.operator is CHOOSE and leaf.operands[0] is opposite
         else leaf
         for leaf in leaves
     )

@@ -1,16 +1,18 @@
-"""A value helper is called by unrolling its body in a frame of its own; one that left no check is not
-unrolled twice.
+"""A value helper is called by unrolling its body in a frame of its own, once for each value of its arguments.
 
-The result of such a helper depends only on its arguments and on the variables that it reads, so it is kept
-and used again, in this step and in later ones. Handlers as in `expressions`.
+Its result, and where its checks fail, depend only on its arguments and on the variables that it reads, so
+both are kept and used again, in this step and in later ones: the checks under the condition of the place of
+the call. Handlers as in `expressions`.
 """
 
 from __future__ import annotations
 
 from antiphon.model.ground.expressions import handles
+from antiphon.model.ground.form import Check
 from antiphon.model.ground.frames import arguments_of, in_frame
 from antiphon.model.ground.leaves import Leaves, convert
 from antiphon.model.ground.run import Run
+from antiphon.model.ground.shape import Shape
 from antiphon.model.ground.statements import execute_all
 from antiphon.spec.lang import SpecError, ir
 
@@ -36,17 +38,27 @@ def _before(run: Run, node: ir.Before) -> Leaves:
 def _result(run: Run, node: ir.Call, function: ir.Function, bound: dict[str, Leaves]) -> Leaves:
     shape = run.world.shapes[function.type]
     key = (function.name, *bound.values(), *(run.state[name] for name in run.world.reads(function.name)))
-    result = run.world.results.get(key)
-    if result is None:
-        attempts, mark = run.attempts, len(run.path)
-        outer = run.horizon, run.pure
-        run.horizon, run.pure = mark, True
-        found = in_frame(run, bound, lambda: execute_all(run, function.body), shape)
-        run.horizon, run.pure = outer
-        del run.path[mark:]
-        if found is None:
-            raise SpecError(f"{function.name} ends without a value", function.at)
-        result = found
-        if run.attempts == attempts:
-            run.world.results[key] = result
+    known = run.world.results.get(key)
+    if known is None:
+        known = run.world.results[key] = _unrolled(run, function, bound, shape)
+    result, checks = known
+    if checks:
+        here = run.condition(run.horizon)
+        for check in checks:
+            run.fails(here, check.wrong, check.at, check.reason)
     return convert(result, shape, run.world.shapes[node.type])[0]
+
+
+def _unrolled(
+    run: Run, function: ir.Function, bound: dict[str, Leaves], shape: Shape
+) -> tuple[Leaves, tuple[Check, ...]]:
+    """The result of a helper, and its checks."""
+    mark, outer = len(run.path), (run.horizon, run.pure, run.checks)
+    run.horizon, run.pure, run.checks = mark, True, {}
+    result = in_frame(run, bound, lambda: execute_all(run, function.body), shape)
+    checks = tuple(run.checks.values())
+    run.horizon, run.pure, run.checks = outer
+    del run.path[mark:]
+    if result is None:
+        raise SpecError(f"{function.name} ends without a value", function.at)
+    return result, checks

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Expression, Operator
+from antiphon.model.ground.form import CONSTANT, Expression
 from antiphon.model.ground.leaves import (
     Leaves,
     bounded,
@@ -53,7 +53,8 @@ def value(run: Run, node: ir.Expression, shape: Shape) -> Leaves:
 def checked(run: Run, node: ir.Expression, shape: Shape, what: str) -> Leaves:
     """The value of an expression that must be in the domain of `shape`."""
     leaves, right = fit(evaluate(run, node), run.world.shapes[node.type], shape)
-    run.check(right, node.at, f"{what} leaves its domain")
+    if right is not TRUE:
+        run.check(right, node.at, f"{what} leaves its domain")
     return leaves
 
 
@@ -110,7 +111,7 @@ def _lookup(run: Run, node: ir.Lookup) -> Leaves:
     key = key_of(run, node.key, shape)
     width = shape.parts[1].width
     number = rank(key, shape.parts[0])
-    if number.operator is Operator.CONSTANT:
+    if number.operator is CONSTANT:
         at = min(max(int(number.value), 0), shape.parts[0].domain.cardinality - 1) * width
         return leaves[at : at + width]
     keys = shape.parts[0].domain.cardinality
@@ -129,23 +130,17 @@ def _field(run: Run, node: ir.Field) -> Leaves:
     wanted = run.world.shapes[node.type]
     found, known = wanted.zero, FALSE
     for here, part, inner in records(shape, leaves):
-        if isinstance(part.type, types.Record) and any(name == node.name for name, _ in part.type.fields):
-            chosen = convert(part_of(inner, part, node.name), part.parts[_position(part, node.name)], wanted)[
-                0
-            ]
+        position = part.positions.get(node.name)
+        if position is not None:
+            chosen = convert(part_of(inner, part, node.name), part.parts[position], wanted)[0]
             found, known = choose_leaves(here, chosen, found), make.disjunction(known, here)
     run.check(known, node.at, f"the value is no record with a field {node.name}")
     return found
 
 
-def _position(shape: Shape, name: str) -> int:
-    assert isinstance(shape.type, types.Record)
-    return next(number for number, (field, _) in enumerate(shape.type.fields) if field == name)
-
-
 def part_of(leaves: Leaves, shape: Shape, name: str) -> Leaves:
     """The leaves of a field of a record."""
-    position = _position(shape, name)
+    position = shape.positions[name]
     begin = shape.offsets[position]
     return leaves[begin : begin + shape.parts[position].width]
 

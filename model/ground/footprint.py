@@ -16,12 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
+from antiphon.model.ground.form import (
+    AND,
+    CHOOSE,
+    CONSTANT,
+    DIFFERENCE,
+    HAS,
+    INTERSECTION,
+    SLOT,
+    UNION,
+    Bits,
+    Boolean,
+    Expression,
+    Number,
+)
+from antiphon.model.ground.intern import BOOLEAN
 from antiphon.model.ground.packing import Packing
 from antiphon.model.ground.walk import fold, parts, reachable
 
-TRUE = Expression(Operator.CONSTANT, Boolean(), (), True)
-FALSE = Expression(Operator.CONSTANT, Boolean(), (), False)
+TRUE = Expression(CONSTANT, BOOLEAN, (), True)
+FALSE = Expression(CONSTANT, BOOLEAN, (), False)
+_JOINS = frozenset({UNION, INTERSECTION, DIFFERENCE})
 
 
 @dataclass(frozen=True)
@@ -41,16 +56,18 @@ class Reads:
     """The slots that expressions read, as masks with a bit a slot; found once for each expression."""
 
     def __init__(self) -> None:
-        self._masks: dict[Expression, int] = {}
+        self.masks: dict[Expression, int] = {}
+        """Those of what was asked for, and of all below it."""
 
     def of(self, node: Expression) -> int:
         """The slots that the value depends on."""
-        return fold(node, self._masks, self._mask, parts)
+        found = self.masks.get(node)
+        return fold(node, self.masks, self._mask, parts) if found is None else found
 
     def _mask(self, node: Expression) -> int:
-        mask = 1 << node.value if node.operator is Operator.SLOT else 0
+        mask = 1 << node.value if node.operator is SLOT else 0
         for operand in node.operands:
-            mask |= self._masks[operand]
+            mask |= self.masks[operand]
         return mask
 
 
@@ -61,8 +78,7 @@ def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
     `reads` may have looked at other expressions before, of the same step for example.
     """
     parts = _Split(slot, reads or Reads()).parts(value)
-    zero = _empty(value) if isinstance(value.sort, Bits) else FALSE
-    keep, add = parts if parts is not None else (zero, value)
+    keep, add = _new(value) if parts is None else parts
     return Update(slot, keep, add)
 
 
@@ -83,10 +99,10 @@ def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
 
 def member_test(node: Expression, packing: Packing) -> int | None:
     """The bit that `HAS(slot, constant)` tests, in place; None for any other expression."""
-    if node.operator is not Operator.HAS:
+    if node.operator is not HAS:
         return None
     bits, rank = node.operands
-    if bits.operator is not Operator.SLOT or rank.operator is not Operator.CONSTANT:
+    if bits.operator is not SLOT or rank.operator is not CONSTANT:
         return None
     place = packing.places[bits.value]
     return 1 << place.offset + rank.value if 0 <= rank.value < place.width else None
@@ -96,18 +112,18 @@ def conjuncts(node: Expression) -> tuple[Expression, ...]:
     """The operands of a conjunction, which `make` has flattened; an expression that is none is its own one
     conjunct.
     """
-    return node.operands if node.operator is Operator.AND else (node,)
+    return node.operands if node.operator is AND else (node,)
 
 
 def _some_bits(node: Expression, packing: Packing) -> int | None:
     """The bits that a node reads, where they are not those of all its operands."""
-    if node.operator is Operator.SLOT:
+    if node.operator is SLOT:
         return packing.places[node.value].mask
     if (bit := member_test(node, packing)) is not None:
         return bit
-    if node.operator is Operator.INTERSECTION:
+    if node.operator is INTERSECTION:
         for one, other in (node.operands, node.operands[::-1]):
-            if one.operator is Operator.SLOT and other.operator is Operator.CONSTANT:
+            if one.operator is SLOT and other.operator is CONSTANT:
                 return int(other.value) << packing.places[one.value].offset
     return None
 
@@ -117,70 +133,78 @@ def _empty(like: Expression) -> Expression:
         case Boolean():
             return FALSE
         case Number(low=low):
-            return Expression(Operator.CONSTANT, Number(low, low), (), low)
+            return Expression(CONSTANT, Number(low, low), (), low)
         case Bits():
-            return Expression(Operator.CONSTANT, like.sort, (), 0)
+            return Expression(CONSTANT, like.sort, (), 0)
 
 
 def _everything(sort: Boolean | Number | Bits) -> Expression:
     """The `keep` that keeps all of the old value."""
-    return Expression(Operator.CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
+    return Expression(CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
+
+
+def _new(value: Expression) -> tuple[Expression, Expression]:
+    """The `keep` that keeps nothing, and the value."""
+    return (_empty(value) if isinstance(value.sort, Bits) else FALSE), value
 
 
 class _Split:
     """Splits updates of one slot; results are shared like the expressions they come from."""
 
     def __init__(self, slot: int, reads: Reads) -> None:
-        self.slot = slot
-        self._parts: dict[Expression, tuple[Expression, Expression] | None] = {}
+        self._slot = 1 << slot
+        self._known: dict[Expression, tuple[Expression, Expression] | None] = {}
         self._reads = reads
 
-    def reads(self, node: Expression) -> bool:
-        """Whether the value depends on the slot."""
-        return bool(self._reads.of(node) >> self.slot & 1)
-
-    def parts(self, node: Expression) -> tuple[Expression, Expression] | None:
+    def parts(self, value: Expression) -> tuple[Expression, Expression] | None:
         """(keep, add) for a value of the slot, or None when the old value does more than stay."""
-        return fold(node, self._parts, self._make_parts, self._values)
+        if not self._reads.of(value) & self._slot:
+            return _new(value)
+        return fold(value, self._known, self._make_parts, self._values)
 
-    def _values(self, node: Expression) -> tuple[Expression, ...]:
+    def _reads_slot(self, node: Expression) -> bool:
+        return self._reads.masks[node] & self._slot != 0
+
+    def _values(self, node: Expression) -> list[Expression]:
         """The values of the slot of which a value is made."""
-        values = node.operands[1:] if node.operator is Operator.CHOOSE else node.operands
-        return tuple(value for value in values if self.reads(value))
+        values = node.operands[1:] if node.operator is CHOOSE else node.operands
+        masks, slot = self._reads.masks, self._slot
+        return [value for value in values if masks[value] & slot]
+
+    def _part(self, value: Expression) -> tuple[Expression, Expression] | None:
+        """(keep, add) for such a value, or another."""
+        return self._known[value] if self._reads_slot(value) else _new(value)
 
     def _make_parts(self, node: Expression) -> tuple[Expression, Expression] | None:
-        is_bits = isinstance(node.sort, Bits)
-        if not self.reads(node):
-            return (_empty(node) if is_bits else FALSE), node
-        if node.operator is Operator.SLOT:
+        if node.operator is SLOT:
             return _everything(node.sort), _empty(node)
-        if node.operator is Operator.CHOOSE and not self.reads(node.operands[0]):
+        if node.operator is CHOOSE and not self._reads_slot(node.operands[0]):
             return self._choose(node)
-        if is_bits and node.operator in (Operator.UNION, Operator.INTERSECTION, Operator.DIFFERENCE):
+        if node.operator in _JOINS and isinstance(node.sort, Bits):
             return self._combine(node)
         return None
 
     def _choose(self, node: Expression) -> tuple[Expression, Expression] | None:
         condition, then, otherwise = node.operands
-        left, right = self.parts(then), self.parts(otherwise)
+        left, right = self._part(then), self._part(otherwise)
         if left is None or right is None:
             return None
-        keep_sort = node.sort if isinstance(node.sort, Bits) else Boolean()
+        keep_sort = node.sort if isinstance(node.sort, Bits) else BOOLEAN
         keep = _choice(keep_sort, condition, left[0], right[0])
         return keep, _choice(node.sort, condition, left[1], right[1])
 
     def _combine(self, node: Expression) -> tuple[Expression, Expression] | None:
         one, other = node.operands
-        if node.operator is not Operator.DIFFERENCE and self.reads(other):
+        if node.operator is not DIFFERENCE and self._reads_slot(other):
             one, other = other, one
-        if self.reads(other):
+        if self._reads_slot(other):
             return None
-        parts = self.parts(one)
+        parts = self._part(one)
         if parts is None:
             return None
         keep, add = parts
-        if node.operator is Operator.UNION:
-            return keep, Expression(Operator.UNION, node.sort, (add, other))
+        if node.operator is UNION:
+            return keep, Expression(UNION, node.sort, (add, other))
         return Expression(node.operator, node.sort, (keep, other)), Expression(
             node.operator, node.sort, (add, other)
         )
@@ -190,7 +214,7 @@ def _choice(
     sort: Boolean | Number | Bits, condition: Expression, then: Expression, otherwise: Expression
 ) -> Expression:
     same = then is otherwise or (
-        then.operator is otherwise.operator is Operator.CONSTANT
+        then.operator is otherwise.operator is CONSTANT
         and (then.value, type(then.value)) == (otherwise.value, type(otherwise.value))
     )
-    return then if same else Expression(Operator.CHOOSE, sort, (condition, then, otherwise))
+    return then if same else Expression(CHOOSE, sort, (condition, then, otherwise))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from antiphon.model.ground.expressions import evaluate
 from antiphon.model.ground.leaves import Leaves, fit
+from antiphon.model.ground.make import TRUE
 from antiphon.model.ground.run import Frame, Run
 from antiphon.model.ground.shape import Shape
 from antiphon.spec.lang import ir
@@ -22,7 +23,8 @@ def arguments_of(run: Run, definition: ir.Definition, given: Sequence[ir.Express
     bound: dict[str, Leaves] = {}
     for parameter, (leaves, argument) in zip(definition.parameters, values, strict=True):
         bound[parameter.name], right = fit(leaves, shapes[argument.type], shapes[parameter.type])
-        run.check(right, argument.at, f"{definition.name}({parameter.name}) leaves its domain")
+        if right is not TRUE:
+            run.check(right, argument.at, f"{definition.name}({parameter.name}) leaves its domain")
     return bound
 
 

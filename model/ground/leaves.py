@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Expression, Number, Operator
+from antiphon.model.ground.form import CONSTANT, Expression, Number
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.shape import Shape
 from antiphon.spec.lang import ir, types
@@ -46,11 +46,11 @@ def compare(left: Leaves, left_shape: Shape, right: Leaves, right_shape: Shape) 
 def bounded(leaves: Leaves, shape: Shape) -> Expression:
     """Whether every number lies in the interval that the type declares."""
     found: list[Expression] = []
-    for leaf, sort in zip(leaves, shape.sorts, strict=True):
+    for position, sort in shape.numbers:
+        leaf = leaves[position]
         given = leaf.sort
         if (
             given is not sort
-            and isinstance(sort, Number)
             and isinstance(given, Number)
             and not (sort.low <= given.low and given.high <= sort.high)
         ):
@@ -61,7 +61,8 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
 def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
     """The value as one of the domain of `target`, and whether it belongs there."""
     converted, exists = (leaves, TRUE) if source is target else convert(leaves, source, target)
-    return converted, make.conjunction(exists, bounded(converted, target))
+    inside = bounded(converted, target)
+    return converted, inside if exists is TRUE else make.conjunction(exists, inside)
 
 
 def convert(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
@@ -180,7 +181,7 @@ def written(leaves: Leaves, shape: Shape, keys: Sequence[Leaves], stored: Leaves
     made: list[Expression] = []
     for number in range(key_shape.domain.cardinality):
         part = leaves[number * width : (number + 1) * width]
-        if position.operator is Operator.CONSTANT:
+        if position.operator is CONSTANT:
             made.extend(written(part, inner, rest, stored) if position.value == number else part)
         else:
             here = equal_leaves(key, key_shape.of_rank(number))
@@ -307,4 +308,4 @@ def canonical(leaves: Leaves, shape: Shape) -> Expression:
 
 def is_constant(leaves: Leaves) -> bool:
     """Whether every leaf is a constant."""
-    return all(leaf.operator is Operator.CONSTANT for leaf in leaves)
+    return all(leaf.operator is CONSTANT for leaf in leaves)

@@ -200,6 +200,10 @@ def _hull(left: Sort, right: Sort) -> Sort:
     if left is right:
         return left
     if isinstance(left, Number) and isinstance(right, Number):
+        if left.low <= right.low and right.high <= left.high:
+            return left
+        if right.low <= left.low and left.high <= right.high:
+            return right
         return Number(min(left.low, right.low), max(left.high, right.high))
     if left != right:
         raise TypeError(f"a choice between {left} and {right}")

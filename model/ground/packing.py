@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
@@ -25,7 +26,7 @@ class Place:
     width: int
     low: int
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The bits of the slot, in place."""
         return ((1 << self.width) - 1) << self.offset
@@ -45,6 +46,11 @@ class Packing:
         self.places = tuple(Place(*place) for place in zip(offsets, widths, lows, strict=True))
         self.bits = offset
         self.full = (1 << offset) - 1
+        self._owned: dict[str, int] = {}
+        for slot, place in zip(self.slots, self.places, strict=True):
+            if "[" in slot.name:
+                key = slot.name.partition("[")[2].partition("]")[0]
+                self._owned[key] = self._owned.get(key, 0) | place.mask
 
     def pack(self, leaves: Iterable[int]) -> int:
         """The state with these leaves, given in the order of the layout."""
@@ -65,11 +71,7 @@ class Packing:
         """The first keys (`Process(0)` of `holder[Process(0)]`) of the slots that share a bit with `mask`;
         slots without key have none.
         """
-        found = set()
-        for slot, place in zip(self.slots, self.places, strict=True):
-            if place.mask & mask and "[" in slot.name:
-                found.add(slot.name.partition("[")[2].partition("]")[0])
-        return frozenset(found)
+        return frozenset(key for key, owned in self._owned.items() if owned & mask)
 
 
 def _width(slot: SlotInfo) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from antiphon.model.ground import make
 from antiphon.model.ground.binders import visit_all
 from antiphon.model.ground.expressions import checked, evaluate, handles, truth, value
-from antiphon.model.ground.form import Expression, Operator
+from antiphon.model.ground.form import CONSTANT, Expression
 from antiphon.model.ground.leaves import Leaves, choose_leaves
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
@@ -134,9 +134,9 @@ def extreme(terms: list[tuple[Expression, Expression]], *, smallest: bool) -> Ex
 
     Constants are taken in order, so that a better one replaces the best so far without a comparison.
     """
-    constants = [term for term in terms if term[1].operator is Operator.CONSTANT]
+    constants = [term for term in terms if term[1].operator is CONSTANT]
     constants.sort(key=lambda term: int(term[1].value), reverse=smallest)
-    others = [term for term in terms if term[1].operator is not Operator.CONSTANT]
+    others = [term for term in terms if term[1].operator is not CONSTANT]
     found, best = FALSE, None
     for here, term in constants + others:
         if best is None:

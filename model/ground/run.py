@@ -6,8 +6,8 @@ elements that exist, operands that did not stop an `and`. A list inside the path
 alternatives that were all false; it grows while a quantifier goes on. A check is recorded as "the path, and
 the check fails". Conditions that the path decides are not asked again.
 
-A condition inside a value helper is decided by the path of the helper alone (`horizon`), so that its result
-can be used again elsewhere.
+A condition inside a value helper is decided by the path of the helper alone (`horizon`), and so are its
+checks, so that what it comes to can be used again elsewhere.
 
 This file knows nothing of the kinds of expressions and statements.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from antiphon.model.ground import make
-from antiphon.model.ground.form import Break, Check, Expression, GroundEvent, Guard, InputInfo, Operator
+from antiphon.model.ground.form import AND, Break, Check, Expression, GroundEvent, Guard, InputInfo
 from antiphon.model.ground.intern import kept
 from antiphon.model.ground.leaves import Leaves, choose_leaves
 from antiphon.model.ground.make import FALSE, TRUE
@@ -68,7 +68,7 @@ class World:
         self.functions = {definition.name: definition for definition in module.functions}
         self.procedures = {definition.name: definition for definition in module.procedures}
         self.types = {variable.name: variable.type for variable in module.variables}
-        self.results: dict[tuple[object, ...], Leaves] = {}
+        self.results: dict[tuple[object, ...], tuple[Leaves, tuple[Check, ...]]] = {}
         self.literals: dict[int, Leaves] = {}
         self.generation = -1
         self._reads: dict[str, tuple[str, ...]] = {}
@@ -98,8 +98,7 @@ class Run:
         before: those in which the body began.
         path: the conditions under which the present point is reached.
         pure: whether a predicate or value helper is being evaluated.
-        attempts: how many checks did not fold away, wherever they stand; a helper without any can be used
-            again.
+        checks: those that did not fold away; in a value helper its own, as if it were all that is executed.
         most: how many nodes may be kept; more are a `LargeStep`.
         rounds: how many rounds of ranges were unrolled.
     """
@@ -111,7 +110,6 @@ class Run:
     path: list[Expression | list[Expression]] = field(default_factory=list)
     horizon: int = 0
     pure: bool = False
-    attempts: int = 0
     checks: dict[Expression, Check] = field(default_factory=dict)
     guards: list[Guard] = field(default_factory=list)
     breaks: list[Break] = field(default_factory=list)
@@ -123,7 +121,7 @@ class Run:
 
     def push(self, condition: Expression) -> None:
         """From here on `condition` is true."""
-        if condition.operator is Operator.AND:
+        if condition.operator is AND:
             self.path.extend(condition.operands)
         elif condition is not TRUE:
             self.path.append(condition)
@@ -151,9 +149,9 @@ class Run:
         opposite = make.negation(condition)
         if opposite in facts:
             return FALSE
-        if condition.operator is Operator.AND:
+        if condition.operator is AND:
             return make.conjunction(*(part for part in condition.operands if part not in facts))
-        if opposite.operator is Operator.AND and all(part in facts for part in opposite.operands):
+        if opposite.operator is AND and all(part in facts for part in opposite.operands):
             return FALSE
         return condition
 
@@ -161,10 +159,12 @@ class Run:
 
     def check(self, right: Expression, at: Location, reason: str) -> None:
         """A partial operation: where the path is true, `right` must be."""
-        if right is TRUE:
-            return
-        self.attempts += 1
-        wrong = make.conjunction(self.condition(), make.negation(right))
+        if right is not TRUE:
+            self.fails(self.condition(self.horizon), make.negation(right), at, reason)
+
+    def fails(self, here: Expression, wrong: Expression, at: Location, reason: str) -> None:
+        """Something is `wrong` where `here` is true, the condition of the path."""
+        wrong = make.conjunction(here, wrong)
         if wrong is not FALSE and wrong not in self.checks:
             self.checks[wrong] = Check(wrong, at, reason)
 

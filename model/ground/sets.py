@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from antiphon.model.ground import make
 from antiphon.model.ground.expressions import checked, evaluate, handles, value
-from antiphon.model.ground.form import Expression, Operator
+from antiphon.model.ground.form import CONSTANT, Expression
 from antiphon.model.ground.leaves import Leaves, choose_leaves, compare, convert, fit, rank
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.run import Run
@@ -30,7 +30,7 @@ def set_of(items: Iterable[tuple[Expression, Leaves]], shape: Shape) -> Expressi
     for number, conditions in present.items():
         here = make.disjunction(*conditions)
         only = make.single(width, number)
-        if here is TRUE and only.operator is Operator.CONSTANT:
+        if here is TRUE and only.operator is CONSTANT:
             always |= int(only.value)
         else:
             parts.append(make.choose(here, only, make.bits(width, 0)))
@@ -134,7 +134,7 @@ def _item(run: Run, node: ir.Item) -> Leaves:
 
 def item_where(leaves: Leaves, item: Shape, position: Expression, most: int) -> Leaves:
     """The leaves of the item of a sequence at a position, of the least value where it has none."""
-    if position.operator is Operator.CONSTANT:
+    if position.operator is CONSTANT:
         return item_at(leaves, item, int(position.value)) if 0 <= position.value < most else item.zero
     found = item.zero
     for number in reversed(range(most)):

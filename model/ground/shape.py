@@ -44,7 +44,9 @@ class Shape:
         parts: the shapes inside: of an optional value, a set's element, a sequence's item, the fields, the
             records, or key and value.
         offsets: for an optional, record or union value the position of the first leaf of each part.
+        positions: of a record the number of each field.
         sorts: of each leaf; None for an unbounded integer.
+        numbers: the leaves that are numbers, with their sorts.
         least: the raw leaves of the least value, which stands where a value is absent.
     """
 
@@ -53,7 +55,12 @@ class Shape:
         self.domain: Domain = types.bind(type, constants)
         before = 0 if isinstance(type, types.Record) else 1
         self.offsets = tuple(itertools.accumulate((part.width for part in parts), initial=before))[:-1]
+        fields = type.fields if isinstance(type, types.Record) else ()
+        self.positions = {name: number for number, (name, _) in enumerate(fields)}
         self.sorts: tuple[Sort | None, ...] = tuple(self._sorts())
+        self.numbers = tuple(
+            (position, sort) for position, sort in enumerate(self.sorts) if isinstance(sort, Number)
+        )
         self.width: int = len(self.sorts)
         self.least: tuple[Raw, ...] = tuple(self._least())
         self.zero: tuple[Expression, ...] = tuple(

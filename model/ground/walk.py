@@ -8,7 +8,7 @@ This file knows nothing of what operators mean.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping
 from typing import TypeVar
 
 from antiphon.model.ground.form import Expression
@@ -23,29 +23,6 @@ def parts(node: Expression) -> tuple[Expression, ...]:
     return node.operands
 
 
-def operands_first(
-    root: Node, done: Container[Node], needed: Callable[[Node], Iterable[Node]]
-) -> Iterator[Node]:
-    """A node and what it needs, each after what it needs itself.
-
-    Args:
-        root: the node, which comes last.
-        done: what is left out; the caller adds each node that it was given before it asks for the next.
-        needed: what a node needs: its operands (`parts`), or some of them.
-    """
-    todo = [root]
-    while todo:
-        node = todo[-1]
-        missing = [] if node in done else [part for part in needed(node) if part not in done]
-        if missing:
-            todo.extend(missing)
-            continue
-        todo.pop()
-        if node not in done:
-            working("compiling")
-            yield node
-
-
 def fold(
     root: Node,
     known: MutableMapping[Node, Made],
@@ -58,10 +35,18 @@ def fold(
         root: the node.
         known: the values that are known; those that are made are added.
         make: gives the value of a node; the values of what it needs are in `known` then.
-        needed: what a node needs, as in `operands_first`.
+        needed: what a node needs: its operands (`parts`), or some of them.
     """
-    if root not in known:
-        for node in operands_first(root, known, needed):
+    todo = [] if root in known else [root]
+    while todo:
+        node = todo[-1]
+        if node in known:
+            todo.pop()
+        elif missing := [part for part in needed(node) if part not in known]:
+            todo.extend(missing)
+        else:
+            todo.pop()
+            working("compiling")
             known[node] = make(node)
     return known[root]
 
@@ -80,8 +65,14 @@ def reachable(roots: Iterable[Node], below: Callable[[Node], Iterable[Node]]) ->
 
 def uses(roots: Iterable[Expression]) -> Counter[Expression]:
     """How often each expression is a root, or an operand of something below one."""
-    roots = list(roots)
-    counted = Counter(roots)
-    for node in reachable(roots, parts):
-        counted.update(node.operands)
+    todo = list(roots)
+    counted = Counter(todo)
+    seen: set[Expression] = set()
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo.extend(node.operands)
+            for operand in node.operands:
+                counted[operand] = counted.get(operand, 0) + 1
     return counted
