@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from antiphon.model.engines.python.common import made_of
-from antiphon.model.engines.python.source import compile_functions, guard_source, step_source
+from antiphon.model.engines.python.source import compile_functions, guard_source, needed_bits, step_source
 from antiphon.model.ground import ground, layout
 from antiphon.model.ground.footprint import Reads, Update, conjuncts, footprint, member_test, split
 from antiphon.model.ground.form import Expression, GroundStep, Operator
@@ -41,14 +41,16 @@ class Specialised:
     """A step of the program for given arguments; `run` is compiled when the step may first be enabled.
 
     `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the
-    step is not enabled (0: none); `footprint` are the bits, besides the trigger, on which everything it does
-    depends.
+    step is not enabled (0: none), and `needs` are bits that must have the values `has`; `footprint` are the
+    bits, besides the trigger, on which everything it does depends.
     """
 
     order: tuple[int, ...]
     step: Step
     fault: bool
     trigger: int
+    needs: int
+    has: int
     footprint: int
     run: Callable[[int], Answer]
     ground: GroundStep
@@ -201,6 +203,7 @@ class Catalogue:
                 Step(method.name, arguments),
                 step.fault,
                 trigger,
+                *needed_bits(step, self.packing),
                 mask & ~trigger,
                 _not_ready,
                 step,
@@ -234,7 +237,9 @@ def _not_ready(_packed: int) -> Answer:
 def _compiled_late(
     step: Specialised, may: Callable[[int], bool] | None, updates: Sequence[Update], packing: Packing
 ) -> Callable[[int], Answer]:
-    """What runs a step until it `may` be enabled for the first time, and is compiled: most never are."""
+    """What runs a step that has the bits that it needs, until it `may` be enabled for the first time, and is
+    compiled: most never are.
+    """
 
     def run(packed: int) -> Answer:
         if may is not None and not may(packed):

@@ -23,7 +23,22 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 
 from antiphon.model.ground.footprint import Update, conjuncts, member_test
-from antiphon.model.ground.form import Bits, Boolean, Check, Expression, GroundStep, Number, Operator
+from antiphon.model.ground.form import (
+    AND,
+    CHOOSE,
+    CONSTANT,
+    EQUAL,
+    INPUT,
+    NOT,
+    SLOT,
+    Bits,
+    Boolean,
+    Check,
+    Expression,
+    GroundStep,
+    Number,
+    Operator,
+)
 from antiphon.model.ground.packing import Packing
 from antiphon.model.ground.walk import fold, uses
 from antiphon.spec.lang.watch import working
@@ -41,6 +56,7 @@ class Writer:
         self.packing = packing
         self.lines: list[str] = []
         self._texts: dict[Expression, str] = {}
+        self._tests: dict[Expression, tuple[int, int] | None] = {}
         self._uses = uses(roots)
 
     def line(self, text: str) -> None:
@@ -49,6 +65,9 @@ class Writer:
 
     def text(self, root: Expression) -> str:
         """The value of an expression as an operand: a name, a number, or something in parentheses."""
+        found = self._texts.get(root)
+        if found is not None:
+            return found
         return fold(root, self._texts, lambda node: self._named(node, self._write(node)), self._needed)
 
     def raw(self, node: Expression, slot: int) -> str:
@@ -62,6 +81,31 @@ class Writer:
         shifted = f"{text} - {place.low}" if place.low else text
         return f"({shifted} << {place.offset})"
 
+    def joined(self, values: Iterable[tuple[Expression, int]], bits: int = 0) -> str:
+        """These bits, and those that stand for the values of the slots, in place: constants as one number,
+        and what one condition chooses as one choice.
+        """
+        choices: dict[Expression, tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]] = {}
+        texts = []
+        for node, slot in values:
+            if _constant(node):
+                bits |= self.bits(node, slot)
+            elif node.operator is CHOOSE and self._uses[node] < 2:
+                condition, then, otherwise = node.operands
+                both = choices.setdefault(condition, ([], []))
+                both[0].append((then, slot))
+                both[1].append((otherwise, slot))
+            else:
+                texts.append(self.raw(node, slot))
+        for condition, (chosen, others) in choices.items():
+            text = f"({self.joined(chosen)} if {self.text(condition)} else {self.joined(others)})"
+            if len(text) >= INLINE_LENGTH:
+                name = f"j{len(self.lines)}"
+                self.line(f"{name} = {text}")
+                text = name
+            texts.append(text)
+        return " | ".join([f"{bits:#x}", *texts] if bits or not texts else texts)
+
     def bits(self, node: Expression, slot: int) -> int:
         """The bits that stand for this constant in the slot, in place."""
         place = self.packing.places[slot]
@@ -70,7 +114,7 @@ class Writer:
         return int(node.value) - place.low << place.offset
 
     def _named(self, node: Expression, text: str) -> str:
-        if node.operator is Operator.CONSTANT or (self._uses[node] < 2 and len(text) < INLINE_LENGTH):
+        if node.operator is CONSTANT or (self._uses[node] < 2 and len(text) < INLINE_LENGTH):
             return text
         name = f"v{len(self._texts)}"
         self.line(f"{name} = {text}")
@@ -80,31 +124,15 @@ class Writer:
         """The operands whose texts are needed; tests of slots against constants need none."""
         if self._test(node) is not None:
             return ()
-        if node.operator is Operator.AND:
+        if node.operator is AND:
             return [part for part in node.operands if self._test(part) is None or self._uses[part] > 1]
         return node.operands
 
     def _test(self, node: Expression) -> tuple[int, int] | None:
         """(mask, value) when the expression is `s & mask == value`."""
-        if node.operator is Operator.NOT:
-            inner = self._test(node.operands[0])
-            return (inner[0], 0) if inner and inner[0] == inner[1] and inner[0].bit_count() == 1 else None
-        if node.operator is Operator.SLOT and isinstance(node.sort, Boolean):
-            mask = self.packing.places[node.value].mask
-            return mask, mask
-        if (bit := member_test(node, self.packing)) is not None:
-            return bit, bit
-        if node.operator is Operator.EQUAL:
-            for slot, constant in (node.operands, node.operands[::-1]):
-                if (
-                    slot.operator is Operator.SLOT
-                    and _constant(constant)
-                    and not isinstance(slot.sort, Boolean)
-                ):
-                    place = self.packing.places[slot.value]
-                    value = int(constant.value) - place.low
-                    return (place.mask, value << place.offset) if 0 <= value < 1 << place.width else None
-        return None
+        if node not in self._tests:
+            self._tests[node] = _test(node, self.packing)
+        return self._tests[node]
 
     def _write(self, node: Expression) -> str:
         test = self._test(node)
@@ -113,17 +141,16 @@ class Writer:
             if mask == value and mask.bit_count() == 1:
                 return f"(s & {mask:#x})"
             return f"(not s & {mask:#x})" if value == 0 else f"(s & {mask:#x} == {value:#x})"
-        match node.operator:
-            case Operator.CONSTANT:
-                if isinstance(node.sort, Boolean):
-                    return str(bool(node.value))
-                return f"({node.value:#x})" if node.value < 0 else f"{node.value:#x}"
-            case Operator.SLOT:
-                return self._read(node)
-            case Operator.AND:
-                return self._conjunction(node)
-            case Operator.INPUT:
-                raise TypeError("the explicit engine takes steps grounded for given arguments")
+        if node.operator is CONSTANT:
+            if isinstance(node.sort, Boolean):
+                return str(bool(node.value))
+            return f"({node.value:#x})" if node.value < 0 else f"{node.value:#x}"
+        if node.operator is SLOT:
+            return self._read(node)
+        if node.operator is AND:
+            return self._conjunction(node)
+        if node.operator is INPUT:
+            raise TypeError("the explicit engine takes steps grounded for given arguments")
         return _OPERATIONS[node.operator](node, [self.text(part) for part in node.operands])
 
     def _read(self, node: Expression) -> str:
@@ -149,8 +176,27 @@ class Writer:
         return f"({' and '.join(parts)})"
 
 
+def _test(node: Expression, packing: Packing) -> tuple[int, int] | None:
+    """(mask, value) when the expression is `s & mask == value`."""
+    if node.operator is NOT:
+        inner = _test(node.operands[0], packing)
+        return (inner[0], 0) if inner and inner[0] == inner[1] and inner[0].bit_count() == 1 else None
+    if node.operator is SLOT and isinstance(node.sort, Boolean):
+        mask = packing.places[node.value].mask
+        return mask, mask
+    if (bit := member_test(node, packing)) is not None:
+        return bit, bit
+    if node.operator is EQUAL:
+        for slot, constant in (node.operands, node.operands[::-1]):
+            if slot.operator is SLOT and _constant(constant) and not isinstance(slot.sort, Boolean):
+                place = packing.places[slot.value]
+                value = int(constant.value) - place.low
+                return (place.mask, value << place.offset) if 0 <= value < 1 << place.width else None
+    return None
+
+
 def _constant(node: Expression) -> bool:
-    return node.operator is Operator.CONSTANT
+    return node.operator is CONSTANT
 
 
 def _single(node: Expression, texts: list[str]) -> str:
@@ -202,11 +248,24 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
 }
 
 
-def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """The function that says whether a step may be enabled: its guards before all checks; empty where it has
-    none.
+def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
+    """(mask, value): the step can only be enabled where `s & mask == value`. These are its tests of slots
+    among the guards before all checks.
     """
-    early, _ = _guards(step)
+    mask = value = 0
+    for test in (_test(guard, packing) for guard in _guards(step)[0]):
+        if test is not None:
+            if test[0] & mask & (test[1] ^ value):
+                return 0, 1
+            mask, value = mask | test[0], value | test[1]
+    return mask, value
+
+
+def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
+    """The function that says whether a step may be enabled where the bits are that it needs: its other guards
+    before all checks; empty where it has none.
+    """
+    early = [guard for guard in _guards(step)[0] if _test(guard, packing) is None]
     writer = Writer(packing, early)
     for guard in early:
         writer.line(f"if not {writer.text(guard)}: return False")
@@ -215,9 +274,7 @@ def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
 
 def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
     """The guards of a step that come before all its checks, and the others."""
-    guards = [
-        part for part in conjuncts(step.enabled) if part.operator is not Operator.CONSTANT or not part.value
-    ]
+    guards = [part for part in conjuncts(step.enabled) if part.operator is not CONSTANT or not part.value]
     implied = [{id(part) for part in conjuncts(check.wrong)} for check in step.checks]
     early = [part for part in guards if all(id(part) in parts for parts in implied)]
     late = [part for part in guards if not any(part is other for other in early)]
@@ -227,9 +284,13 @@ def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
 def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
     """The function of a step."""
     early, late = _guards(step)
+    early = [guard for guard in early if _test(guard, packing) is None]
+    mask, value = needed_bits(step, packing)
     roots = [*early, *(check.wrong for check in step.checks), *late, *(item.broken for item in step.breaks)]
     roots += [part for update in updates for part in (update.keep, update.add)]
     writer = Writer(packing, roots)
+    if mask or value:
+        writer.line(f"if s & {mask:#x} != {value:#x}: return None")
     for guard in early:
         writer.line(f"if not {writer.text(guard)}: return None")
     _write_checks(writer, step.checks)
@@ -294,19 +355,9 @@ def _write_checks(writer: Writer, checks: Sequence[Check]) -> None:
 
 
 def _masks(writer: Writer, updates: Sequence[Update]) -> tuple[str, str]:
-    """The texts of `keep` and `add`: constant parts joined into one number each."""
-    keep, add = writer.packing.full, 0
-    keeps: list[str] = []
-    adds: list[str] = []
+    """The texts of `keep` and `add`."""
+    unwritten = writer.packing.full
     for update in updates:
-        mask = writer.packing.places[update.slot].mask
-        keep &= ~mask
-        for node, texts in ((update.keep, keeps), (update.add, adds)):
-            if not _constant(node):
-                texts.append(writer.raw(node, update.slot))
-            elif texts is keeps:
-                keep |= writer.bits(node, update.slot)
-            else:
-                add |= writer.bits(node, update.slot)
-    constant = [f"{add:#x}"] if add or not adds else []
-    return " | ".join([f"{keep:#x}", *keeps]), " | ".join([*constant, *adds])
+        unwritten &= ~writer.packing.places[update.slot].mask
+    keep = writer.joined([(update.keep, update.slot) for update in updates], unwritten)
+    return keep, writer.joined([(update.add, update.slot) for update in updates])

@@ -110,7 +110,8 @@ class PythonTransitions:
         moves: list[tuple[int, int]] = []
         broken: list[tuple[int, tuple[str, ...]]] = []
         for number, step in enumerate(self._steps):
-            result = step.run(packed) if packed & step.trigger == step.trigger else None
+            may = packed & step.trigger == step.trigger and packed & step.needs == step.has
+            result = step.run(packed) if may else None
             if isinstance(result, tuple):
                 moves.append((number, packed & result[0] | result[1]))
                 if len(result) == 3:
@@ -145,6 +146,8 @@ class PythonTransitions:
         """What these steps do in this state, where they are enabled."""
         effects: list[Effect] = []
         for step in steps:
+            if packed & step.needs != step.has:
+                continue
             result = step.run(packed)
             if isinstance(result, tuple):
                 number, broken = self._numbers[step], tuple[str, ...]()
