@@ -72,6 +72,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+def pytest_sessionfinish() -> None:
+    """What is left is looked through once more, and not five times, as pytest would."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says where the time went, by room, so that growth is seen; what other programs take beside us counts
     too.
