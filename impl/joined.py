@@ -51,6 +51,7 @@ from antiphon.impl.membership.member import (
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.membership.transfer import Wanted
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, bytes_copy
+from antiphon.impl.protocols.rbp import irbp
 from antiphon.impl.registry import implementation
 from antiphon.impl.transport.addresses import Address, resolved, shown
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
@@ -81,9 +82,6 @@ _LAYERS = Layers()
 
 IRBP = "irbp"
 """The protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
-
-_RINGS = {IRBP: "rbp-resilient"}
-"""Which core orders the messages of one list, by the name of a protocol with views."""
 
 _LINGERS_S = 0.005
 """How often a member that leaves looks whether the others still need it."""
@@ -517,7 +515,7 @@ def _with_lists(protocol: Implementation[Any] | str) -> Implementation[Any]:
     """The implementation. Raises `UnknownProtocol`; `InvalidSetting`: it has no lists."""
     made = protocol
     if isinstance(made, str):
-        made = implementation(_RINGS.get(made, made))
+        made = irbp() if made == IRBP else implementation(made)
     if made.listed is None:
         told = f"{made.messages.protocol!r} runs with members that do not change"
         raise InvalidSetting(f"protocol={protocol!r}: {told}; one that has views is {IRBP!r}")

@@ -2,8 +2,9 @@
 
 A membership that runs a flush calls `block` when a view has formed, hands over every multicast that any
 member who goes on has and this one has not (by `receive`, from whom it was multicast), and calls
-`change_view` when every such member has them all. No membership exists yet: a group keeps its first view,
-which has all members in the order of their numbers.
+`change_view` when every such member has them all. No group does so yet: one whose members change
+makes a new core for each list (`antiphon.impl.membership`), and any other keeps its first view, which has all
+members in the order of their numbers.
 
 This module must not know any protocol.
 """

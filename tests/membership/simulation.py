@@ -17,7 +17,7 @@ from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Left, Member, View
 from antiphon.impl.membership.membership import Event, Membership
 from antiphon.impl.protocols.core import Delivery, Implementation
-from antiphon.impl.registry import implementation
+from antiphon.impl.protocols.rbp import irbp
 
 _LAYERS = Layers()
 
@@ -70,7 +70,7 @@ class Simulation:
         self.random = random.Random(seed)
         self.seed = seed
         self.loss, self.delay_ms, self.timeouts = loss, delay_ms, timeouts
-        self.protocol = protocol or implementation("rbp-resilient")
+        self.protocol = protocol or irbp()
         self.rejoin = rejoin
         self.layers = layers
         self.now = 0.0

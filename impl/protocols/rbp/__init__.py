@@ -12,7 +12,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from antiphon.impl.protocols.core import Implementation, MessageFormat
-from antiphon.impl.protocols.rbp.messages import Message, RbpViolation, flaw
+from antiphon.impl.protocols.rbp.messages import Message, RbpViolation, RingMessage, flaw
 from antiphon.impl.protocols.rbp.process import (
     FIGURE_16,
     FIGURE_25,
@@ -27,6 +27,7 @@ from antiphon.impl.tracing import Tracer
 __all__ = [
     "FIGURE_16",
     "FIGURE_25",
+    "LISTED_MESSAGES",
     "MESSAGES",
     "RESILIENT_MESSAGES",
     "Core",
@@ -36,15 +37,20 @@ __all__ = [
     "Settings",
     "Snapshot",
     "Timer",
+    "irbp",
     "rbp",
     "ring",
 ]
 
-MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, Message, flaw)
+MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, RingMessage, flaw)
 """The messages of RBP without failures, version 1."""
 
-RESILIENT_MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, Message, flaw)
+RESILIENT_MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, RingMessage, flaw)
 """The same of RBP with stability, version 1: members of one kind do not understand those of the other."""
+
+
+LISTED_MESSAGES: MessageFormat[Message] = MessageFormat("irbp", 1, Message, flaw)
+"""The messages of RBP with stability on one list of a group whose members change, version 1."""
 
 
 def rbp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
@@ -55,9 +61,6 @@ def rbp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message
 def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
     """The ring with these settings, of cores of this class."""
 
-    def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
-        return kind(me, members, settings, ring=taking_part, tracer=tracer)
-
     def resilient(holders: int) -> Implementation[Message]:
         return ring(replace(settings, resilience=holders), kind)
 
@@ -66,5 +69,13 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
         resilient=resilient if settings.stability else None,
         holders=settings.resilience,
         forgets=settings.stability,
-        listed=listed if settings.stability else None,
     )
+
+
+def irbp(settings: Settings = FIGURE_25) -> Implementation[Message]:
+    """The ring of figure 25 for the lists of a group whose members change: under figures 32 and 34."""
+
+    def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
+        return Core(me, members, settings, ring=taking_part, tracer=tracer)
+
+    return ring(settings)._replace(messages=LISTED_MESSAGES, resilient=None, listed=listed)

@@ -34,6 +34,7 @@ __all__ = [
     "RbpViolation",
     "Request",
     "RequestNumbers",
+    "RingMessage",
     "flaw",
 ]
 
@@ -87,7 +88,11 @@ class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     number: Natural
 
 
-Message = Data | Ack | Numbered | Request | RequestNumbers | Gone
+RingMessage = Data | Ack | Numbered | Request | RequestNumbers
+"""The messages of a ring that has all members."""
+
+Message = RingMessage | Gone
+"""The messages of a ring with external members beside it."""
 
 
 def flaw(message: Message, members: int) -> str | None:
