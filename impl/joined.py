@@ -57,6 +57,7 @@ from antiphon.impl.transport.addresses import Address, resolved, shown
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.sealing import Keyring
+from antiphon.impl.transport.shell import bound
 
 __all__ = ["IRBP", "JoinedEvent", "JoinedGroup", "Store"]
 
@@ -204,6 +205,11 @@ class JoinedGroup:
                 others will take it for crashed.
         """
         if self._shell is None or not self._open:
+            return
+        self._rejoins = False
+        if self._shell.membership.over:  # it was excluded, and would have come back
+            self._left = True
+            await self.close()
             return
         self._shell.leave()
         try:
@@ -398,7 +404,7 @@ class JoinedGroup:
         if isinstance(self._bind, socket.socket):
             sock = self._bind
         else:
-            sock = _bound(found.family, found.own or self._bind)
+            sock = bound(found.family, found.own or self._bind)
         at = sock.getsockname()[:2]
         self._listens = at
         if self._advertise is not None:
@@ -412,7 +418,7 @@ class JoinedGroup:
 
     def _bound_again(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._listens[0] else socket.AF_INET
-        return _bound(family, self._listens)
+        return bound(family, self._listens)
 
     def _go_on(self) -> None:
         """Hand waiting payloads to the protocol while it takes them, and tell who waits for events."""
@@ -458,6 +464,8 @@ class JoinedGroup:
         return bool(self._events)
 
     def _excluded(self, event: Excluded) -> None:
+        if self._left:
+            return
         failed = GroupFailed(f"{self.me.name} was excluded: {event.why}")
         self._refuse(failed)
         if self._rejoins:
@@ -492,16 +500,6 @@ class JoinedGroup:
 async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
-
-
-def _bound(family: int, own: Any) -> socket.socket:
-    sock = socket.socket(family, socket.SOCK_DGRAM)
-    try:
-        sock.bind(own)
-    except OSError as error:
-        sock.close()
-        raise UnusableAddress(error.errno, f"cannot listen at {shown(own)}: {error.strerror}") from error
-    return sock
 
 
 def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:

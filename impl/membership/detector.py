@@ -183,10 +183,6 @@ class Detector:
         news, self._news = self._news, []
         return news
 
-    def silence_ms(self, member: bytes, now: float) -> float:
-        """Return for how long a watched member has been silent."""
-        return now - self._heard_at[member]
-
     def _limit(self, member: bytes) -> float:
         """Return the silence after which this member's standing changes next."""
         if member in self._suspected:

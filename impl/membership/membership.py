@@ -176,6 +176,8 @@ class Membership:
     def leave(self, now: float) -> None:
         """Be no member from the next view on: `Left` comes when that is so, at once without others."""
         self._now = now
+        if self.over:
+            return
         self._leaving = True
         if self.epoch is None or len(self.epoch.roster.members) == 1:
             self._end(Left())

@@ -245,12 +245,6 @@ class ViewChange:
         """What is decided, once this member knows it and has ended step 2; the next steps are the owner's."""
         return self._consensus.decision if self.complete else None
 
-    def missing(self) -> tuple[int, ...]:
-        """Return the members whose reports this one waits for; none before the call and after step 2."""
-        if self.complete or not self.called:
-            return ()
-        return tuple(process for process in range(self.members) if process not in self.heard)
-
     def outputs(self) -> list[Send[Message]]:
         """Hand over, once, what is to be sent on reliable links, in order."""
         outputs, self._outputs = self._outputs, []

@@ -13,9 +13,7 @@ This module must not know a protocol, or who uses the events.
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -26,7 +24,7 @@ from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.transport.addresses import peer
 from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.sessions import Received, Sessions
-from antiphon.impl.transport.udp import SOCKET_BYTES
+from antiphon.impl.transport.shell import Shell, enlarged, fault_kind
 
 __all__ = ["MemberShell"]
 
@@ -41,7 +39,7 @@ _TRIES = 3
 Address = tuple[str, int]
 
 
-class MemberShell(asyncio.DatagramProtocol):
+class MemberShell(Shell):
     """Carries the datagrams of one membership, on one socket."""
 
     def __init__(
@@ -53,16 +51,10 @@ class MemberShell(asyncio.DatagramProtocol):
         on_failure: Callable[[Exception], None],
     ) -> None:
         """Without `keys` whoever reaches the socket takes part."""
+        super().__init__(on_progress, on_failure)
         self.membership = membership
         self.sessions = Sessions(membership.group, membership.me.incarnation, keys)
-        self.faults: Counter[str] = Counter()
-        self._on_progress = on_progress
-        self._on_failure = on_failure
-        self._transport: asyncio.DatagramTransport | None = None
         self._socket: socket.socket | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._rings_at = 0.0
-        self._closed: asyncio.Future[None] | None = None
         self._tells_whose = False
         """Whether the operating system says which address an error is about."""
 
@@ -70,10 +62,7 @@ class MemberShell(asyncio.DatagramProtocol):
         """Take part on a bound socket, which is closed in the end. Raises `GroupClosed`: opened before."""
         if self._closed is not None:
             raise GroupClosed("a shell is opened once")
-        sock.setblocking(False)
-        for side in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-            sock.setsockopt(socket.SOL_SOCKET, side, SOCKET_BYTES)
-        self._socket = sock
+        self._socket = enlarged(sock)
         self._tells_whose = bool(_MSG_ERRQUEUE) and sock.family == socket.AF_INET
         if self._tells_whose:
             sock.setsockopt(socket.IPPROTO_IP, _IP_RECVERR, 1)
@@ -97,33 +86,12 @@ class MemberShell(asyncio.DatagramProtocol):
         """Send what the membership was given to send."""
         self._step(lambda _: None)
 
-    def taken(self) -> None:
-        """Events were taken, which may let the protocol go on."""
-        if self._transport is not None:
-            self._arm()
-
     def stop(self) -> None:
-        """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-        if self._transport is not None:
-            self._transport.abort()
-            self._transport = None
-            self._socket = None
-
-    async def close(self) -> None:
-        """Stop, and wait until the socket is closed. Again: nothing."""
-        self.stop()
-        if self._closed is not None:
-            await self._closed
+        """Stop at once. Again: nothing."""
+        super().stop()
+        self._socket = None
 
     # asyncio's side -----------------------------------------------------------------------------------------
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is open; datagrams may come from now on."""
-        self._transport = cast(asyncio.DatagramTransport, transport)
-        self._closed = asyncio.get_running_loop().create_future()
-        self._step(self.membership.start)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Hand on what a process of the group has sent to this run of this one."""
@@ -138,9 +106,9 @@ class MemberShell(asyncio.DatagramProtocol):
 
     def error_received(self, exc: Exception) -> None:
         """Count what the operating system says about some earlier datagram, and hand on whose port it is."""
-        code = exc.errno if isinstance(exc, OSError) and exc.errno is not None else None
-        self.faults[errno.errorcode.get(code, str(code)) if code is not None else type(exc).__name__] += 1
-        if code == errno.ECONNREFUSED and self._transport is not None:
+        kind = fault_kind(exc)
+        self.faults[kind] += 1
+        if kind == "ECONNREFUSED" and self._transport is not None:
             now = self._now()
             for address in self._refused():
                 self._hint(address, now)
@@ -162,34 +130,18 @@ class MemberShell(asyncio.DatagramProtocol):
             if member.address == address:
                 self.membership.hint(member, now)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed, by `close` or by the operating system."""
-        self.stop()
-        if self._closed is not None and not self._closed.done():
-            self._closed.set_result(None)
-        if exc is not None:
-            self._on_failure(exc)
-
     # Steps --------------------------------------------------------------------------------------------------
 
-    def _now(self) -> float:
-        """Milliseconds on the event loop's clock."""
-        return asyncio.get_running_loop().time() * 1000.0
+    def _start(self, now: float) -> None:
+        self.membership.start(now)
 
-    def _step(self, action: Callable[[float], None]) -> None:
-        if self._transport is None:
-            return
-        now = self._now()
-        try:
-            action(now)
-            self._drain(now)
-            self._on_progress()
-        except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
-            self.stop()
-            self._on_failure(error)
+    def _tick(self, now: float) -> None:
+        self.membership.tick(now)
 
-    def _drain(self, now: float) -> None:
-        """Send what is to be sent, and set the timer to the next deadline."""
+    def _next_deadline(self) -> float | None:
+        return self.membership.next_deadline()
+
+    def _send_all(self, now: float) -> None:
         for to, data in self.membership.datagrams_to_send():
             if isinstance(to, Member):
                 self.sessions.send(to.address, to.incarnation, data, now)
@@ -199,7 +151,6 @@ class MemberShell(asyncio.DatagramProtocol):
             return
         for address, frame in self.sessions.frames_to_send():
             self._send(frame, address)
-        self._arm()
 
     def _send(self, frame: bytes, address: Address) -> None:
         """Send a datagram, or lose it.
@@ -217,18 +168,3 @@ class MemberShell(asyncio.DatagramProtocol):
                 self.error_received(error)
                 continue
             return
-
-    def _arm(self) -> None:
-        deadline = self.membership.next_deadline()
-        if deadline is None:
-            return
-        if self._alarm is not None:
-            if self._rings_at <= deadline:
-                return
-            self._alarm.cancel()
-        self._rings_at = deadline
-        self._alarm = asyncio.get_running_loop().call_at(deadline / 1000.0, self._ring)
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self._step(self.membership.tick)

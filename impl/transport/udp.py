@@ -16,13 +16,11 @@ This module must not know a protocol, or who uses the deliveries.
 from __future__ import annotations
 
 import asyncio
-import errno
 import secrets
 import socket
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupClosed, InvalidKey, InvalidMembership, Rejection, UnusableAddress
@@ -32,18 +30,12 @@ from antiphon.impl.transport.addresses import Address, Peer, Target, multicast, 
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, Incarnations, incarnation
 from antiphon.impl.transport.sealing import Keyring, Plain, Sealed
+from antiphon.impl.transport.shell import Shell, bound, enlarged, fault_kind
 from antiphon.impl.transport.wire import EVERYBODY, Rejected
 
 __all__ = ["Address", "UdpShell"]
 
 M = TypeVar("M")
-
-
-SOCKET_BYTES = 2**22
-"""What the operating system is asked to keep in each direction; it gives what it allows (net.core.rmem_max).
-
-Its usual 212,992 bytes hold two large datagrams, and the third is lost while a member is busy with the first.
-"""
 
 
 def _nothing() -> None:
@@ -55,7 +47,7 @@ def _raise(error: Exception) -> None:
     raise error
 
 
-class UdpShell(asyncio.DatagramProtocol, Generic[M]):
+class UdpShell(Shell, Generic[M]):
     """Carries one endpoint's datagrams. Open it with `open`, then `broadcast`; `close` is final."""
 
     def __init__(
@@ -83,8 +75,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             raise InvalidMembership(
                 f"routes to {sorted(routes)}; process {endpoint.core.me} needs routes to {sorted(expected)}"
             )
+        super().__init__(on_progress, on_failure)
         self.endpoint = endpoint
-        self.faults: Counter[str] = Counter()
         me, group = endpoint.core.me, endpoint.admission.group
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
         self._sealing = Plain(group, me, own) if keys is None else Sealed(group, me, own, keys)
@@ -94,14 +86,8 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._peers: dict[Peer, int] = {}
         self._multicast = multicast
         self._ears: asyncio.DatagramTransport | None = None
-        self._on_progress = on_progress
-        self._on_failure = on_failure
         self._tracer = tracer
-        self._transport: asyncio.DatagramTransport | None = None
         self._paused = False
-        self._alarm: asyncio.Handle | None = None
-        self._rings_at = 0.0
-        self._closed: asyncio.Future[None] | None = None
 
     async def open(self, bind: Address | socket.socket) -> None:
         """Bind, or adopt a bound socket, and start.
@@ -117,9 +103,10 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         self._targets = found.routes
         self._peers = {peer(target): process for process, target in found.routes.items()}
         own = found.own
-        sock = bind if isinstance(bind, socket.socket) else _bound(found.family, own or bind, shown(bind))
-        for side in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-            sock.setsockopt(socket.SOL_SOCKET, side, SOCKET_BYTES)
+        if isinstance(bind, socket.socket):
+            sock = enlarged(bind)
+        else:
+            sock = bound(found.family, own or bind, shown(bind))
         loop = asyncio.get_running_loop()
         if self._multicast is not None:
             try:
@@ -128,7 +115,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
                 sock.close()
                 raise
             self._targets[EVERYBODY] = joined.target
-            joined.ears.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BYTES)
+            enlarged(joined.ears)
             ears = _Ears(self, peer(sock.getsockname()))
             self._ears, _ = await loop.create_datagram_endpoint(lambda: ears, sock=joined.ears)
         await loop.create_datagram_endpoint(lambda: self, sock=sock)
@@ -171,35 +158,14 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
             raise InvalidKey("a member that was made without a key cannot get one while it runs")
         self._sealing.rekey(keys)
 
-    def taken(self) -> None:
-        """The deliveries were taken, which may let the endpoint go on."""
-        if self._transport is not None:
-            self._arm()
-
     def stop(self) -> None:
-        """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
-        if self._alarm is not None:
-            self._alarm.cancel()
+        """Stop at once, at both sockets. Again: nothing."""
         if self._ears is not None:
             self._ears.abort()
             self._ears = None
-        if self._transport is not None:
-            self._transport.abort()
-            self._transport = None
-
-    async def close(self) -> None:
-        """Stop, and wait until the socket is closed. Again: nothing."""
-        self.stop()
-        if self._closed is not None:
-            await self._closed
+        super().stop()
 
     # asyncio's side.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is open; datagrams may come from now on."""
-        self._transport = cast(asyncio.DatagramTransport, transport)
-        self._closed = asyncio.get_running_loop().create_future()
-        self._step(self._start)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Hand the bytes to the endpoint, if a member sent them in this run."""
@@ -212,10 +178,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
 
     def error_received(self, exc: Exception) -> None:
         """Count what the operating system says about some earlier datagram."""
-        code = exc.errno if isinstance(exc, OSError) and exc.errno is not None else None
-        self._fault(
-            errno.errorcode.get(code, str(code)) if code is not None else type(exc).__name__, str(exc)
-        )
+        self._fault(fault_kind(exc), str(exc))
 
     def pause_writing(self) -> None:
         """The buffer is full: lose datagrams from now on."""
@@ -225,19 +188,7 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         """The buffer has room again."""
         self._paused = False
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed, by `close` or by the operating system."""
-        self.stop()
-        if self._closed is not None and not self._closed.done():
-            self._closed.set_result(None)
-        if exc is not None:
-            self._on_failure(exc)
-
     # Steps.
-
-    def _now(self) -> float:
-        """Milliseconds on the event loop's clock."""
-        return asyncio.get_running_loop().time() * 1000.0
 
     def _start(self, now: float) -> None:
         self._incarnations.start(now)
@@ -250,20 +201,13 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
         elif data is not None:
             self.endpoint.datagram_received(sender, data, now)
 
-    def _step(self, action: Callable[[float], None]) -> None:
-        if self._transport is None:
-            return
-        now = self._now()
-        try:
-            action(now)
-            self._drain(now)
-            self._on_progress()
-        except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
-            self.stop()
-            self._on_failure(error)
+    def _tick(self, now: float) -> None:
+        self.endpoint.tick(now)
 
-    def _drain(self, now: float) -> None:
-        """Send what the endpoint has to send, and set the timer to its next deadline."""
+    def _next_deadline(self) -> float | None:
+        return self.endpoint.next_deadline()
+
+    def _send_all(self, now: float) -> None:
         for to, data in self.endpoint.datagrams_to_send():
             self._incarnations.send(to, data, now)
         transport = self._transport
@@ -273,26 +217,6 @@ class UdpShell(asyncio.DatagramProtocol, Generic[M]):
                 self._fault("buffer_full", f"{len(data)} bytes for process {to}")
             else:
                 transport.sendto(data, self._targets[to])
-        self._arm()
-
-    def _arm(self) -> None:
-        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next.
-
-        Not every loop's handle knows when it rings.
-        """
-        deadline = self.endpoint.next_deadline()
-        if deadline is None:
-            return
-        if self._alarm is not None:
-            if self._rings_at <= deadline:
-                return
-            self._alarm.cancel()
-        self._rings_at = deadline
-        self._alarm = asyncio.get_running_loop().call_at(deadline / 1000.0, self._ring)
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self._step(self.endpoint.tick)
 
     def _fault(self, kind: str, detail: str) -> None:
         self.faults[kind] += 1
@@ -311,15 +235,3 @@ class _Ears(asyncio.DatagramProtocol):
         """As at the shell's own socket, but for what it has sent itself."""
         if peer(addr) != self._own:
             self._shell.datagram_received(data, addr)
-
-
-def _bound(family: int, own: Target, at: str) -> socket.socket:
-    """A socket at the own address. Raises `UnusableAddress`."""
-    sock = socket.socket(family, socket.SOCK_DGRAM)
-    try:
-        sock.setblocking(False)
-        sock.bind(own)
-    except OSError as error:
-        sock.close()
-        raise UnusableAddress(error.errno, f"cannot listen at {at}: {error.strerror}") from error
-    return sock

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,11 @@ from antiphon import Delivery, Group, View
 from antiphon.impl.errors import GroupClosed, InvalidSetting, PayloadTooLarge, UnknownProtocol
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.member import Excluded, Member
+from antiphon.impl.membership.membership import Membership
+from antiphon.impl.protocols.rbp import irbp
+from antiphon.impl.transport.member_shell import MemberShell
+from antiphon.impl.transport.shell import bound
 
 KEY = bytes(range(32))
 Ports = Callable[[int], list[int]]
@@ -152,6 +158,64 @@ def test_a_bound_socket_is_taken_and_closed(free_ports: Ports) -> None:
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert sock.fileno() == -1
+
+
+def test_a_datagram_that_the_operating_system_answers_with_an_error_is_sent_again() -> None:
+    """An error of an earlier datagram, to another member, is given to the next one that is sent."""
+    membership = Membership(irbp(), "g", Member(bytes(16), "m0", "127.0.0.1", 7000))
+    failed: list[Exception] = []
+    shell = MemberShell(membership, None, on_progress=lambda: None, on_failure=failed.append)
+
+    async def run() -> tuple[int, int]:
+        reader = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        reader.bind(("127.0.0.1", 0))
+        with reader:
+            await shell.open(bound(socket.AF_INET, ("127.0.0.1", 0)))
+            sock = shell._socket
+            assert sock is not None
+
+            class Refusing:
+                """A socket whose first two datagrams are answered with an error."""
+
+                tried = 0
+
+                def sendto(self, frame: bytes, address: tuple[str, int]) -> int:
+                    self.tried += 1
+                    if self.tried <= 2:
+                        raise ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+                    return sock.sendto(frame, address)
+
+                def recvmsg(self, *_: int) -> None:
+                    raise BlockingIOError
+
+            refusing: Any = Refusing()
+            shell._socket = refusing
+            shell._send(b"frame", reader.getsockname())
+            shell._socket = sock
+            got = len(reader.recv(100))
+            await shell.close()
+            return refusing.tried, got
+
+    assert asyncio.run(asyncio.wait_for(run(), 10)) == (3, len(b"frame"))
+    assert shell.faults == {"ECONNREFUSED": 2}
+    assert not failed
+
+
+def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 1)
+
+    async def run() -> None:
+        group = joined(seeds, 0)
+        await group.__aenter__()
+        assert (await until(group, View)).number == 1
+        membership = group._membership
+        membership._end(Excluded("for the test"))
+        await asyncio.wait_for(group.leave(), 1)
+        with pytest.raises(StopAsyncIteration):
+            await anext(group)
+        assert group._again is None, "who leaves does not come back"
+
+    asyncio.run(asyncio.wait_for(run(), 10))
 
 
 @pytest.mark.parametrize(

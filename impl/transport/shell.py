@@ -1,0 +1,170 @@
+"""The part of a shell that asyncio asks for: steps on one socket, one alarm, and an end.
+
+A shell carries the datagrams of one machine without clock and socket. It hands in what has come and the time,
+sends what the machine wants sent, and sets an alarm for the machine's next deadline. After each step it
+calls `on_progress`; an exception in a step stops the shell and goes to `on_failure`.
+
+This module must not know a machine, a datagram, or who uses what is delivered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, cast
+
+from antiphon.impl.errors import UnusableAddress
+from antiphon.impl.transport.addresses import shown
+
+__all__ = ["SOCKET_BYTES", "Shell", "bound", "enlarged", "fault_kind"]
+
+SOCKET_BYTES = 2**22
+"""The size that the operating system is asked for, of the buffer in each direction; it gives what it allows
+(net.core.rmem_max).
+
+Its usual 212,992 bytes hold two large datagrams, and the third is lost while a member is busy with the first.
+"""
+
+
+class Shell(asyncio.DatagramProtocol, ABC):
+    """Steps of one machine on one socket, which is open from `connection_made` to `stop`."""
+
+    def __init__(
+        self, on_progress: Callable[[], None], on_failure: Callable[[Exception], None]
+    ) -> None:
+        self.faults: Counter[str] = Counter()
+        """How often the operating system has refused a datagram, by the kind of error."""
+        self._on_progress = on_progress
+        self._on_failure = on_failure
+        self._transport: asyncio.DatagramTransport | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._rings_at = 0.0
+        self._closed: asyncio.Future[None] | None = None
+
+    # The machine, which a shell knows -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _start(self, now: float) -> None:
+        """Let the machine take part: the socket is open."""
+
+    @abstractmethod
+    def _tick(self, now: float) -> None:
+        """Let the machine's timers run out."""
+
+    @abstractmethod
+    def _next_deadline(self) -> float | None:
+        """Return when the machine has something to do, in milliseconds, or None."""
+
+    @abstractmethod
+    def _send_all(self, now: float) -> None:
+        """Send all that the machine wants sent."""
+
+    # Its end ------------------------------------------------------------------------------------------------
+
+    def taken(self) -> None:
+        """Note that events were taken, which may let the machine go on."""
+        if self._transport is not None:
+            self._arm()
+
+    def stop(self) -> None:
+        """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
+    async def close(self) -> None:
+        """Stop, and wait until the socket is closed. Again: nothing."""
+        self.stop()
+        if self._closed is not None:
+            await self._closed
+
+    # asyncio's side -----------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take part from now on: the socket is open."""
+        self._transport = cast(asyncio.DatagramTransport, transport)
+        self._closed = asyncio.get_running_loop().create_future()
+        self._step(self._start)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop: the socket was closed, by `close` or by the operating system."""
+        self.stop()
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+        if exc is not None:
+            self._on_failure(exc)
+
+    # Steps --------------------------------------------------------------------------------------------------
+
+    def _now(self) -> float:
+        """Return the time on the event loop's clock, in milliseconds."""
+        return asyncio.get_running_loop().time() * 1000.0
+
+    def _step(self, action: Callable[[float], None]) -> None:
+        """Let the machine do something, send what it wants sent, and tell whoever waits for events."""
+        if self._transport is None:
+            return
+        now = self._now()
+        try:
+            action(now)
+            self._drain(now)
+            self._on_progress()
+        except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
+            self.stop()
+            self._on_failure(error)
+
+    def _drain(self, now: float) -> None:
+        """Send what is to be sent, and set the alarm."""
+        self._send_all(now)
+        self._arm()
+
+    def _arm(self) -> None:
+        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next.
+
+        Not every loop's handle knows when it rings.
+        """
+        deadline = self._next_deadline()
+        if deadline is None:
+            return
+        if self._alarm is not None:
+            if self._rings_at <= deadline:
+                return
+            self._alarm.cancel()
+        self._rings_at = deadline
+        self._alarm = asyncio.get_running_loop().call_at(deadline / 1000.0, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._step(self._tick)
+
+
+def fault_kind(error: Exception) -> str:
+    """Return the name of an error of the operating system, as "ECONNREFUSED", or of the exception's type."""
+    code = error.errno if isinstance(error, OSError) else None
+    return type(error).__name__ if code is None else errno.errorcode.get(code, str(code))
+
+
+def enlarged(sock: socket.socket) -> socket.socket:
+    """Ask the operating system for larger buffers of a socket, and return it."""
+    sock.setblocking(False)
+    for side in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        sock.setsockopt(socket.SOL_SOCKET, side, SOCKET_BYTES)
+    return sock
+
+
+def bound(family: int, own: Any, at: str | None = None) -> socket.socket:
+    """Return a UDP socket at the own address, which errors call `at`. Raises `UnusableAddress`."""
+    sock = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        sock.bind(own)
+    except OSError as error:
+        sock.close()
+        told = f"cannot listen at {at or shown(own)}: {error.strerror}"
+        raise UnusableAddress(error.errno, told) from error
+    return enlarged(sock)
