@@ -27,7 +27,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from antiphon.impl.errors import (
     GroupClosed,
@@ -50,16 +50,17 @@ from antiphon.impl.membership.member import (
 )
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.membership.transfer import Wanted
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, bytes_copy
+from antiphon.impl.protocols.core import Delivery, Implementation, bytes_copy
 from antiphon.impl.protocols.rbp import irbp
 from antiphon.impl.registry import implementation
 from antiphon.impl.transport.addresses import Address, resolved, shown
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.sealing import Keyring
+from antiphon.impl.transport.shared_socket import SharedSocket
 from antiphon.impl.transport.shell import bound
 
-__all__ = ["IRBP", "JoinedEvent", "JoinedGroup", "Store"]
+__all__ = ["IRBP", "JoinedEvent", "JoinedGroup", "Sent", "Store"]
 
 class Store(Protocol):
     """An application's state, which who joins gets from a member."""
@@ -74,6 +75,13 @@ class Store(Protocol):
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
         """Become the state that these pieces are; events follow from there."""
         ...
+
+
+class Sent(NamedTuple):
+    """Names a message that was broadcast: its delivery has the same `source` and `id`."""
+
+    source: Member
+    id: int
 
 
 JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
@@ -99,7 +107,7 @@ class JoinedGroup:
         group: str,
         *,
         seeds: Sequence[Address],
-        bind: Address | socket.socket,
+        bind: Address | socket.socket | SharedSocket,
         key: bytes | Keyring | None,
         name: str | None = None,
         advertise: Address | None = None,
@@ -119,8 +127,9 @@ class JoinedGroup:
         members, itself too; with `bootstrap` this process founds it, alone. Nobody else ever does, however
         long it waits.
 
-        `bind` is where this process listens, an address or a bound UDP socket that the group will close;
-        `advertise` is where the others reach it, if that is another address. `name` is what people know it
+        `bind` is where this process listens: an address, a bound UDP socket that the group will close, or a
+        `SharedSocket`, at which other groups of this process listen too. `advertise` is where the others
+        reach it, if that is another address. `name` is what people know it
         by, by default its address; `meta` are bytes for the other members. `key` is as of `Group`.
 
         `timeouts` say after which silences a member is suspected, and excluded: `LOCAL`, `LAN`, `WAN`, or
@@ -154,7 +163,8 @@ class JoinedGroup:
         self._timeouts = timeouts
         self._rejoins = on_exclusion == "rejoin"
         self._layers = layers
-        self._state = state
+        self.state = state
+        """Gives and takes the application's state; not to be changed once the group is open."""
         self._awaits_state = False
         self._moves_states = False
         """Whether somebody wants the state of this application, or this one waits for another's."""
@@ -165,27 +175,34 @@ class JoinedGroup:
         self._taken = 0
         """The place in the common order of the last message that was taken."""
         self._shell: MemberShell | None = None
+        self._socket: SharedSocket | None = None
         self._own: Address = ("", 0)
         self._numeric_seeds: list[Address] = []
         self._events: deque[JoinedEvent] = deque()
-        self._waiting: deque[tuple[bytes, asyncio.Future[Identifier]]] = deque()
+        self._waiting: deque[tuple[bytes, asyncio.Future[Sent]]] = deque()
         self._news = asyncio.Event()
+        self._taking = asyncio.Lock()
         self._failure: Exception | None = None
         self._open = False
         self._left = False
-        self._again: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         """Bind, and ask to be a member; the first event is the first view.
 
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
-            GroupClosed: the group was opened before.
+            InvalidSetting: a group of this name listens at the shared socket.
+            GroupClosed: the group was opened before, or the shared socket is not open.
         """
-        if self._shell is not None:
+        if self._open or self._shell is not None:
             raise GroupClosed("a group is opened once; make another one")
         self._open = True
-        await self._begin(first=True)
+        try:
+            self._socket = await self._listening()
+            self._begin(first=True)
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(
@@ -219,18 +236,19 @@ class JoinedGroup:
                     await self._news.wait()
                 while self._shell.membership.owes:  # the others may need what this member says about the end
                     await asyncio.sleep(_LINGERS_S)
+            self._shell.farewell()
         finally:
             await self.close()
 
     async def close(self) -> None:
         """Stop at once, without a word to the others. Again: nothing."""
         self._open = False
-        if self._again is not None:
-            self._again.cancel()
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
         if self._shell is not None:
-            await self._shell.close()
+            self._shell.stop()
+        if self._socket is not None and self._socket is not self._bind:
+            await self._socket.close()
 
     # What it is ---------------------------------------------------------------------------------------------
 
@@ -268,8 +286,8 @@ class JoinedGroup:
 
     # Sending and taking -------------------------------------------------------------------------------------
 
-    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Identifier:
-        """Send to all members, oneself too; returns the message's place in the list and count of its source.
+    async def broadcast(self, payload: bytes | bytearray | memoryview) -> Sent:
+        """Send to all members, oneself too; returns the name of the message, once it is on its way.
 
         Waits while this process is no member yet, a view changes, or as much is on its way as may be. A
         message that was taken is delivered in the end, if this member stays one; who is excluded loses what
@@ -287,13 +305,16 @@ class JoinedGroup:
             raise GroupClosed("broadcast outside `async with`")
         payload = _checked(payload, self._layers)
         if not self._waiting and not self._membership.busy:
-            assert self._shell is not None, "it is open"
-            identifier = self._shell.broadcast(payload)
+            sent = self._sent(payload)
             self._tell()
-            return identifier
-        served: asyncio.Future[Identifier] = asyncio.get_running_loop().create_future()
+            return sent
+        served: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting.append((payload, served))
         return await served
+
+    def _sent(self, payload: bytes) -> Sent:
+        assert self._shell is not None, "it is open"
+        return Sent(self._shell.membership.me, self._shell.broadcast(payload).id)
 
     def __aiter__(self) -> AsyncIterator[JoinedEvent]:
         """The events in the group's order; ends when the group is left or closed and all were taken."""
@@ -307,26 +328,43 @@ class JoinedGroup:
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
         while self._moves_states or not self._events:
-            self._moves_states = False
-            await self._give_states()
-            self._fetched()
-            if self._awaits_state:
-                await self._take_state()
-                self._moves_states = self._awaits_state
-            if self._events and not self._moves_states:
-                break
-            if self._failure is not None:
-                raise self._failure
-            if not self._open or self._left:
-                raise StopAsyncIteration
-            if self._awaits_state or not self._events:
-                self._news.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), self._patience_s)
+            async with self._taking:
+                await self._come()
         event = self._events.popleft()
         if type(event) is Delivery:
             self._taken = event.number
         return event
+
+    def at_hand(self) -> list[JoinedEvent]:
+        """Hand over, without waiting, the events that nobody has taken yet; none while a state has to move.
+
+        Who takes several at once and gives a `state` gives it as it is after all of them.
+        """
+        self._fetched()
+        if self._moves_states or self._awaits_state:
+            return []
+        events = list(self._events)
+        self._events.clear()
+        numbers = [event.number for event in events if type(event) is Delivery]
+        self._taken = numbers[-1] if numbers else self._taken
+        return events
+
+    async def _come(self) -> None:
+        """Move states, and wait until there may be an event."""
+        await self._give_states()
+        self._fetched()
+        if self._awaits_state:
+            await self._take_state()
+        self._moves_states = self._awaits_state
+        if self._events and not self._moves_states:
+            return
+        if self._failure is not None:
+            raise self._failure
+        if not self._open or self._left:
+            raise StopAsyncIteration
+        self._news.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), self._patience_s)
 
     # The state of the application ---------------------------------------------------------------------------
 
@@ -339,26 +377,31 @@ class JoinedGroup:
         """Give the state as it is now to all who want it, and may have it as of now."""
         transfers = self._membership.transfers
         for wanted in [wanted for wanted in transfers.wanted if self._answers(wanted)]:
-            transfers.wanted.remove(wanted)
-            if self._state is None or self._awaits_state:
+            if self.state is None or self._awaits_state:
                 transfers.refuse(wanted)
             else:
-                number, pieces = self._taken, [bytes(piece) async for piece in self._state.save()]
+                try:
+                    number, pieces = self._taken, [bytes(piece) async for piece in self.state.save()]
+                except Exception:
+                    transfers.wanted.remove(wanted)
+                    transfers.refuse(wanted)
+                    raise
                 transfers.give(wanted, number, pieces)
+            transfers.wanted.remove(wanted)
             if self._shell is not None:
                 self._shell.flush()
 
     def _answers(self, wanted: Wanted) -> bool:
-        return self._state is None or self._awaits_state or self._taken >= wanted.after
+        return self.state is None or self._awaits_state or self._taken >= wanted.after
 
     async def _take_state(self) -> None:
         """Take the state that has come; else see that somebody is asked for it."""
         membership = self._membership
         transfers, view = membership.transfers, membership.view
-        if transfers.state is not None and self._state is not None:
+        if transfers.state is not None and self.state is not None:
             number, pieces = transfers.state
+            await self.state.load(_each(pieces))  # once more, if this call is cancelled meanwhile
             transfers.state, self._awaits_state = None, False
-            await self._state.load(_each(pieces))
             self._taken = number
             self._events = deque(
                 event for event in self._events if not isinstance(event, Delivery) or event.number > number
@@ -381,9 +424,9 @@ class JoinedGroup:
 
     # From run to run ----------------------------------------------------------------------------------------
 
-    async def _begin(self, *, first: bool) -> None:
+    def _begin(self, *, first: bool) -> None:
         """Be a process that wants to be a member, with another incarnation each time."""
-        sock = await self._socket() if first else self._bound_again()
+        assert self._socket is not None, "it listens"
         host, port = self._own
         name = self._given_name or shown(self._own)
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
@@ -395,30 +438,40 @@ class JoinedGroup:
         )  # fmt: skip
         self._begins = True
         self._shell = MemberShell(membership, self._keys, on_progress=self._go_on, on_failure=self._fail)
-        await self._shell.open(sock)
+        self._shell.open(self._socket)
 
-    async def _socket(self) -> socket.socket:
-        """Resolve the hosts, and bind."""
-        found = await resolved(self._bind, dict(enumerate(self._seeds)))
-        self._numeric_seeds = [found.routes[place][:2] for place in range(len(self._seeds))]
-        if isinstance(self._bind, socket.socket):
-            sock = self._bind
+    async def _listening(self) -> SharedSocket:
+        """Resolve the hosts, and listen."""
+        seeds = dict(enumerate(self._seeds))
+        if isinstance(self._bind, SharedSocket):
+            shared = self._bind
+            found = await resolved(shared.socket, seeds)
         else:
-            sock = bound(found.family, found.own or self._bind)
-        at = sock.getsockname()[:2]
-        self._listens = at
+            found = await resolved(self._bind, seeds)
+            if isinstance(self._bind, socket.socket):
+                shared = SharedSocket(self._bind)
+            else:
+                shared = SharedSocket(bound(found.family, found.own or self._bind, shown(self._bind)))
+            await shared.open()
+        self._numeric_seeds = [found.routes[place][:2] for place in range(len(self._seeds))]
+        try:
+            self._own = await self._reached_at(shared.socket)
+        except BaseException:
+            if shared is not self._bind:
+                await shared.close()
+            raise
+        return shared
+
+    async def _reached_at(self, sock: socket.socket) -> Address:
+        """Return where the others reach this process. Raises `UnusableAddress`."""
+        host, port = sock.getsockname()[:2]
         if self._advertise is not None:
             found = await resolved(sock, {0: self._advertise})
-            at = found.routes[0][:2]
-        elif at[0] in ("0.0.0.0", "::"):  # noqa: S104 - it is refused here, not bound
-            sock.close()
-            raise UnusableAddress(0, f"{shown(at)} is where others cannot send: say advertise=(host, port)")
-        self._own = (at[0], at[1])
-        return sock
-
-    def _bound_again(self) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self._listens[0] else socket.AF_INET
-        return bound(family, self._listens)
+            host, port = found.routes[0][:2]
+        elif host in ("0.0.0.0", "::"):  # noqa: S104 - it is refused here, not bound
+            told = f"{shown((host, port))} is where others cannot send: say advertise=(host, port)"
+            raise UnusableAddress(0, told)
+        return (host, port)
 
     def _go_on(self) -> None:
         """Hand waiting payloads to the protocol while it takes them, and tell who waits for events."""
@@ -427,7 +480,7 @@ class JoinedGroup:
         while self._waiting and not shell.membership.over and not shell.membership.busy:
             payload, served = self._waiting.popleft()
             if not served.done():
-                served.set_result(shell.broadcast(payload))
+                served.set_result(self._sent(payload))
         self._tell()
 
     def _tell(self) -> None:
@@ -457,7 +510,7 @@ class JoinedGroup:
                 if isinstance(event, View) and self._begins:
                     self._begins = False
                     self._began_after = self._taken = self._shell.membership.began_after
-                    self._awaits_state = self._state is not None and event.number > 1
+                    self._awaits_state = self.state is not None and event.number > 1
                 self._events.append(event)
         if events:
             self._shell.taken()
@@ -469,17 +522,18 @@ class JoinedGroup:
         failed = GroupFailed(f"{self.me.name} was excluded: {event.why}")
         self._refuse(failed)
         if self._rejoins:
-            self._again = asyncio.get_running_loop().create_task(self._come_back())
+            assert self._shell is not None, "it was open"
+            self._shell.stop()
+            asyncio.get_running_loop().call_soon(self._come_back)
         else:
             self._failure = failed
         self._news.set()
 
-    async def _come_back(self) -> None:
-        assert self._shell is not None, "it was open"
-        await self._shell.close()
+    def _come_back(self) -> None:
+        """Ask to be a member again, if the group is still open."""
         if self._open:
             try:
-                await self._begin(first=False)
+                self._begin(first=False)
             except Exception as error:  # noqa: BLE001 - whatever failed, the user of the group has to learn it
                 self._fail(error)
 

@@ -91,6 +91,8 @@ class Epoch:
         """How many items of a link were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
         self._pieces: list[list[bytes]] = [[] for _ in roster.members]
+        self._released = {place}
+        """The members to which nothing is owed, whatever they have not acknowledged."""
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(cast(Any, view_change.Message)).decode
         self.endpoint.start(now)
@@ -188,7 +190,11 @@ class Epoch:
 
     def is_owed(self, places: Iterable[int]) -> bool:
         """Whether one of these members has not acknowledged all that was sent to it for the change."""
-        return any(self._links.owes(place) for place in places if place != self.me)
+        return any(self._links.owes(place) for place in places if place not in self._released)
+
+    def release(self, place: int) -> None:
+        """Note that this member needs nothing of this list any more."""
+        self._released.add(place)
 
     def __repr__(self) -> str:
         ends = f", ends: {len(self.change.heard)} have reported" if self.change.called else ""

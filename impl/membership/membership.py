@@ -14,7 +14,8 @@ one of them is silent, leaves or comes (`view_change`), and begins the next one 
 5. Who joins says so to the seeds, again and again, until a member answers with the list that it is on. It
    delivers what is delivered from that list on.
 6. What comes for a later list than the own one is kept until that list begins, a little of it; what is lost
-   by that is sent again. What comes for an earlier one goes to that one as long as somebody still needs it.
+   by that is sent again. What comes for an earlier one goes to that one as long as somebody still needs it;
+   after that the answer is that nothing of it is needed here, so that its sender forgets it too.
 7. An own message that was not delivered when a list ends is broadcast again with the next: it keeps its
    number at its source.
 
@@ -52,7 +53,7 @@ Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left
 _LAYERS = Layers()
 
 _HEAD = Packer("!Bq")
-_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE = range(7)
+_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED = range(8)
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -143,6 +144,8 @@ class Membership:
         """Number, kind, sender and data of what came for later lists."""
         self._welcome: bytes | None = None
         """The answer to who is on the list and does not know it yet; None in an i-view."""
+        self._last = Roster(0, (), 0)
+        """The list on which this process was a member for the last time."""
         self._began_at = 0.0
         self.began_after = 0
         """The place in the common order after which this process became a member."""
@@ -182,6 +185,12 @@ class Membership:
         if self.epoch is None or len(self.epoch.roster.members) == 1:
             self._end(Left())
         self._go_on(now)
+
+    def farewell(self) -> None:
+        """Tell those that were members with this process that it needs nothing any more: it ends now."""
+        for member in self._last.members:
+            if member != self.me:
+                self._outgoing.append(Outgoing(member, _HEAD.pack(_ENDED, self._last.number)))
 
     @property
     def busy(self) -> bool:
@@ -264,6 +273,8 @@ class Membership:
                 self.dropped[Rejection.FOREIGN_INCARNATION] += 1
             case 6:
                 self._state_received(number, source, data, now)
+            case 7:
+                self._ended_elsewhere(source, number)
             case _:
                 self.dropped[Rejection.MALFORMED] += 1
         self._go_on(now)
@@ -279,6 +290,8 @@ class Membership:
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
         if place is None:
+            if kind == _LINK and number < epoch.roster.number:
+                self._outgoing.append(Outgoing(address, _HEAD.pack(_ENDED, number)))
             if self.epoch is not None and self.epoch.roster.place(source) is None:
                 self._supersede(source, address, now)
             return
@@ -288,6 +301,13 @@ class Membership:
                 self.dropped[rejection] += 1
         elif kind == _ENDPOINT and epoch is self.epoch:
             epoch.endpoint_received(place, data[_HEAD.size :], now)
+
+    def _ended_elsewhere(self, source: bytes, number: int) -> None:
+        """A member needs nothing of the lists up to this one any more."""
+        for ended, (epoch, _) in self._ended.items():
+            place = epoch.roster.place(source)
+            if ended <= number and place is not None:
+                epoch.release(place)
 
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
         """Somebody wants to be a member, or does not know yet that it is one."""
@@ -493,6 +513,7 @@ class Membership:
     def _end(self, event: Excluded | Left) -> None:
         """Be no member any more. What is owed to those who were members with this one is still sent."""
         if self.epoch is not None:
+            self._last = self.epoch.roster
             self._collect()
             self._count()
             self._ended[self.epoch.roster.number] = (self.epoch, self._now)

@@ -4,43 +4,30 @@
    comes is known by its incarnation (`sessions`), whatever address it comes from.
 2. A datagram that the operating system refuses is a lost datagram, counted by kind in `faults`. That nobody
    listens at a member's port is handed on as a hint.
-3. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
-   `on_failure`.
+3. The socket is shared (`shared_socket`): a shell begins and stops while the socket goes on.
 
 This module must not know a protocol, or who uses the events.
 """
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import Callable
-from typing import Any, cast
 
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.transport.addresses import peer
+from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.sessions import Received, Sessions
-from antiphon.impl.transport.shell import Shell, enlarged, fault_kind
+from antiphon.impl.transport.shared_socket import SharedSocket
+from antiphon.impl.transport.shell import Shell
 
 __all__ = ["MemberShell"]
 
-_IP_RECVERR = 11
-"""Linux: errors come with the address that they are about (linux/in.h)."""
-
-_MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0)
-
-_TRIES = 3
-"""How often a datagram is sent that the operating system answers with an error, perhaps of another one."""
-
-Address = tuple[str, int]
-
 
 class MemberShell(Shell):
-    """Carries the datagrams of one membership, on one socket."""
+    """Carries the datagrams of one membership, from `open` to `stop`."""
 
     def __init__(
         self,
@@ -53,24 +40,26 @@ class MemberShell(Shell):
         """Without `keys` whoever reaches the socket takes part."""
         super().__init__(on_progress, on_failure)
         self.membership = membership
+        self.group = membership.group
         self.sessions = Sessions(membership.group, membership.me.incarnation, keys)
-        self._socket: socket.socket | None = None
-        self._tells_whose = False
-        """Whether the operating system says which address an error is about."""
+        self._socket: SharedSocket | None = None
 
-    async def open(self, sock: socket.socket) -> None:
-        """Take part on a bound socket, which is closed in the end. Raises `GroupClosed`: opened before."""
-        if self._closed is not None:
+    def open(self, socket: SharedSocket) -> None:
+        """Take part at an open socket.
+
+        Raises:
+            InvalidSetting: a group of this name is at this socket.
+            GroupClosed: the shell was opened before, or the socket is not open.
+        """
+        if self._socket is not None:
             raise GroupClosed("a shell is opened once")
-        self._socket = enlarged(sock)
-        self._tells_whose = bool(_MSG_ERRQUEUE) and sock.family == socket.AF_INET
-        if self._tells_whose:
-            sock.setsockopt(socket.IPPROTO_IP, _IP_RECVERR, 1)
-        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
+        socket.add(self)
+        self._socket = socket
+        self._begin()
 
     def broadcast(self, payload: bytes) -> Identifier:
         """Send to the group. Raises as the membership's `broadcast`, and `GroupClosed` when not open."""
-        if self._transport is None:
+        if not self._runs:
             raise GroupClosed("the shell is not open")
         now = self._now()
         identifier = self.membership.broadcast(payload, now)
@@ -82,20 +71,29 @@ class MemberShell(Shell):
         """Ask the others for a view without this member."""
         self._step(self.membership.leave)
 
+    def farewell(self) -> None:
+        """Tell the others that this process ends: it has left, and nobody needs it."""
+        self._step(lambda _: self.membership.farewell())
+
     def flush(self) -> None:
         """Send what the membership was given to send."""
         self._step(lambda _: None)
 
     def stop(self) -> None:
-        """Stop at once. Again: nothing."""
+        """Stop at once, and leave the socket to others. Again: nothing."""
         super().stop()
-        self._socket = None
+        if self._socket is not None:
+            self._socket.remove(self)
 
-    # asyncio's side -----------------------------------------------------------------------------------------
+    # The socket's side --------------------------------------------------------------------------------------
 
-    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        """Hand on what a process of the group has sent to this run of this one."""
-        self._step(lambda now: self._receive(peer(addr)[:2], data, now))
+    def knows(self, mark: bytes) -> bool:
+        """Whether frames with this mark are of this group."""
+        return self.sessions.knows(mark)
+
+    def frame_received(self, address: Address, frame: bytes) -> None:
+        """Hand on the bytes that a process of the group has sent to this run of this one."""
+        self._step(lambda now: self._receive(address, frame, now))
 
     def _receive(self, address: Address, frame: bytes, now: float) -> None:
         received = self.sessions.received(address, frame, now)
@@ -104,31 +102,21 @@ class MemberShell(Shell):
         elif received is not None:
             self.membership.dropped[received.kind] += 1
 
-    def error_received(self, exc: Exception) -> None:
-        """Count what the operating system says about some earlier datagram, and hand on whose port it is."""
-        kind = fault_kind(exc)
+    def refused(self, kind: str, addresses: list[Address]) -> None:
+        """Count an error of the operating system, and hand on at whose port nobody listens."""
         self.faults[kind] += 1
-        if kind == "ECONNREFUSED" and self._transport is not None:
-            now = self._now()
-            for address in self._refused():
-                self._hint(address, now)
-
-    def _refused(self) -> list[Address]:
-        """The addresses where nobody listens, as the socket's queue of errors has them."""
-        addresses = []
-        while self._socket is not None and self._tells_whose:
-            try:
-                _, _, _, address = self._socket.recvmsg(0, 256, _MSG_ERRQUEUE | socket.MSG_DONTWAIT)
-            except OSError:
-                break
-            addresses.append(cast(Address, address[:2]))
-        return addresses
-
-    def _hint(self, address: Address, now: float) -> None:
         epoch = self.membership.epoch
-        for member in () if epoch is None else epoch.roster.members:
-            if member.address == address:
+        if not self._runs or epoch is None:
+            return
+        now = self._now()
+        for member in epoch.roster.members:
+            if member.address in addresses:
                 self.membership.hint(member, now)
+
+    def socket_lost(self, error: Exception) -> None:
+        """Stop, since the operating system has closed the socket."""
+        self.stop()
+        self._on_failure(error)
 
     # Steps --------------------------------------------------------------------------------------------------
 
@@ -147,24 +135,8 @@ class MemberShell(Shell):
                 self.sessions.send(to.address, to.incarnation, data, now)
             else:
                 self.sessions.send(to, None, data, now)
-        if self._transport is None:
+        if not self._runs:
             return
-        for address, frame in self.sessions.frames_to_send():
-            self._send(frame, address)
-
-    def _send(self, frame: bytes, address: Address) -> None:
-        """Send a datagram, or lose it.
-
-        What the operating system says of an earlier one, it says to the next that is sent, and does not send
-        it: that one is sent again, or the end of one member would make all others deaf.
-        """
         assert self._socket is not None, "it is open"
-        for _ in range(_TRIES):
-            try:
-                self._socket.sendto(frame, address)
-            except BlockingIOError:
-                self.faults["buffer_full"] += 1
-            except OSError as error:
-                self.error_received(error)
-                continue
-            return
+        for address, frame in self.sessions.frames_to_send():
+            self._socket.send(frame, address, self.faults)

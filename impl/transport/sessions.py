@@ -32,15 +32,17 @@ from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS
 from antiphon.impl.transport.sealing import EPOCH_BITS, INCARNATION_BYTES, KEY_BYTES, Keyring, ReplayWindow
 from antiphon.impl.transport.wire import Rejected
 
-__all__ = ["FRAME_BYTES", "PEERS_MAX", "Address", "Frame", "Received", "Sessions"]
+__all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "Address", "Frame", "Received", "Sessions"]
 
 Address = tuple[str, int]
 
 PEERS_MAX = 1_024
 """Of how many other incarnations it is known what has come."""
 
-_MARK_BYTES = 4
-_HEAD = Struct(f"!{_MARK_BYTES}s{INCARNATION_BYTES}s{INCARNATION_BYTES}sQ")
+MARK_BYTES = 4
+"""How many bytes at the beginning of a frame say of which group and key it is."""
+
+_HEAD = Struct(f"!{MARK_BYTES}s{INCARNATION_BYTES}s{INCARNATION_BYTES}sQ")
 _TAG_BYTES = 16
 
 FRAME_BYTES = _HEAD.size + _TAG_BYTES
@@ -103,10 +105,14 @@ class Sessions:
 
     def rekey(self, keyring: Keyring) -> None:
         """Use and accept these keys from now on; counters and windows go on."""
-        self._keys = {self._derived(key, _MARK, _MARK_BYTES): key for key in (keyring.use, *keyring.accept)}
-        self._mark = self._derived(keyring.use, _MARK, _MARK_BYTES)
+        self._keys = {self._derived(key, _MARK, MARK_BYTES): key for key in (keyring.use, *keyring.accept)}
+        self._mark = self._derived(keyring.use, _MARK, MARK_BYTES)
         for peer in self._peers.values():
             peer.sealer, peer.openers = None, {}
+
+    def knows(self, mark: bytes) -> bool:
+        """Whether a key of the group makes this mark."""
+        return mark in self._keys
 
     def send(self, to: Address, incarnation: bytes | None, data: bytes, now: float) -> None:
         """Send bytes to this incarnation; without one to whoever runs at the address, once that is known."""

@@ -1,7 +1,7 @@
-"""The part of a shell that asyncio asks for: steps on one socket, one alarm, and an end.
+"""Steps of one machine under asyncio, with one alarm.
 
-A shell carries the datagrams of one machine without clock and socket. It hands in what has come and the time,
-sends what the machine wants sent, and sets an alarm for the machine's next deadline. After each step it
+A shell carries the datagrams of a machine that has no clock and no socket. It hands in what has come and the
+time, sends what the machine wants sent, and sets an alarm for the machine's next deadline. After each step it
 calls `on_progress`; an exception in a step stops the shell and goes to `on_failure`.
 
 This module must not know a machine, a datagram, or who uses what is delivered.
@@ -15,7 +15,7 @@ import socket
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from antiphon.impl.errors import UnusableAddress
 from antiphon.impl.transport.addresses import shown
@@ -30,20 +30,17 @@ Its usual 212,992 bytes hold two large datagrams, and the third is lost while a 
 """
 
 
-class Shell(asyncio.DatagramProtocol, ABC):
-    """Steps of one machine on one socket, which is open from `connection_made` to `stop`."""
+class Shell(ABC):
+    """Steps of one machine, from `_begin` to `stop`."""
 
-    def __init__(
-        self, on_progress: Callable[[], None], on_failure: Callable[[Exception], None]
-    ) -> None:
+    def __init__(self, on_progress: Callable[[], None], on_failure: Callable[[Exception], None]) -> None:
         self.faults: Counter[str] = Counter()
         """How often the operating system has refused a datagram, by the kind of error."""
         self._on_progress = on_progress
         self._on_failure = on_failure
-        self._transport: asyncio.DatagramTransport | None = None
+        self._runs = False
         self._alarm: asyncio.TimerHandle | None = None
         self._rings_at = 0.0
-        self._closed: asyncio.Future[None] | None = None
 
     # The machine, which a shell knows -----------------------------------------------------------------------
 
@@ -63,44 +60,22 @@ class Shell(asyncio.DatagramProtocol, ABC):
     def _send_all(self, now: float) -> None:
         """Send all that the machine wants sent."""
 
-    # Its end ------------------------------------------------------------------------------------------------
+    # Steps --------------------------------------------------------------------------------------------------
 
     def taken(self) -> None:
         """Note that events were taken, which may let the machine go on."""
-        if self._transport is not None:
+        if self._runs:
             self._arm()
 
     def stop(self) -> None:
         """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
+        self._runs = False
         if self._alarm is not None:
             self._alarm.cancel()
-        if self._transport is not None:
-            self._transport.abort()
-            self._transport = None
 
-    async def close(self) -> None:
-        """Stop, and wait until the socket is closed. Again: nothing."""
-        self.stop()
-        if self._closed is not None:
-            await self._closed
-
-    # asyncio's side -----------------------------------------------------------------------------------------
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take part from now on: the socket is open."""
-        self._transport = cast(asyncio.DatagramTransport, transport)
-        self._closed = asyncio.get_running_loop().create_future()
+    def _begin(self) -> None:
+        self._runs = True
         self._step(self._start)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop: the socket was closed, by `close` or by the operating system."""
-        self.stop()
-        if self._closed is not None and not self._closed.done():
-            self._closed.set_result(None)
-        if exc is not None:
-            self._on_failure(exc)
-
-    # Steps --------------------------------------------------------------------------------------------------
 
     def _now(self) -> float:
         """Return the time on the event loop's clock, in milliseconds."""
@@ -108,7 +83,7 @@ class Shell(asyncio.DatagramProtocol, ABC):
 
     def _step(self, action: Callable[[float], None]) -> None:
         """Let the machine do something, send what it wants sent, and tell whoever waits for events."""
-        if self._transport is None:
+        if not self._runs:
             return
         now = self._now()
         try:

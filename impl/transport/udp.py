@@ -20,7 +20,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from antiphon.impl import tracing
 from antiphon.impl.errors import GroupClosed, InvalidKey, InvalidMembership, Rejection, UnusableAddress
@@ -47,7 +47,7 @@ def _raise(error: Exception) -> None:
     raise error
 
 
-class UdpShell(Shell, Generic[M]):
+class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
     """Carries one endpoint's datagrams. Open it with `open`, then `broadcast`; `close` is final."""
 
     def __init__(
@@ -87,6 +87,8 @@ class UdpShell(Shell, Generic[M]):
         self._multicast = multicast
         self._ears: asyncio.DatagramTransport | None = None
         self._tracer = tracer
+        self._transport: asyncio.DatagramTransport | None = None
+        self._closed: asyncio.Future[None] | None = None
         self._paused = False
 
     async def open(self, bind: Address | socket.socket) -> None:
@@ -164,8 +166,31 @@ class UdpShell(Shell, Generic[M]):
             self._ears.abort()
             self._ears = None
         super().stop()
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
+    async def close(self) -> None:
+        """Stop, and wait until the socket is closed. Again: nothing."""
+        self.stop()
+        if self._closed is not None:
+            await self._closed
 
     # asyncio's side.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take part from now on: the socket is open."""
+        self._transport = cast(asyncio.DatagramTransport, transport)
+        self._closed = asyncio.get_running_loop().create_future()
+        self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop: the socket was closed, by `close` or by the operating system."""
+        self.stop()
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+        if exc is not None:
+            self._on_failure(exc)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Hand the bytes to the endpoint, if a member sent them in this run."""

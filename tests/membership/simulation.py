@@ -150,6 +150,13 @@ class Simulation:
             life.machine.leave(self.now)
             self._after(process, life)
 
+    def farewell(self, process: int) -> None:
+        """Let a process that has left end with a word."""
+        life = self.life(process)
+        life.machine.farewell()
+        self._after(process, life)
+        life.alive = False
+
     def begin_again(self, process: int) -> None:
         """Start a process that has ended, or has left."""
         life = self.life(process)

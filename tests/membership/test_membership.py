@@ -246,6 +246,34 @@ def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int) -> N
     assert [member.name for member in view.left] == [f"p{seed % 2}"]
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+def test_who_has_left_soon_owes_nothing_to_anybody(loss: float) -> None:
+    """It used to wait until those that stay had forgotten it, which takes `exclude_ms`."""
+    for seed in range(20):
+        simulation = founded(3, seed, loss=loss)
+        talking(simulation, 400.0)
+        simulation.run(300.0)
+        simulation.leave(2)
+        simulation.run(1_300.0 if loss else 600.0)
+        leaver = simulation.life(2)
+        assert leaver.over, f"seed {seed}"
+        assert not leaver.machine.owes, f"seed {seed}"
+
+
+def test_those_that_stay_owe_nothing_to_one_that_has_said_farewell() -> None:
+    for seed in range(20):
+        simulation = founded(2, seed)
+        simulation.run(300.0)
+        simulation.leave(1)
+        simulation.run(500.0)
+        leaver = simulation.life(1)
+        assert leaver.over, f"seed {seed}"
+        assert not leaver.machine.owes, f"seed {seed}"
+        simulation.farewell(1)
+        simulation.run(510.0)
+        assert not simulation.life(0).machine.owes, f"seed {seed}"
+
+
 def test_who_joins_delivers_what_comes_from_then_on() -> None:
     simulation = founded(2)
     talking(simulation, 2_000.0)

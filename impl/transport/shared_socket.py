@@ -1,0 +1,204 @@
+"""One UDP socket, for one group that processes join, or for several.
+
+    async with SharedSocket(("10.0.0.1", 7000)) as here:
+        async with Group.join("orders", bind=here, ...) as orders, Group.join("jobs", bind=here, ...) as jobs:
+            ...
+
+A frame begins with the mark of its group, which the group's name and key make: so each group gets its own.
+A frame with a mark that no group here knows goes to all of them, and each counts and drops it.
+
+The operating system tells on this socket that nobody listens at an address to which a datagram was sent. It
+tells it to the next datagram that is sent, whichever that is for, and does not send that one.
+
+This module must not know what a frame holds behind its mark.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from types import TracebackType
+from typing import Any, Protocol, Self, cast
+
+from antiphon.impl.errors import GroupClosed, InvalidSetting, UnusableAddress
+from antiphon.impl.transport.addresses import Address, peer, resolved, shown
+from antiphon.impl.transport.sessions import MARK_BYTES
+from antiphon.impl.transport.shell import bound, enlarged, fault_kind
+
+__all__ = ["SharedSocket", "Sharing"]
+
+_RECEIVES_ERRORS = {socket.AF_INET: (socket.IPPROTO_IP, 11), socket.AF_INET6: (socket.IPPROTO_IPV6, 25)}
+"""Linux, by family: level and option with which errors come with the address that they are about (linux/in.h,
+linux/in6.h)."""
+
+_MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0)
+
+_TRIES = 3
+"""How often a datagram is sent that the operating system answers with an error, perhaps of another one."""
+
+
+class Sharing(Protocol):
+    """A group that has a part in a socket."""
+
+    @property
+    def group(self) -> str:
+        """Its name."""
+        ...
+
+    def knows(self, mark: bytes) -> bool:
+        """Whether frames with this mark are its own."""
+        ...
+
+    def frame_received(self, address: Address, frame: bytes) -> None:
+        """Handle a frame from an address."""
+        ...
+
+    def refused(self, kind: str, addresses: list[Address]) -> None:
+        """Note an error of the operating system; nobody listens at these addresses."""
+        ...
+
+    def socket_lost(self, error: Exception) -> None:
+        """Note that the operating system has closed the socket."""
+        ...
+
+
+class SharedSocket(asyncio.DatagramProtocol):
+    """A UDP socket at which groups listen; an asynchronous context manager, used once."""
+
+    def __init__(self, bind: Address | socket.socket) -> None:
+        """Listen at an address, or at a bound socket, which is closed in the end."""
+        self._bind = bind
+        self._groups: list[Sharing] = []
+        self._socket: socket.socket | None = None
+        self._transport: asyncio.DatagramTransport | None = None
+        self._closed: asyncio.Future[None] | None = None
+        self._tells_whose = False
+        """Whether the operating system says which address an error is about."""
+
+    async def __aenter__(self) -> Self:
+        """Bind, and listen. Raises as `open`."""
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it. Groups that still have a part in it fail."""
+        await self.close()
+
+    async def open(self) -> None:
+        """Bind, and listen.
+
+        Raises:
+            UnusableAddress: the address cannot be bound, or its host not resolved.
+            GroupClosed: it was opened before.
+        """
+        if self._closed is not None:
+            raise GroupClosed("a socket is opened once; make another one")
+        self._closed = asyncio.get_running_loop().create_future()
+        if isinstance(self._bind, socket.socket):
+            sock = enlarged(self._bind)
+        else:
+            found = await resolved(self._bind, {})
+            sock = bound(found.family, found.own or self._bind, shown(self._bind))
+        self._socket = sock
+        self._tells_whose = bool(_MSG_ERRQUEUE) and sock.family in _RECEIVES_ERRORS
+        if self._tells_whose:
+            sock.setsockopt(*_RECEIVES_ERRORS[sock.family], 1)
+        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, sock=sock)
+
+    @property
+    def socket(self) -> socket.socket:
+        """The socket itself. Raises `GroupClosed`: it is not open."""
+        if self._socket is None:
+            raise GroupClosed("the socket is not open: use it within `async with`")
+        return self._socket
+
+    def add(self, group: Sharing) -> None:
+        """Give a group a part in the socket.
+
+        Raises:
+            InvalidSetting: a group of this name has one already.
+            GroupClosed: it is not open.
+        """
+        at = shown(self.socket.getsockname())
+        if any(other.group == group.group for other in self._groups):
+            raise InvalidSetting(f"bind: group {group.group!r} listens at {at} already, in this process")
+        self._groups.append(group)
+
+    def remove(self, group: Sharing) -> None:
+        """Take a group's part away. Without one: nothing."""
+        if group in self._groups:
+            self._groups.remove(group)
+
+    def send(self, frame: bytes, address: Address, faults: Counter[str]) -> None:
+        """Send a frame, or lose it, and count by kind in `faults` why it was lost.
+
+        A frame that is answered with an error is sent again: the error may be about an earlier one. Else the
+        end of one member would make all others deaf.
+        """
+        for _ in range(_TRIES):
+            if self._socket is None:
+                return
+            try:
+                self._socket.sendto(frame, address)
+            except BlockingIOError:
+                faults["buffer_full"] += 1
+            except OSError as error:
+                self.error_received(error)
+                continue
+            return
+
+    async def close(self) -> None:
+        """Stop at once, and wait until the socket is closed. Again: nothing."""
+        self._socket = None
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+            assert self._closed is not None, "it was opened"
+            await self._closed
+        for group in list(self._groups):
+            group.socket_lost(UnusableAddress(0, "the socket was closed while the group was open"))
+
+    # asyncio's side -----------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Listen from now on."""
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        """Hand a frame to the groups whose mark it bears."""
+        address, mark = peer(addr)[:2], data[:MARK_BYTES]
+        groups = self._groups
+        if len(groups) > 1:
+            groups = [group for group in groups if group.knows(mark)] or list(groups)
+        for group in groups:
+            group.frame_received(address, data)
+
+    def error_received(self, exc: Exception) -> None:
+        """Tell the groups what the operating system says about some earlier datagram."""
+        kind = fault_kind(exc)
+        addresses = self._refused() if kind == "ECONNREFUSED" else []
+        for group in list(self._groups):
+            group.refused(kind, addresses)
+
+    def _refused(self) -> list[Address]:
+        """Return the addresses where nobody listens, as the socket's queue of errors has them."""
+        addresses = []
+        while self._socket is not None and self._tells_whose:
+            try:
+                _, _, _, address = self._socket.recvmsg(0, 256, _MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+            except OSError:
+                break
+            addresses.append(cast(Address, address[:2]))
+        return addresses
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the groups, if the operating system has closed the socket."""
+        self._socket = self._transport = None
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+        if exc is not None:
+            for group in list(self._groups):
+                group.socket_lost(exc)
