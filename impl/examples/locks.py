@@ -1,11 +1,14 @@
 """A lock service: who asks first by the common order has the lock, and gets a fencing token that only grows.
 
     python -m antiphon.impl.examples.locks doors --me 0 --members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002
+    python -m antiphon.impl.examples.locks doors --bind 127.0.0.1:7000 --seeds 127.0.0.1:7000 --expect 1
 
+The first form is a group whose members do not change; with the second one processes join, leave and fail.
 Lines of standard input: `acquire LOCK`, answered with the token once the lock is held, `release LOCK TOKEN`,
 `dump`. The token is the number of the request in the common order. What a lock protects should keep the
 greatest token that it has seen and refuse smaller ones: then a holder that was asleep for long cannot harm.
-A lock is released by its holder's message only, since the members of a group do not change.
+A lock is released by its holder's message, and by a view without its holder, at all members at the same
+place of the order. Who has lost its locks so, and is alive, gets its `release` refused.
 
 Source of the fencing token: Burrows 2006, "The Chubby lock service", section 2.4 (a sequencer).
 """
@@ -19,9 +22,12 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, msgpack
 
-from antiphon.impl.examples.replica import Replica
+from antiphon.impl.errors import GroupFailed
+from antiphon.impl.examples.replica import Replica, Source, owner
 from antiphon.impl.examples.shell import Refused, main
 from antiphon.impl.group import Group
+from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.membership.member import View
 
 __all__ = ["Locks"]
 
@@ -50,22 +56,26 @@ class Claim(NamedTuple):
     """A member that has the lock, or waits for it."""
 
     token: int
-    member: int
+    owner: str
 
 
 class Locks(Replica[int]):
     """One copy of all locks: of each, the claims in their order; the first has the lock."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group | JoinedGroup) -> None:
         super().__init__(group)
         self.claims: dict[str, deque[Claim]] = {}
-        self._held: dict[int, asyncio.Event] = {}
+        self._held: dict[int, asyncio.Future[None]] = {}
 
     async def acquire(self, lock: str) -> int:
-        """Wait for the lock; its token."""
+        """Wait for the lock; its token.
+
+        Raises:
+            GroupClosed, GroupFailed: the group ended, or this member was excluded while it waited.
+        """
         token = await self.execute(msgpack.encode(Acquire(lock)))
         try:
-            await self._held[token].wait()
+            await self._held[token]
         except asyncio.CancelledError:
             await self.release(lock, token)
             raise
@@ -77,25 +87,53 @@ class Locks(Replica[int]):
         """Give the lock back; whether this member had or awaited it with this token."""
         return bool(await self.execute(msgpack.encode(Release(lock, token))))
 
-    def apply(self, command: bytes, number: int, source: int) -> int:
+    def apply(self, command: bytes, number: int, source: Source) -> int:
         """Execute one command."""
         request = _decoder.decode(command)
         claims = self.claims.setdefault(request.lock, deque())
         match request:
             case Acquire():
                 result = number
-                claims.append(Claim(number, source))
+                claims.append(Claim(number, owner(source)))
                 if source == self._group.me:
-                    self._held[number] = asyncio.Event()
+                    self._held[number] = asyncio.get_running_loop().create_future()
             case Release(_, token):
-                result = Claim(token, source) in claims
+                result = Claim(token, owner(source)) in claims
                 if result:
-                    claims.remove(Claim(token, source))
-        if claims and claims[0].token in self._held:
-            self._held[claims[0].token].set()
-        if not claims:
-            del self.claims[request.lock]
+                    claims.remove(Claim(token, owner(source)))
+        self._look(request.lock)
         return result
+
+    def installed(self, view: View) -> None:
+        """Release what is held by, and strike the claims of, who is no member any more."""
+        members = {owner(member) for member in view.members}
+        for lock, claims in list(self.claims.items()):
+            for claim in [claim for claim in claims if claim.owner not in members]:
+                claims.remove(claim)
+                waiting = self._held.get(claim.token)
+                if waiting is not None and not waiting.done():
+                    waiting.set_exception(GroupFailed("this member was excluded while it waited for a lock"))
+            self._look(lock)
+
+    def _look(self, lock: str) -> None:
+        """Wake who has the lock, if that is somebody here; forget a lock that nobody wants."""
+        claims = self.claims[lock]
+        if not claims:
+            del self.claims[lock]
+        elif claims[0].token in self._held and not self._held[claims[0].token].done():
+            self._held[claims[0].token].set_result(None)
+
+    def dump(self) -> bytes:
+        """Return all claims."""
+        return msgpack.encode({lock: list(claims) for lock, claims in self.claims.items()})
+
+    def restore(self, state: bytes) -> None:
+        """Have these claims; who waited here was another member."""
+        claims = msgpack.decode(state, type=dict[str, list[Claim]])
+        self.claims = {lock: deque(each) for lock, each in claims.items()}
+        for waiting in self._held.values():
+            if not waiting.done():
+                waiting.set_exception(GroupFailed("this member was excluded while it waited for a lock"))
 
     async def answer(self, words: list[str]) -> object:
         """What a line of the shell comes to. Raises `Refused`."""

@@ -1,7 +1,14 @@
 """A replica executes the group's commands in their order; who gives one waits for what it came to.
 
 If `apply` is a function of the state and the command alone, the state of all members is the same after the
-same number of commands. This module must not know what a command says.
+same number of commands. In a group that others join and leave (`Group.join`), a replica gives its state to
+who joins, and has to be made before the group is opened:
+
+    group = Group.join("shop", ...)
+    async with group, Store(group) as store:
+        ...
+
+This module must not know what a command says.
 
 Source: Schneider 1990, "Implementing fault-tolerant services using the state machine approach", section 2.
 """
@@ -10,47 +17,81 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from antiphon.impl.errors import GroupClosed
-from antiphon.impl.group import Delivery, Group
+from msgspec import msgpack
 
-__all__ = ["Replica"]
+from antiphon.impl.errors import GroupClosed, GroupFailed
+from antiphon.impl.group import Group
+from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.membership.member import Member, View
+from antiphon.impl.protocols.core import Delivery
+
+__all__ = ["Replica", "Source", "owner"]
 
 R = TypeVar("R")
+
+Source = int | Member
+"""Who gave a command: a place among members that do not change, or a member of a group that others join."""
+
+_PIECE_BYTES = 2**16
+
+
+def owner(source: Source) -> str:
+    """Return a name for who gave a command, which no other run of any process has."""
+    return str(source) if isinstance(source, int) else f"{source.name}/{source.incarnation.hex()}"
 
 
 class Replica(ABC, Generic[R]):
     """One copy of a state; an asynchronous context manager within that of its group."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group | JoinedGroup) -> None:
         self.applied = 0
         """How many commands were executed."""
         self._group = group
-        self._results: dict[int, asyncio.Future[R]] = {}
+        self._results: dict[tuple[Source, int], asyncio.Future[R]] = {}
         self._running: asyncio.Task[None] | None = None
+        if isinstance(group, JoinedGroup):
+            group.state = self
+
+    # The state, which a replica has -------------------------------------------------------------------------
 
     @abstractmethod
-    def apply(self, command: bytes, number: int, source: int) -> R:
-        """Execute one command of member `source`, which has this number in the common order."""
+    def apply(self, command: bytes, number: int, source: Source) -> R:
+        """Execute one command of this member, which has this number in the common order."""
+
+    @abstractmethod
+    def dump(self) -> bytes:
+        """Return the state."""
+
+    @abstractmethod
+    def restore(self, state: bytes) -> None:
+        """Become what `dump` gave elsewhere, or here before."""
+
+    def installed(self, view: View) -> None:
+        """Note who is a member from here on, at this place of the order; all replicas do."""
+
+    # Executing ----------------------------------------------------------------------------------------------
 
     async def execute(self, command: bytes) -> R:
         """Have all members execute a command; what it came to.
 
         Raises:
-            GroupClosed, GroupFailed: the group ended before; others may execute the command all the same.
+            GroupClosed, GroupFailed: the group ended before, or this member was excluded; others may have
+                executed the command, or execute it later, all the same.
         """
         if self._running is None:
             raise GroupClosed("a replica executes within `async with`")
-        identifier = await self._group.broadcast(command)
-        result = self._result(identifier.id)
+        sent = await self._group.broadcast(command)
+        result = self._result(sent.source, sent.id)
         ends: set[asyncio.Future[Any]] = {result, self._running}
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
             await self._running  # why the group failed
             raise GroupClosed("the group was closed before the command was executed")
-        return self._results.pop(identifier.id).result()
+        return self._results.pop((sent.source, sent.id)).result()
 
     async def __aenter__(self) -> Self:
         """Execute from now on."""
@@ -68,12 +109,36 @@ class Replica(ABC, Generic[R]):
     async def _run(self) -> None:
         async for event in self._group:
             match event:
-                case Delivery():
-                    result = self.apply(event.payload, event.number, event.source)
+                case Delivery(source, id, number, payload):
+                    result = self.apply(payload, number, source)
                     self.applied += 1
-                    if event.source == self._group.me:
-                        self._result(event.id).set_result(result)
+                    if source == self._group.me:
+                        self._result(source, id).set_result(result)
+                case View():
+                    self._lose(event)
+                    self.installed(event)
 
-    def _result(self, identifier: int) -> asyncio.Future[R]:
+    def _lose(self, view: View) -> None:
+        """Say that nobody here will learn what the commands of an excluded member came to."""
+        for (source, _), result in self._results.items():
+            if source not in view.members and not result.done():
+                told = "this member was excluded before it learnt what its command came to"
+                result.set_exception(GroupFailed(told))
+
+    def _result(self, source: Source, id: int) -> asyncio.Future[R]:
         """What an own command came to: made by who comes first, the delivery or the call."""
-        return self._results.setdefault(identifier, asyncio.get_running_loop().create_future())
+        return self._results.setdefault((source, id), asyncio.get_running_loop().create_future())
+
+    # The state of who joins ---------------------------------------------------------------------------------
+
+    async def save(self) -> AsyncIterator[bytes]:
+        """Give the state in pieces, with the number of the commands."""
+        whole = msgpack.encode((self.applied, self.dump()))
+        for at in range(0, len(whole), _PIECE_BYTES):
+            yield whole[at : at + _PIECE_BYTES]
+
+    async def load(self, pieces: AsyncIterator[bytes]) -> None:
+        """Become what another one is."""
+        whole = b"".join([piece async for piece in pieces])
+        self.applied, state = msgpack.decode(whole, type=tuple[int, bytes])
+        self.restore(state)

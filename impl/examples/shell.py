@@ -16,9 +16,10 @@ from typing import Any, Protocol
 
 from msgspec import json
 
-from antiphon.impl.errors import GroupError
+from antiphon.impl.errors import GroupError, GroupFailed
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Group
+from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
 from antiphon.impl.registry import DEFAULT
@@ -46,16 +47,30 @@ class Answering(Protocol):
         """What a line comes to. Raises `Refused`."""
 
 
-def main(replica: Callable[[Group], Answering]) -> int:
+Making = Callable[[Group | JoinedGroup], Answering]
+"""Makes the replica of a group."""
+
+
+def main(replica: Making) -> int:
     """Run one replica until its input ends or a signal comes; the exit code."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("name", help="the name of the group")
-    parser.add_argument("--me", type=int, required=True, help="which of the members this is, from 0")
-    parser.add_argument(
-        "--members", type=parsed, nargs="+", required=True, help="HOST:PORT of each, in order"
-    )
+    fixed = parser.add_argument_group("a group whose members do not change")
+    fixed.add_argument("--me", type=int, help="which of the members this is, from 0")
+    fixed.add_argument("--members", type=parsed, nargs="+", help="HOST:PORT of each, in order")
+    joined = parser.add_argument_group("a group that processes join and leave")
+    joined.add_argument("--seeds", type=parsed, nargs="+", help="HOST:PORT of processes that may be members")
+    joined.add_argument("--bind", type=parsed, help="HOST:PORT where this process listens")
+    joined.add_argument("--expect", type=int, help="with how many members the first seed founds the group")
+    joined.add_argument("--name", dest="called", help="what this member is called; else its address")
     parser.add_argument("--log", help="a directory for the event log")
     given = parser.parse_args()
+    if given.members is None if given.seeds is None else given.bind is None:
+        parser.error("say --me and --members, or --bind and --seeds")
+    if given.seeds is not None and given.log:
+        parser.error("--log goes with --members: a group that processes join writes no event log yet")
+    if given.seeds is None and not 0 <= (-1 if given.me is None else given.me) < len(given.members):
+        parser.error(f"--me is from 0 to {len(given.members) - 1}")
     try:
         run(_serve(replica, given))
     except GroupError as error:
@@ -64,19 +79,12 @@ def main(replica: Callable[[Group], Answering]) -> int:
     return 0
 
 
-async def _serve(replica: Callable[[Group], Answering], given: argparse.Namespace) -> None:
-    routes = {process: at for process, at in enumerate(given.members) if process != given.me}
+async def _serve(replica: Making, given: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
-        settings: dict[str, Any] = {}
-        if given.log:
-            place = {"group": given.name, "me": given.me, "members": len(given.members)}
-            settings["tracer"] = stack.enter_context(EventLog(given.log, protocol=DEFAULT, **place))
-        group = Group(
-            given.name, me=given.me, members=len(given.members), bind=given.members[given.me], routes=routes,
-            key=None, **settings,
-        )  # fmt: skip
-        async with group, replica(group) as here:
-            answering = asyncio.create_task(_answer(here))
+        group = _fixed(given, stack) if given.seeds is None else _joined(given)
+        here = replica(group)  # before the group is open: it gives its state to who joins
+        async with group, here:
+            answering = asyncio.create_task(_answer(here, goes_on=given.seeds is not None))
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, answering.cancel)
             await asyncio.wait({answering})
@@ -84,12 +92,34 @@ async def _serve(replica: Callable[[Group], Answering], given: argparse.Namespac
             answering.result()
 
 
-async def _answer(here: Answering) -> None:
-    """Answer each line when the one before is answered."""
+def _fixed(given: argparse.Namespace, stack: contextlib.ExitStack) -> Group:
+    routes = {process: at for process, at in enumerate(given.members) if process != given.me}
+    settings: dict[str, Any] = {}
+    if given.log:
+        place = {"group": given.name, "me": given.me, "members": len(given.members)}
+        settings["tracer"] = stack.enter_context(EventLog(given.log, protocol=DEFAULT, **place))
+    return Group(
+        given.name, me=given.me, members=len(given.members), bind=given.members[given.me], routes=routes,
+        key=None, **settings,
+    )  # fmt: skip
+
+
+def _joined(given: argparse.Namespace) -> JoinedGroup:
+    return Group.join(
+        given.name, seeds=given.seeds, bind=given.bind, expect=given.expect, name=given.called, key=None
+    )
+
+
+async def _answer(here: Answering, *, goes_on: bool) -> None:
+    """Answer each line when the one before is answered; `goes_on`: also after this member was excluded."""
     async for line in lines(sys.stdin.fileno()):
         try:
             answer = await here.answer(line.decode(errors="replace").split())
         except Refused as error:
             answer = {"refused": str(error)}
+        except GroupFailed as error:
+            if not goes_on:
+                raise
+            answer = {"unknown": str(error)}
         sys.stdout.buffer.write(json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()

@@ -1,6 +1,9 @@
 """A replicated key-value store: every member has all of it, and writes happen in one order at all of them.
 
     python -m antiphon.impl.examples.store shop --me 0 --members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002
+    python -m antiphon.impl.examples.store shop --bind 127.0.0.1:7000 --seeds 127.0.0.1:7000 --expect 1
+
+The first form is a group whose members do not change; with the second one processes join, leave and fail.
 
 Lines of standard input: `put KEY VALUE`, `delete KEY`, `swap KEY OLD NEW`, `get KEY`, `read KEY`, `dump`. A
 `get` is ordered as a write is, so that it sees every write that was answered before it, wherever that was
@@ -14,9 +17,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, msgpack
 
-from antiphon.impl.examples.replica import Replica
+from antiphon.impl.examples.replica import Replica, Source
 from antiphon.impl.examples.shell import Refused, main
 from antiphon.impl.group import Group
+from antiphon.impl.joined import JoinedGroup
 
 __all__ = ["Store"]
 
@@ -45,7 +49,7 @@ _decoder: msgpack.Decoder[Command] = msgpack.Decoder(Command)
 class Store(Replica["str | bool | None"]):
     """One copy of the store."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Group | JoinedGroup) -> None:
         super().__init__(group)
         self.items: dict[str, str] = {}
 
@@ -62,7 +66,7 @@ class Store(Replica["str | bool | None"]):
         value = await self.execute(msgpack.encode(Get(key)))
         return None if value is None else str(value)
 
-    def apply(self, command: bytes, number: int, source: int) -> str | bool | None:  # noqa: ARG002
+    def apply(self, command: bytes, number: int, source: Source) -> str | bool | None:  # noqa: ARG002
         """Execute one command."""
         match _decoder.decode(command):
             case Get(key):
@@ -75,6 +79,14 @@ class Store(Replica["str | bool | None"]):
                 else:
                     self.items[key] = value
                 return True
+
+    def dump(self) -> bytes:
+        """Return the keys with their values."""
+        return msgpack.encode(self.items)
+
+    def restore(self, state: bytes) -> None:
+        """Have these keys with their values."""
+        self.items = msgpack.decode(state, type=dict[str, str])
 
     async def answer(self, words: list[str]) -> object:
         """What a line of the shell comes to. Raises `Refused`."""

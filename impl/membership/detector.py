@@ -116,7 +116,7 @@ class Detector:
         self._suspected &= members
         self._given_up &= members
         self._look(now)
-        self._due = self._next()
+        self._hasten()
 
     @property
     def suspected(self) -> frozenset[bytes]:
@@ -154,7 +154,7 @@ class Detector:
         """Note that somebody says that nobody listens where this member should."""
         if member in self._heard_at:
             self._hinted.setdefault(member, now)
-            self._due = self._next()
+            self._hasten()
 
     def tick(self, now: float) -> list[bytes]:
         """Look at the silences; return who gets a heartbeat now, and note that they got it."""
@@ -168,6 +168,11 @@ class Detector:
     def next_deadline(self) -> float | None:
         """Return when `tick` may have something to do; None while nobody is watched."""
         return self._due
+
+    def _hasten(self) -> None:
+        """Look no later than before: hints and new lists may come more often than heartbeats are due."""
+        due = self._next()
+        self._due = due if self._due is None or due is None else min(self._due, due)
 
     def _next(self) -> float | None:
         """Return when the next heartbeat is due or the next silence too long, as things stand."""

@@ -192,7 +192,7 @@ def test_a_lock_of_a_member_that_says_nothing_stays_its_own(
                 if faulty():
                     break
                 assert await second.ask("release", "door", await waiting) is True
-            assert (await alike(clients, 5 * turns - 1))["claims"] == {"door": [[await waiting, 1]]}
+            assert (await alike(clients, 5 * turns - 1))["claims"] == {"door": [[await waiting, "1"]]}
 
     judged(tmp_path, work)
 

@@ -66,7 +66,10 @@ class Simulation:
         protocol: Implementation[Any] | None = None,
         rejoin: bool = True,
         layers: Layers = _LAYERS,
+        hints: bool = False,
     ) -> None:
+        self.hints = hints
+        """Whether who sends to a process that has ended learns that nobody listens there."""
         self.random = random.Random(seed)
         self.seed = seed
         self.loss, self.delay_ms, self.timeouts = loss, delay_ms, timeouts
@@ -235,6 +238,8 @@ class Simulation:
         if (sender, to) in self.cut or not self.lives[to]:
             return
         receiver = self.life(to)
+        if not receiver.alive and not receiver.over:
+            self.at(self.now + self.random.uniform(*self.delay_ms), lambda: self._hint(sender, life, to))
         if not receiver.alive or (incarnation is not None and receiver.member.incarnation != incarnation):
             return
         arrived = (life.member.incarnation, self.addresses[sender], data)
@@ -243,6 +248,17 @@ class Simulation:
             return
         receiver.machine.datagram_received(*arrived, self.now)
         self._after(to, receiver)
+
+
+    def _hint(self, sender: int, life: Life, to: int) -> None:
+        """Let the operating system say that nobody listens there, to each that sends there."""
+        epoch = life.machine.epoch
+        if not self.hints or not life.alive or life.paused or epoch is None:
+            return
+        for member in epoch.roster.members:
+            if member.address == self.addresses[to]:
+                life.machine.hint(member, self.now)
+        self._after(sender, life)
 
 
 def keeps_its_promises(simulation: Simulation) -> None:

@@ -51,6 +51,25 @@ def test_a_heartbeat_goes_to_whom_nothing_was_sent() -> None:
     assert detector.next_deadline() == 22.0
 
 
+def test_hints_that_come_all_the_time_do_not_put_off_the_next_look() -> None:
+    """Each datagram to a process that has ended brings one, and each datagram puts off a heartbeat."""
+    detector = watching(A, B)
+    now = 0.0
+    while not detector.given_up:
+        now += 1.0
+        detector.sent(A, now)
+        detector.sent(B, now)
+        detector.hint(A, now)
+        detector.heard(B, now)
+        due = detector.next_deadline()
+        assert due is not None
+        if now >= due:
+            detector.tick(now)
+        assert now < 250, f"{detector.suspected} are suspected, and nobody is given up"
+    assert detector.given_up == {A}
+    assert detector.lateness == 1.0
+
+
 def test_the_time_for_which_a_process_was_late_is_nobodys_silence() -> None:
     detector = watching(A)
     ticked(detector, 0, 20)
