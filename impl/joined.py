@@ -21,26 +21,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import socket
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from antiphon.impl.errors import (
     GroupClosed,
     GroupFailed,
+    InvalidKey,
     InvalidSetting,
     PayloadTooLarge,
+    Rejection,
     UnusableAddress,
 )
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LAN, Timeouts
 from antiphon.impl.membership.member import (
     META_BYTES_MAX,
-    NAME_BYTES_MAX,
+    NAME_LENGTH_MAX,
     Blocked,
     Excluded,
     Left,
@@ -49,18 +52,20 @@ from antiphon.impl.membership.member import (
     View,
 )
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.membership.transfer import Wanted
+from antiphon.impl.membership.transfer import Transfers, Wanted
 from antiphon.impl.protocols.core import Delivery, Implementation, bytes_copy
 from antiphon.impl.protocols.rbp import irbp
 from antiphon.impl.registry import implementation
-from antiphon.impl.transport.addresses import Address, resolved, shown
+from antiphon.impl.transport.addresses import Address, parsed, resolved, shown
+from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.shared_socket import SharedSocket
 from antiphon.impl.transport.shell import bound
+from antiphon.impl.transport.wire import GROUP_NAME_BYTES_MAX
 
-__all__ = ["IRBP", "JoinedEvent", "JoinedGroup", "Sent", "Store"]
+__all__ = ["IRBP", "LEAVING_S", "JoinedEvent", "JoinedGroup", "JoinedStatistics", "Sent", "Store"]
 
 class Store(Protocol):
     """An application's state, which who joins gets from a member."""
@@ -75,6 +80,27 @@ class Store(Protocol):
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
         """Become the state that these pieces are; events follow from there."""
         ...
+
+
+class JoinedStatistics(NamedTuple):
+    """Counts of this run as a member, and of what it has met."""
+
+    changes: int
+    """How many lists of members have ended: an exclusion from the ordering and a return are two."""
+    change_ms: dict[str, float]
+    """How long these changes took in all, by phase: "reports" and "agreement"."""
+    suspicions: Counter[str]
+    """How often this member has "suspected" another one, "given up" one, and "trusted" one again."""
+    blocked_s: float
+    """For how long it reached no majority, in all, without the time that still lasts."""
+    exclusions: int
+    """How often the others have gone on without it."""
+    lateness: float
+    """How many times longer than usual it waits before it suspects, since it was late itself."""
+    dropped: Counter[Rejection]
+    """Datagrams of no use, by kind."""
+    faults: Counter[str]
+    """Datagrams that the operating system refused, by kind."""
 
 
 class Sent(NamedTuple):
@@ -95,8 +121,26 @@ IRBP = "irbp"
 _LINGERS_S = 0.005
 """How often a member that leaves looks whether the others still need it."""
 
-_LEAVING_S = 5.0
+_LOOKS_S = 0.1
+"""How often who waits for a state looks whether somebody else has to be asked."""
+
+_COMPLAINS_S = 10.0
+"""How often a process that is no member yet says so in the log."""
+
+_RESOLVES_S = 5.0
+"""How often a seed is looked up again that could not be resolved."""
+
+_GIVEN_BYTES = 2**18
+"""How much of a state is handed over before the event loop goes on."""
+
+_logger = logging.getLogger("antiphon")
+
+LEAVING_S = 5.0
 """How long `leave` waits for the others' agreement."""
+
+
+_LEAVING_QUICKLY_S = 1.0
+"""The same where a program ends for another reason, for example an interrupt."""
 
 
 class JoinedGroup:
@@ -106,11 +150,11 @@ class JoinedGroup:
         self,
         group: str,
         *,
-        seeds: Sequence[Address],
-        bind: Address | socket.socket | SharedSocket,
+        seeds: Sequence[Address | str],
+        bind: Address | str | socket.socket | SharedSocket,
         key: bytes | Keyring | None,
         name: str | None = None,
-        advertise: Address | None = None,
+        advertise: Address | str | None = None,
         expect: int | None = None,
         bootstrap: bool = False,
         meta: bytes = b"",
@@ -122,10 +166,11 @@ class JoinedGroup:
     ) -> None:
         """A process that joins the group with this name, or founds it.
 
-        `seeds` are addresses of processes that may be members; who joins asks them. They are the same
-        everywhere. The process at the first of them founds the group, when `expect` processes ask to be
-        members, itself too; with `bootstrap` this process founds it, alone. Nobody else ever does, however
-        long it waits.
+        `seeds` are addresses of processes that may be members, as ("db1", 7000) or "db1:7000"; who joins asks
+        them. They are the same everywhere. The process at the first of them founds the group, when `expect`
+        processes ask to be members, itself too, among them more than half of the seeds. With `bootstrap` this
+        process founds it, alone; it is for the first start of a group only. A founder asks the seeds first,
+        and founds nothing where a member answers. Nobody else ever founds, however long it waits.
 
         `bind` is where this process listens: an address, a bound UDP socket that the group will close, or a
         `SharedSocket`, at which other groups of this process listen too. `advertise` is where the others
@@ -148,14 +193,18 @@ class JoinedGroup:
         """
         _see_kinds(
             group=group, seeds=seeds, name=name, meta=meta, expect=expect, timeouts=timeouts,
-            on_exclusion=on_exclusion,
+            on_exclusion=on_exclusion, state=state,
         )  # fmt: skip
         self.group = group
         self._given_name = name
         self._keys = key if key is None or isinstance(key, Keyring) else Keyring(key)
-        self._seeds: list[Address] = [(host, port) for host, port in seeds]
-        self._bind = bind
-        self._advertise = advertise
+        self._seeds = [_address("seeds", seed) for seed in seeds]
+        self._bind: Address | socket.socket | SharedSocket
+        if isinstance(bind, socket.socket | SharedSocket):
+            self._bind = bind
+        else:
+            self._bind = _address("bind", bind, least=0)
+        self._advertise = None if advertise is None else _address("advertise", advertise)
         self._expect = 1 if bootstrap else expect
         self._bootstrap = bootstrap
         self._meta = meta
@@ -174,10 +223,25 @@ class JoinedGroup:
         """The place in the common order after which this run began."""
         self._taken = 0
         """The place in the common order of the last message that was taken."""
+        self._taken_view = 0
+        """The number of the last view that was taken."""
+        self._refused: dict[bytes, str] = {}
+        """Which members have no state to give, and why."""
+        self._refused_in = 0
+        """The view in which they have said so."""
+        self._asks_since = self._complains_at = 0.0
+        self._exclusions = 0
+        self._unanswered = 0
+        """How often a member that was asked for its state did not answer in time."""
         self._shell: MemberShell | None = None
         self._socket: SharedSocket | None = None
         self._own: Address = ("", 0)
         self._numeric_seeds: list[Address] = []
+        self._founds: tuple[Any, ...] = ("", 0)
+        """Where the process listens that founds the group: the first of the seeds."""
+        self._unknown: list[Address] = []
+        """The seeds that cannot be resolved yet."""
+        self._resolving: asyncio.Task[None] | None = None
         self._events: deque[JoinedEvent] = deque()
         self._waiting: deque[tuple[bytes, asyncio.Future[Sent]]] = deque()
         self._news = asyncio.Event()
@@ -200,6 +264,8 @@ class JoinedGroup:
         try:
             self._socket = await self._listening()
             self._begin(first=True)
+            if self._unknown:
+                self._resolving = asyncio.create_task(self._resolve())
         except BaseException:
             await self.close()
             raise
@@ -208,13 +274,12 @@ class JoinedGroup:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave, if it can be done in time, and close."""
-        if kind is None:
-            with contextlib.suppress(TimeoutError, GroupFailed):
-                await self.leave()
+        """Leave, if it can be done in time, and close; after an exception there is less time for it."""
+        with contextlib.suppress(TimeoutError, GroupFailed):
+            await self.leave(LEAVING_S if kind is None else _LEAVING_QUICKLY_S)
         await self.close()
 
-    async def leave(self, timeout_s: float = _LEAVING_S) -> None:
+    async def leave(self, timeout_s: float = LEAVING_S) -> None:
         """Be no member any more; the others see a view without this one, and suspect nobody for it.
 
         Raises:
@@ -231,7 +296,7 @@ class JoinedGroup:
         self._shell.leave()
         try:
             async with asyncio.timeout(timeout_s):
-                while not self._left and self._failure is None:
+                while not self._left and self._shell.runs:
                     self._news.clear()
                     await self._news.wait()
                 while self._shell.membership.owes:  # the others may need what this member says about the end
@@ -245,6 +310,8 @@ class JoinedGroup:
         self._open = False
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
+        if self._resolving is not None:
+            self._resolving.cancel()
         if self._shell is not None:
             self._shell.stop()
         if self._socket is not None and self._socket is not self._bind:
@@ -272,8 +339,45 @@ class JoinedGroup:
         """How many events nobody has taken yet."""
         return len(self._events) + self._membership.untaken
 
+    @property
+    def waiting(self) -> int:
+        """How many calls of `broadcast` wait."""
+        return len(self._waiting)
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What this member cannot do without now, and from whom it has to come."""
+        epoch = self._membership.epoch
+        if epoch is None or not isinstance(epoch.endpoint, Endpoint):
+            return ()
+        names = [member.name for member in epoch.roster.members]
+        waits = (*epoch.endpoint.waits(), *epoch.endpoint.slow())
+        return tuple(f"{wait.what} of {names[wait.of]}" for wait in waits)
+
+    @property
+    def statistics(self) -> JoinedStatistics:
+        """Counts so far. Raises `GroupClosed` before the group is open."""
+        membership = self._membership
+        assert self._shell is not None, "it has a membership"
+        return JoinedStatistics(
+            membership.changes, membership.change_ms.copy(), membership.suspicions.copy(),
+            membership.blocked_ms / 1000.0, self._exclusions, membership.detector.lateness,
+            membership.dropped.copy(), self._shell.faults.copy(),
+        )  # fmt: skip
+
+    @property
+    def reached(self) -> int:
+        """How many members this one reaches, itself too; 0 before the first view."""
+        return self._membership.reached
+
     def rekey(self, key: bytes | Keyring) -> None:
-        """Use and accept these keys from now on; the others have to accept the one in use."""
+        """Use and accept these keys from now on; the others have to accept the one in use.
+
+        Raises:
+            InvalidKey: a key has not 32 bytes, or the group was made without one; nothing has changed.
+        """
+        if self._keys is None:
+            raise InvalidKey("a member that was made without a key cannot get one while it runs")
         self._keys = key if isinstance(key, Keyring) else Keyring(key)
         if self._shell is not None:
             self._shell.sessions.rekey(self._keys)
@@ -327,13 +431,24 @@ class JoinedGroup:
             GroupFailed: this member was excluded, and `on_exclusion` is "fail".
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
-        while self._moves_states or not self._events:
-            async with self._taking:
-                await self._come()
+        if self._events and not self._moves_states and not self._taking.locked():
+            return self._pop()
+        async with self._taking:
+            while not await self._come():
+                pass
+            return self._pop()
+
+    def _pop(self) -> JoinedEvent:
         event = self._events.popleft()
+        self._note(event)
+        return event
+
+    def _note(self, event: JoinedEvent) -> None:
+        """Note what the application has taken, of which its state is from now on."""
         if type(event) is Delivery:
             self._taken = event.number
-        return event
+        elif type(event) is View:
+            self._taken_view = event.number
 
     def at_hand(self) -> list[JoinedEvent]:
         """Hand over, without waiting, the events that nobody has taken yet; none while a state has to move.
@@ -341,86 +456,126 @@ class JoinedGroup:
         Who takes several at once and gives a `state` gives it as it is after all of them.
         """
         self._fetched()
-        if self._moves_states or self._awaits_state:
+        if self._moves_states or self._awaits_state or self._taking.locked():
             return []
         events = list(self._events)
         self._events.clear()
-        numbers = [event.number for event in events if type(event) is Delivery]
-        self._taken = numbers[-1] if numbers else self._taken
+        for event in events:
+            self._note(event)
         return events
 
-    async def _come(self) -> None:
-        """Move states, and wait until there may be an event."""
+    async def _come(self) -> bool:
+        """Move states, and wait a while for an event; whether there is one."""
         await self._give_states()
         self._fetched()
         if self._awaits_state:
             await self._take_state()
         self._moves_states = self._awaits_state
         if self._events and not self._moves_states:
-            return
+            return True
         if self._failure is not None:
             raise self._failure
         if not self._open or self._left:
             raise StopAsyncIteration
         self._news.clear()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), self._patience_s)
+            await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._awaits_state else None)
+        return False
 
     # The state of the application ---------------------------------------------------------------------------
-
-    @property
-    def _patience_s(self) -> float | None:
-        """How long to wait for a piece of a state before another member is asked."""
-        return self._timeouts.exclude_ms / 1000.0 if self._awaits_state else None
 
     async def _give_states(self) -> None:
         """Give the state as it is now to all who want it, and may have it as of now."""
         transfers = self._membership.transfers
-        for wanted in [wanted for wanted in transfers.wanted if self._answers(wanted)]:
-            if self.state is None or self._awaits_state:
-                transfers.refuse(wanted)
+        while True:
+            wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
+            if wanted is None:
+                return
+            if self.state is None:
+                transfers.refuse(wanted, "it has no `state=`")
+            elif self._awaits_state:
+                transfers.refuse(wanted, "it waits for a state itself")
             else:
-                try:
-                    number, pieces = self._taken, [bytes(piece) async for piece in self.state.save()]
-                except Exception:
-                    transfers.wanted.remove(wanted)
-                    transfers.refuse(wanted)
-                    raise
-                transfers.give(wanted, number, pieces)
-            transfers.wanted.remove(wanted)
-            if self._shell is not None:
-                self._shell.flush()
+                await self._give(transfers, wanted)
+            if wanted in transfers.wanted:  # else who asked has given up
+                transfers.wanted.remove(wanted)
+            self._flush()
+
+    async def _give(self, transfers: Transfers, wanted: Wanted) -> None:
+        """Send the state, as the application gives it; when this is cancelled, it is begun anew later.
+
+        The event loop goes on between pieces. An exception of the application is logged, and ends the
+        transfer: whoever joins has to ask somebody else, and this member goes on.
+        """
+        assert self.state is not None, "it has a state"
+        transfers.begin(wanted, self._taken, self._taken_view)
+        self._flush()
+        try:
+            async for piece in self.state.save():
+                whole = memoryview(piece)
+                for at in range(0, len(whole), _GIVEN_BYTES):
+                    transfers.piece(wanted, bytes(whole[at : at + _GIVEN_BYTES]))
+                    self._flush()
+                    await asyncio.sleep(0)
+                if not transfers.gives(wanted):
+                    return
+            transfers.end(wanted)
+        except Exception as error:
+            _logger.exception("group %s: `save` failed, and who joins asks another member", self.group)
+            transfers.refuse(wanted, f"its `save` raised {type(error).__name__}: {error}")
+
+    def _flush(self) -> None:
+        if self._shell is not None:
+            self._shell.flush()
 
     def _answers(self, wanted: Wanted) -> bool:
         return self.state is None or self._awaits_state or self._taken >= wanted.after
 
     async def _take_state(self) -> None:
         """Take the state that has come; else see that somebody is asked for it."""
-        membership = self._membership
-        transfers, view = membership.transfers, membership.view
+        transfers = self._membership.transfers
         if transfers.state is not None and self.state is not None:
-            number, pieces = transfers.state
-            await self.state.load(_each(pieces))  # once more, if this call is cancelled meanwhile
-            transfers.state, self._awaits_state = None, False
+            number, view, pieces = transfers.state
+            await self.state.load(_each(pieces))  # once more, if it raises or is cancelled
+            transfers.taken()
+            self._awaits_state = False
             self._taken = number
-            self._events = deque(
-                event for event in self._events if not isinstance(event, Delivery) or event.number > number
-            )
+            self._events = deque(_behind(self._events, number, view))
+        elif self._membership.view is not None and not self._membership.over:
+            self._ask_for_state(transfers, self._membership.view)
+
+    def _ask_for_state(self, transfers: Transfers, view: View) -> None:
+        """Ask one after the other of the other members; nobody has a state when all have refused.
+
+        A member that has begun to give is waited for as long as it is a member. One that does not answer is
+        left for the next one, and waited for longer each time.
+        """
+        others = [member for member in view.members if member != self.me]
+        if self._refused_in != view.number:
+            self._refused, self._refused_in = {}, view.number
+        if transfers.donor is not None and transfers.refusal is not None:
+            self._refused[transfers.donor] = transfers.refusal
+        now = asyncio.get_running_loop().time() * 1000.0
+        if transfers.waits and any(member.incarnation == transfers.donor for member in others):
+            late = now > transfers.asked_at + self._timeouts.exclude_ms * 2.0 ** min(self._unanswered, 5)
+            if transfers.begun or not late:
+                return
+            self._unanswered += 1
+        left = [member for member in others if member.incarnation not in self._refused]
+        if not left:
+            told = "; ".join(f"{one.name}: {self._refused[one.incarnation]}" for one in others)
+            why = told or "all others have left or failed"
+            self._fail(GroupFailed(f"no member has a state to give to {self.me.name}: {why}"))
             return
-        late = asyncio.get_running_loop().time() * 1000.0 > transfers.progress_at + self._timeouts.exclude_ms
-        if view is not None and not membership.over and (not transfers.waits or late):
-            others = [member.incarnation for member in view.members if member != membership.me]
-            if others:  # the last asked is asked last
-                last = others.index(transfers.donor) if transfers.donor in others else 0
-                now = asyncio.get_running_loop().time() * 1000.0
-                transfers.ask(others[last - 1], self._began_after, now)
-                if self._shell is not None:
-                    self._shell.flush()
+        before = [place for place, member in enumerate(left) if member.incarnation == transfers.donor]
+        transfers.ask(left[before[0] - 1 if before else -1].incarnation, self._began_after, now)
+        self._flush()
 
     def __repr__(self) -> str:
         state = "open" if self._open else "failed" if self._failure is not None else "closed"
         told = "" if self._shell is None else f"; {self._shell.membership!r}"
-        return f"<Group {self.group!r}: {state}{told}>"
+        waits = "" if self._shell is None or not self.waits else f"; waits for {', '.join(self.waits)}"
+        return f"<Group {self.group!r}: {state}{told}{waits}>"
 
     # From run to run ----------------------------------------------------------------------------------------
 
@@ -430,37 +585,83 @@ class JoinedGroup:
         host, port = self._own
         name = self._given_name or shown(self._own)
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
-        founder = first and (self._bootstrap or self._numeric_seeds[:1] == [self._own])
+        founder = first and (self._bootstrap or self._founds == self._own)
         membership = Membership(
             self._protocol, self.group, Member(own, name, host, port, self._meta),
-            seeds=self._numeric_seeds, founds=self._expect if founder else None, timeouts=self._timeouts,
-            layers=self._layers,
+            seeds=self._numeric_seeds, founds=self._expect if founder else None, bootstrap=self._bootstrap,
+            timeouts=self._timeouts, layers=self._layers,
         )  # fmt: skip
         self._begins = True
+        self._asks_since = asyncio.get_running_loop().time()
+        self._complains_at = self._asks_since + _COMPLAINS_S
         self._shell = MemberShell(membership, self._keys, on_progress=self._go_on, on_failure=self._fail)
         self._shell.open(self._socket)
 
     async def _listening(self) -> SharedSocket:
         """Resolve the hosts, and listen."""
-        seeds = dict(enumerate(self._seeds))
+        known = await self._known_seeds()
         if isinstance(self._bind, SharedSocket):
             shared = self._bind
-            found = await resolved(shared.socket, seeds)
+            found = await resolved(shared.socket, known)
         else:
-            found = await resolved(self._bind, seeds)
+            found = await resolved(self._bind, known)
             if isinstance(self._bind, socket.socket):
                 shared = SharedSocket(self._bind)
             else:
                 shared = SharedSocket(bound(found.family, found.own or self._bind, shown(self._bind)))
             await shared.open()
-        self._numeric_seeds = [found.routes[place][:2] for place in range(len(self._seeds))]
+        self._numeric_seeds = [target[:2] for _, target in sorted(found.routes.items())]
+        self._founds = found.routes.get(0, ("", 0))[:2]
         try:
             self._own = await self._reached_at(shared.socket)
+            self._see_that_it_can_begin()
         except BaseException:
             if shared is not self._bind:
                 await shared.close()
             raise
         return shared
+
+    async def _known_seeds(self) -> dict[int, Address]:
+        """The seeds that have an address now, by their places; a machine that is down may have none yet.
+
+        Raises `UnusableAddress` where none has one.
+        """
+        known: dict[int, Address] = {}
+        problem: UnusableAddress | None = None
+        for place, seed in enumerate(self._seeds):
+            try:
+                await resolved(seed, {})
+                known[place] = seed
+            except UnusableAddress as error:
+                problem = error
+        if problem is not None and not known:
+            raise problem
+        self._unknown = [seed for place, seed in enumerate(self._seeds) if place not in known]
+        for seed in self._unknown:
+            _logger.warning("group %s: seed %s cannot be resolved yet", self.group, shown(seed))
+        return known
+
+    async def _resolve(self) -> None:
+        """Ask again and again for the addresses of seeds that had none."""
+        while self._unknown and self._socket is not None:
+            await asyncio.sleep(_RESOLVES_S)
+            for seed in list(self._unknown):
+                with contextlib.suppress(UnusableAddress, GroupClosed):
+                    found = await resolved(self._socket.socket, {0: seed})
+                    self._unknown.remove(seed)
+                    self._numeric_seeds.append(found.routes[0][:2])
+                    self._membership.add_seed(found.routes[0][:2])
+
+    def _see_that_it_can_begin(self) -> None:
+        """Raise InvalidSetting where this process could only wait for ever."""
+        if self._bootstrap:
+            return
+        if self._founds == self._own and self._expect is None:
+            told = "this process is at the first of the seeds, and founds the group"
+            raise InvalidSetting(f"expect=None: {told}: say expect=N, with how many, or bootstrap=True")
+        others = [seed for seed in self._numeric_seeds if seed != self._own] or self._unknown
+        if not others and self._expect != 1:
+            raise InvalidSetting(f"seeds={self._seeds!r}: there is no other process to ask")
 
     async def _reached_at(self, sock: socket.socket) -> Address:
         """Return where the others reach this process. Raises `UnusableAddress`."""
@@ -478,9 +679,11 @@ class JoinedGroup:
         shell = self._shell
         assert shell is not None, "it is open"
         while self._waiting and not shell.membership.over and not shell.membership.busy:
-            payload, served = self._waiting.popleft()
-            if not served.done():
-                served.set_result(self._sent(payload))
+            payload, served = self._waiting[0]
+            sent = None if served.done() else self._sent(payload)
+            self._waiting.popleft()
+            if sent is not None:
+                served.set_result(sent)
         self._tell()
 
     def _tell(self) -> None:
@@ -493,6 +696,25 @@ class JoinedGroup:
             self._news.set()
         if membership.over and self._open:
             self._fetched()
+        if membership.doubts or membership.epoch is None:
+            self._log(membership)
+
+    def _log(self, membership: Membership) -> None:
+        """Say who is suspected and why, and now and then that this process still asks to be a member."""
+        while membership.doubts:
+            member, (_, kind, silent_ms, hinted) = membership.doubts.popleft()
+            level = logging.INFO if kind == "trusted" else logging.WARNING
+            why = f"silent for {silent_ms:.0f} ms" + (", and nobody listens at its port" if hinted else "")
+            own = membership.me.name
+            _logger.log(level, "group %s: %s: %s %s: %s", self.group, own, kind, member, why)
+        now = asyncio.get_running_loop().time()
+        if membership.epoch is None and not membership.over and now >= self._complains_at:
+            self._complains_at = now + _COMPLAINS_S
+            dropped = ", ".join(f"{count} {kind}" for kind, count in sorted(membership.dropped.items()))
+            _logger.warning(
+                "group %s: %s has asked to be a member for %.0f s; %d others ask too; dropped datagrams: %s",
+                self.group, membership.me, now - self._asks_since, membership.asking, dropped or "none",
+            )  # fmt: skip
 
     def _fetched(self) -> bool:
         """Take what has come; whether there was any."""
@@ -519,9 +741,12 @@ class JoinedGroup:
     def _excluded(self, event: Excluded) -> None:
         if self._left:
             return
+        self._exclusions += not self._begins
+        _logger.warning("group %s: %s was excluded: %s", self.group, self.me, event.why)
         failed = GroupFailed(f"{self.me.name} was excluded: {event.why}")
-        self._refuse(failed)
-        if self._rejoins:
+        if not self._begins:
+            self._refuse(failed)
+        if self._rejoins or self._begins:  # who has never seen a view has lost nothing
             assert self._shell is not None, "it was open"
             self._shell.stop()
             asyncio.get_running_loop().call_soon(self._come_back)
@@ -556,6 +781,18 @@ async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
+def _behind(before: Iterable[JoinedEvent], number: int, view: int) -> Iterator[JoinedEvent]:
+    """The events that are not in a state of this place and view; the view itself stands first."""
+    events = list(before)
+    seen = [place for place, event in enumerate(events) if isinstance(event, View) and event.number <= view]
+    if seen:
+        yield events[seen[-1]]
+        events = events[seen[-1] + 1 :]
+    for event in events:
+        if not isinstance(event, Delivery) or event.number > number:
+            yield event
+
+
 def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:
     payload = bytes_copy(payload)
     if len(payload) > layers.message_bytes_max:
@@ -574,19 +811,33 @@ def _with_lists(protocol: Implementation[Any] | str) -> Implementation[Any]:
     return made
 
 
+def _address(which: str, given: Any, least: int = 1) -> Address:
+    """A host with a port, from a pair or a text. Raises `InvalidSetting`."""
+    told = "a host with a port, as ('db1', 7000) or 'db1:7000'"
+    try:
+        host, port = parsed(given) if isinstance(given, str) else given
+    except (TypeError, ValueError) as error:
+        raise InvalidSetting(f"{which}={given!r}: {which} has {told}") from error
+    if not isinstance(host, str) or type(port) is not int or not least <= port <= 65_535:
+        raise InvalidSetting(f"{which}={given!r}: {which} has {told}; a port is {least} to 65535")
+    return (host, port)
+
+
 def _see_kinds(**given: Any) -> None:
     """Raise InvalidSetting for an argument of another kind than it must be, or out of its range."""
     seeds, name, meta, expect = given["seeds"], given["name"], given["meta"], given["expect"]
-    pairs = isinstance(seeds, Sequence) and all(
-        isinstance(seed, tuple | list) and len(seed) == 2 and isinstance(seed[0], str) for seed in seeds
-    )
-    short = name is None or (isinstance(name, str) and len(name) <= NAME_BYTES_MAX)
+    group, state = given["group"], given["state"]
+    some_seeds = isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)
+    sized = isinstance(group, str) and 1 <= len(group.encode(errors="replace")) <= GROUP_NAME_BYTES_MAX
+    gives = state is None or all(callable(getattr(state, name, None)) for name in ("save", "load"))
+    short = name is None or (isinstance(name, str) and len(name) <= NAME_LENGTH_MAX)
     few = isinstance(meta, bytes) and len(meta) <= META_BYTES_MAX
     some = expect is None or (type(expect) is int and expect >= 1)
     rules = {
-        "group": (isinstance(given["group"], str), "a text"),
-        "seeds": (pairs, "a list of hosts with ports, as [('db1', 7000), ('db2', 7000)]"),
-        "name": (short, f"a text of at most {NAME_BYTES_MAX} characters"),
+        "group": (sized, f"a text of 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"),
+        "seeds": (some_seeds, "a list of hosts with ports, as [('db1', 7000), ('db2', 7000)]"),
+        "state": (gives, "an object with the methods `save` and `load`"),
+        "name": (short, f"a text of at most {NAME_LENGTH_MAX} characters"),
         "meta": (few, f"at most {META_BYTES_MAX} bytes"),
         "expect": (some, "how many members the group begins with"),
         "timeouts": (isinstance(given["timeouts"], Timeouts), "LOCAL, LAN, WAN or Timeouts(...)"),

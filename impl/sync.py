@@ -5,6 +5,14 @@
         for event in group:
             print(event.source, event.payload)
 
+`SyncGroup.join(...)` is a group that processes join and leave, as `Group.join`:
+
+    with SyncGroup.join("orders", seeds=[...], bind=..., key=key, expect=3) as group:
+        for event in group:
+            match event:
+                case View(number, members): ...
+                case Delivery(source, payload=payload): ...
+
 1. Any thread may call. What the group raises, the call raises; a call that takes longer than `timeout_s`
    raises `TimeoutError` and is cancelled, as `Group` says for each.
 2. An interrupt (Ctrl-C) ends the waiting call as a timeout does, with KeyboardInterrupt; the group stays open
@@ -21,37 +29,66 @@ import atexit
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.group import Address, Event, Group, Identifier, Keyring, Statistics, Wait
+from antiphon.impl.joined import LEAVING_S, JoinedEvent, JoinedGroup, Sent
 from antiphon.impl.loops import new_event_loop
+from antiphon.impl.membership.member import Member, View
 
-__all__ = ["SyncGroup"]
+__all__ = ["SyncGroup", "SyncJoinedGroup", "SyncStore"]
 
 T = TypeVar("T")
+E = TypeVar("E")
 
-_CLOSING_S = 5.0
+
+_CLOSING_S = LEAVING_S + 2.0
 """How long the exit of the interpreter waits for a group that was left open."""
 
 
-class SyncGroup:
-    """One member of a group, as `Group`, whose calls wait; a context manager, used once."""
+class _Asynchronous(Protocol[E]):
+    """A group under asyncio, of either kind."""
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        """Takes what `Group` takes, and raises what it raises."""
-        self._group = Group(*arguments, **settings)
+    @property
+    def address(self) -> Address: ...
+
+    def rekey(self, key: bytes | Keyring) -> None: ...
+
+    def at_hand(self) -> list[E]: ...
+
+    async def __aenter__(self) -> Any: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    async def __anext__(self) -> E: ...
+
+
+G = TypeVar("G", bound=_Asynchronous[Any])
+
+
+class _Waits(Generic[G, E]):
+    """A group in a thread of its own, whose calls wait; a context manager, used once."""
+
+    def __init__(self, group: G) -> None:
+        self._group = group
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._taken: deque[Event] = deque()
+        self._taken: deque[E] = deque()
         self._taking = threading.Lock()
         self._entry = threading.Lock()
         self._closing = False
 
+    @property
+    def _name(self) -> str:
+        raise NotImplementedError
+
     def __enter__(self) -> Self:
-        """Bind and take part, as `Group` does.
+        """Bind and take part.
 
         Raises:
             GroupClosed: the group was opened before.
@@ -62,7 +99,7 @@ class SyncGroup:
             raise GroupClosed("a group is opened once; make another one")
         self._loop = new_event_loop()
         self._thread = threading.Thread(
-            target=self._loop.run_forever, name=f"group {self._group.name}", daemon=True
+            target=self._loop.run_forever, name=f"group {self._name}", daemon=True
         )
         self._thread.start()
         atexit.register(self.close)
@@ -96,30 +133,15 @@ class SyncGroup:
             if not thread.is_alive():
                 loop.close()
 
-    def broadcast(
-        self,
-        payload: bytes | bytearray | memoryview,
-        timeout_s: float | None = None,
-        *,
-        deliver: str | int | None = None,
-    ) -> Identifier:
-        """Send to all members, oneself too; returns the message's identifier once it is on its way.
-
-        Raises:
-            TimeoutError: the protocol did not take it in time; it is not sent, unless it was taken just then.
-            TypeError, PayloadTooLarge, UnknownDelivery, GroupClosed, GroupFailed: as `Group.broadcast`.
-        """
-        return self._wait(self._group.broadcast(payload, deliver=deliver), timeout_s)
-
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[E]:
         """The events in the group's order, without end; ends when the group is closed and all were taken."""
         return self
 
-    def __next__(self) -> Event:
+    def __next__(self) -> E:
         """The next event, however long that takes."""
         return self.next()
 
-    def next(self, timeout_s: float | None = None) -> Event:
+    def next(self, timeout_s: float | None = None) -> E:
         """The next event; each goes to one caller only.
 
         Raises:
@@ -146,21 +168,6 @@ class SyncGroup:
     def address(self) -> Address:
         """Where this member listens. Raises `GroupClosed` outside `with`."""
         return self._group.address
-
-    @property
-    def statistics(self) -> Statistics:
-        """Counts so far."""
-        return self._group.statistics
-
-    @property
-    def waits(self) -> tuple[Wait, ...]:
-        """What this member cannot do without now, and from whom it has to come."""
-        return self._group.waits
-
-    @property
-    def waiting_s(self) -> float:
-        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
-        return self._group.waiting_s
 
     def __repr__(self) -> str:
         return f"<Sync{repr(self._group)[1:]}"
@@ -193,9 +200,7 @@ class SyncGroup:
         with self._entry:
             if self._loop is None or self._closing:
                 work.close()
-                raise GroupClosed(
-                    f"{self._group.name!r} is {'closed' if self._loop else 'used outside `with`'}"
-                )
+                raise GroupClosed(f"{self._name!r} is {'closed' if self._loop else 'used outside `with`'}")
             done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s), self._loop)
         try:
             return done.result()
@@ -209,3 +214,122 @@ class SyncGroup:
                 return await work
         except TimeoutError:
             raise TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}") from None
+
+
+class SyncGroup(_Waits[Group, Event]):
+    """One member of a group, as `Group`, whose calls wait; a context manager, used once."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        """Takes what `Group` takes, and raises what it raises."""
+        super().__init__(Group(*arguments, **settings))
+
+    @staticmethod
+    def join(*arguments: Any, state: SyncStore | None = None, **settings: Any) -> SyncJoinedGroup:
+        """A process that joins a group whose members come, go and fail, or founds it.
+
+        Takes what `Group.join` takes, and raises what it raises. `state` has methods that wait (`SyncStore`).
+        """
+        return SyncJoinedGroup(*arguments, state=state, **settings)
+
+    @property
+    def _name(self) -> str:
+        return self._group.name
+
+    def broadcast(
+        self,
+        payload: bytes | bytearray | memoryview,
+        timeout_s: float | None = None,
+        *,
+        deliver: str | int | None = None,
+    ) -> Identifier:
+        """Send to all members, oneself too; returns the message's identifier once it is on its way.
+
+        Raises:
+            TimeoutError: the protocol did not take it in time; it is not sent, unless it was taken just then.
+            TypeError, PayloadTooLarge, UnknownDelivery, GroupClosed, GroupFailed: as `Group.broadcast`.
+        """
+        return self._wait(self._group.broadcast(payload, deliver=deliver), timeout_s)
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts so far."""
+        return self._group.statistics
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """What this member cannot do without now, and from whom it has to come."""
+        return self._group.waits
+
+    @property
+    def waiting_s(self) -> float:
+        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
+        return self._group.waiting_s
+
+
+class SyncStore(Protocol):
+    """An application's state, as `Store`, of a program without asyncio.
+
+    Both methods run in the group's thread, while the thread that takes events waits for the next one; so only
+    one thread may take events of a group with a state.
+    """
+
+    def save(self) -> Iterable[bytes]:
+        """Give the state as it is now, in pieces: after all events that were taken, and before any other."""
+        ...
+
+    def load(self, pieces: Iterable[bytes]) -> None:
+        """Become the state that these pieces are; events follow from there."""
+        ...
+
+
+class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
+    """One member of a group that others join and leave, as `JoinedGroup`, whose calls wait."""
+
+    def __init__(self, *arguments: Any, state: SyncStore | None = None, **settings: Any) -> None:
+        """Takes what `Group.join` takes, and raises what it raises."""
+        waits = None if state is None else _Stored(state)
+        super().__init__(JoinedGroup(*arguments, state=waits, **settings))
+
+    @property
+    def _name(self) -> str:
+        return self._group.group
+
+    def broadcast(self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None) -> Sent:
+        """Send to all members, oneself too; returns the name of the message, once it is on its way.
+
+        Raises:
+            TimeoutError: it could not be sent in time, and is not, unless it was sent just then.
+            TypeError, PayloadTooLarge, GroupClosed, GroupFailed: as `JoinedGroup.broadcast`.
+        """
+        return self._wait(self._group.broadcast(payload), timeout_s)
+
+    def leave(self, timeout_s: float = LEAVING_S) -> None:
+        """Be no member any more, and close. Raises `TimeoutError` as `JoinedGroup.leave`."""
+        try:
+            self._wait(self._group.leave(timeout_s), None)
+        finally:
+            self.close()
+
+    @property
+    def me(self) -> Member:
+        """This member: another one after it was excluded and has come back. Raises `GroupClosed`."""
+        return self._group.me
+
+    @property
+    def view(self) -> View | None:
+        """The last view, whether its event was taken or not; None before the first."""
+        return self._group.view
+
+
+class _Stored:
+    """A state whose methods wait, as a group in asyncio wants it."""
+
+    def __init__(self, state: SyncStore) -> None:
+        self._state = state
+
+    async def save(self) -> AsyncIterator[bytes]:
+        for piece in self._state.save():
+            yield piece
+
+    async def load(self, pieces: AsyncIterator[bytes]) -> None:
+        self._state.load([piece async for piece in pieces])

@@ -24,6 +24,8 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from antiphon.impl.errors import InvalidSetting
+
 __all__ = ["LAN", "LATE_MAX", "LOCAL", "WAN", "Detector", "Suspicion", "Timeouts"]
 
 LATE_MAX = 8
@@ -33,14 +35,14 @@ _HEALS = 0.5
 """How much of the lateness is left after each heartbeat in time."""
 
 _UNANSWERED = 2
-"""The heartbeats without an answer that make a hint a suspicion."""
+"""The heartbeats without an answer that make a suspicion of a hint, or of another run at the same address."""
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
     """The waiting times of a group, in milliseconds.
 
     Raises:
-        ValueError: they are not in this order: 0 < heartbeat, 2 heartbeats <= suspect, suspect <= exclude.
+        InvalidSetting: they are not in this order: 0 < 2 heartbeats <= suspect <= exclude.
     """
 
     heartbeat_ms: Annotated[float, Meta(gt=0)]
@@ -55,7 +57,7 @@ class Timeouts(Struct, frozen=True, kw_only=True):
         if not 0 < 2 * self.heartbeat_ms <= self.suspect_ms <= self.exclude_ms:
             told = f"heartbeat_ms {self.heartbeat_ms}, suspect_ms {self.suspect_ms}"
             told += f", exclude_ms {self.exclude_ms}"
-            raise ValueError(f"{told}: 0 < 2 heartbeat_ms <= suspect_ms <= exclude_ms")
+            raise InvalidSetting(f"{told}: 0 < 2 heartbeat_ms <= suspect_ms <= exclude_ms")
 
 
 LOCAL = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=3_000)
@@ -107,7 +109,7 @@ class Detector:
     def watch(self, members: Iterable[bytes], now: float) -> None:
         """Watch these members and no others; who is new counts as heard now."""
         members = set(members)
-        if self._looked_at is None:
+        if not self._heard_at:  # nobody was watched, and so nobody looked
             self._looked_at = now
         self._heard_at = {member: self._heard_at.get(member, now) for member in members}
         self._sent_at = {member: self._sent_at.get(member, now) for member in members}
@@ -141,14 +143,18 @@ class Detector:
         if member in self._sent_at:
             self._sent_at[member] = now
 
-    def replaced(self, member: bytes, now: float) -> None:
-        """Note that another run of this member's process is there."""
-        if member in self._heard_at and member not in self._replaced:
-            self._replaced.add(member)
-            self._suspected.add(member)
-            self._given_up.add(member)
-            silent = now - self._heard_at[member]
-            self._news.append(Suspicion(member, "given up", silent, member in self._hinted))
+    def replaced(self, member: bytes, now: float) -> bool:
+        """Give up a member whose process has another run; False: it was heard just now, so that it lives."""
+        if member not in self._heard_at or member in self._replaced:
+            return True
+        silent = now - self._heard_at[member]
+        if silent < _UNANSWERED * self.timeouts.heartbeat_ms:
+            return False
+        self._replaced.add(member)
+        self._suspected.add(member)
+        self._given_up.add(member)
+        self._news.append(Suspicion(member, "given up", silent, member in self._hinted))
+        return True
 
     def hint(self, member: bytes, now: float) -> None:
         """Note that somebody says that nobody listens where this member should."""

@@ -51,6 +51,13 @@ class Roster(NamedTuple):
         places = (place for place, member in enumerate(self.members) if member.incarnation == incarnation)
         return next(places, None)
 
+    def ordered(self, view: Sequence[Member]) -> Roster:
+        """Return the same list with the members of a view first, in its order: all order messages."""
+        before = {member.incarnation: place for place, member in enumerate(view)}
+        last = len(before)
+        members = sorted(self.members, key=lambda member: before.get(member.incarnation, last))
+        return self._replace(members=tuple(members))
+
 
 class Epoch:
     """What one member does while one list lasts. `now` is in milliseconds."""
@@ -87,6 +94,8 @@ class Epoch:
         self.change = ViewChange(place, len(roster.members))
         self.stopped = False
         """Whether the protocol has ended, and only the change goes on."""
+        self.called_at = self.complete_at = 0.0
+        """When the change was called for here, and when the reports had come; 0 before."""
         self.rejected = 0
         """How many items of a link were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
@@ -131,12 +140,16 @@ class Epoch:
 
     # The change ---------------------------------------------------------------------------------------------
 
-    def go_on(self) -> Decision | None:
+    def go_on(self, now: float) -> Decision | None:
         """Take the steps of the change that can be taken, and return the decision that ends this epoch."""
         change = self.change
+        if change.called and not self.called_at:
+            self.called_at = self.complete_at = now
         if change.reports:
             self.stopped = True
             change.report(self.core.report())
+        if not change.complete:
+            self.complete_at = now
         if change.proposes:
             change.propose(self.core.merge)
         for to, message in change.outputs():

@@ -5,6 +5,7 @@ A process that is started again, or was left out, is another member with the sam
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
@@ -12,7 +13,7 @@ from msgspec import Meta, Struct
 __all__ = [
     "INCARNATION_BYTES",
     "META_BYTES_MAX",
-    "NAME_BYTES_MAX",
+    "NAME_LENGTH_MAX",
     "Blocked",
     "Excluded",
     "Left",
@@ -24,21 +25,33 @@ __all__ = [
 INCARNATION_BYTES = 16
 """The bytes that name one run of one process."""
 
-NAME_BYTES_MAX = 64
+NAME_LENGTH_MAX = 64
+"""The most characters of a member's name."""
+
 META_BYTES_MAX = 1_024
+"""The most bytes that an application gives its member for others to see."""
 
 
 class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, order=True):
     """One run of one process. Two members are the same if their incarnations are."""
 
     incarnation: Annotated[bytes, Meta(min_length=INCARNATION_BYTES, max_length=INCARNATION_BYTES)]
-    name: Annotated[str, Meta(max_length=NAME_BYTES_MAX)]
+    name: Annotated[str, Meta(max_length=NAME_LENGTH_MAX)]
     """The name that people know it by; the same after a restart."""
     host: Annotated[str, Meta(max_length=255)]
     port: Annotated[int, Meta(ge=1, le=65_535)]
     """Where the other members reach it."""
     meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
     """Bytes that the application gives itself, for all others to see."""
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the host is a number, which can be sent to without asking anybody for it."""
+        try:
+            ip_address(self.host)
+        except ValueError:
+            return False
+        return True
 
     @property
     def address(self) -> tuple[str, int]:

@@ -9,8 +9,10 @@ one of them is silent, leaves or comes (`view_change`), and begins the next one 
    the list changes, the view does not. One that is silent for `exclude_ms` is a member no more.
 3. Whoever the others have gone on without is told so when it is heard again: it is `Excluded`, and comes back
    as another member. A member that has crashed never comes back as the same.
-4. A group begins with a list that one process makes, the founder, when it knows so many others as it waits
-   for. Nobody else makes a list that has nobody before it, however long it waits.
+4. A group begins with a list that one process makes, the founder, when so many ask to be members as it waits
+   for, among them more than half of the seeds. It asks the seeds first: a member answers that there is a
+   group, and then the founder founds none. Nobody else makes a list that has nobody before it, however long
+   it waits.
 5. Who joins says so to the seeds, again and again, until a member answers with the list that it is on. It
    delivers what is delivered from that list on.
 6. What comes for a later list than the own one is kept until that list begins, a little of it; what is lost
@@ -43,7 +45,7 @@ from antiphon.impl.membership.view_change import Decision, Kind
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Natural
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Address", "Event", "Membership", "Outgoing"]
+__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing"]
 
 Address = tuple[str, int]
 """Host and port."""
@@ -53,13 +55,19 @@ Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left
 _LAYERS = Layers()
 
 _HEAD = Packer("!Bq")
-_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED = range(8)
+_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED = range(10)
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
 
 _SEEK_MS = 100.0
 """How often a process that is no member yet says that it wants to be one."""
+
+_DOUBTS_MAX = 1_000
+"""How many changes of mind are kept until somebody asks for them."""
+
+_ASKS_MS = 10 * _SEEK_MS
+"""How long after its last question a process still counts as one that asks."""
 
 _Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 
@@ -69,6 +77,22 @@ class Outgoing(NamedTuple):
 
     to: Member | Address
     data: bytes
+
+
+class Doubt(NamedTuple):
+    """This member has changed its mind about another one."""
+
+    member: Member
+    suspicion: Suspicion
+
+
+class _Candidate(NamedTuple):
+    """A process that asks to be a member."""
+
+    member: Member
+    address: Address
+    """Where its question came from."""
+    heard_at: float
 
 
 class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -96,6 +120,7 @@ class Membership:
         *,
         seeds: Iterable[Address] = (),
         founds: int | None = None,
+        bootstrap: bool = False,
         timeouts: Timeouts = LAN,
         layers: Layers = _LAYERS,
         tracer: Tracer = NULL_TRACER,
@@ -104,6 +129,7 @@ class Membership:
 
         `seeds` are the addresses of processes that may be members: who joins asks them. With `founds` this
         process is the founder: it makes the first list when so many processes, itself too, want to be on it.
+        With `bootstrap` it does not need more than half of the seeds for that.
 
         Raises:
             InvalidSetting: the protocol has no lists, or `founds` is not positive.
@@ -129,18 +155,25 @@ class Membership:
         """How many lists came to an end here."""
         self.suspicions: Counter[str] = Counter()
         """How often a member was suspected, given up, and trusted again."""
-        self.suspicion_log: deque[Suspicion] = deque(maxlen=100)
-        """The last of them."""
+        self.change_ms = {"reports": 0.0, "agreement": 0.0}
+        """How long the changes took in all: until reports had come, and until all was agreed on."""
+        self.blocked_ms = 0.0
+        """For how long no majority was reached, in all, up to the last `Unblocked`."""
+        self.doubts: deque[Doubt] = deque(maxlen=_DOUBTS_MAX)
+        """Whom this member has suspected, given up, or trusted again; who reads this takes it out."""
         self._implementation = implementation
         self._layers = layers
         self._tracer = tracer
         self._seeds = tuple(seeds)
         self._founds = founds
         self._seeks_at: float | None = None
-        self._candidates: dict[bytes, Member] = {me.incarnation: me}
+        self._bootstrap = bootstrap
+        self._started_at = 0.0
+        self._candidates: dict[Address, _Candidate] = {}
+        """The processes that ask to be members, by their addresses: of each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
         """Lists that have ended, and when: somebody may still need what was sent for their change."""
-        self._early: deque[tuple[int, int, bytes, bytes]] = deque()
+        self._early: deque[tuple[int, int, bytes, bytes]] = deque(maxlen=_EARLY_MAX)
         """Number, kind, sender and data of what came for later lists."""
         self._welcome: bytes | None = None
         """The answer to who is on the list and does not know it yet; None in an i-view."""
@@ -152,6 +185,7 @@ class Membership:
         self._reaches_since = 0.0
         """Since when a majority is reached: who was out of reach too is soon heard."""
         self._blocked = False
+        self._blocked_since = 0.0
         self._leaving = False
         self._now = 0.0
         self._delivered = 0
@@ -172,9 +206,14 @@ class Membership:
 
     def start(self, now: float) -> None:
         """Ask to be taken in, or found the group: once, before every other call."""
-        self._now = self._seeks_at = now
+        self._now = self._seeks_at = self._started_at = now
         self._seek(now)
         self._found(now)
+
+    def add_seed(self, seed: Address) -> None:
+        """Ask this address too."""
+        if seed not in self._seeds:
+            self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
         """Be no member from the next view on: `Left` comes when that is so, at once without others."""
@@ -219,6 +258,11 @@ class Membership:
         events = list(self._events)
         self._events.clear()
         return events
+
+    @property
+    def asking(self) -> int:
+        """How many other processes ask to be members too, as far as this one, which is none yet, knows."""
+        return len(self._candidates)
 
     @property
     def delivered(self) -> int:
@@ -275,6 +319,10 @@ class Membership:
                 self._state_received(number, source, data, now)
             case 7:
                 self._ended_elsewhere(source, number)
+            case 8:
+                self._founds = None
+            case 9:
+                self.transfers.stopped(source, number)
             case _:
                 self.dropped[Rejection.MALFORMED] += 1
         self._go_on(now)
@@ -285,7 +333,7 @@ class Membership:
         """What is said on a list goes to that list, if this process is or was on it."""
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
-            if kind != _BEAT and not self.over and len(self._early) < _EARLY_MAX:
+            if kind != _BEAT and not self.over:
                 self._early.append((number, kind, source, data))
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
@@ -319,19 +367,37 @@ class Membership:
         if joining.incarnation != source:
             self.dropped[Rejection.FALSE_SENDER] += 1
             return
+        if not joining.reachable:
+            self.dropped[Rejection.MALFORMED] += 1
+            return
         if self.epoch is None:
-            self._candidates[source] = joining
+            known = self._candidates.get(joining.address)
+            if known is None or known.member.incarnation <= source:
+                self._candidates[joining.address] = _Candidate(joining, address, now)
             self._found(now)
         elif self.epoch.roster.place(source) is None:
-            for member in self.epoch.roster.members:
-                if member.address == joining.address:
-                    self.detector.replaced(member.incarnation, now)
-            if self._may_change and self.detector.suspected <= self.detector.given_up:
-                self.epoch.change.admit(joining)
+            self._outgoing.append(Outgoing(address, _HEAD.pack(_EXISTS, 0)))
+            self._admit(joining, now)
         elif self._welcome is not None:
             self._outgoing.append(Outgoing(joining, self._welcome))
         else:
             self._supersede(source, address, now)
+
+    def _admit(self, joining: Member, now: float) -> None:
+        """Call for a view with this process, unless there is reason to wait.
+
+        A later run of a member's process ends that member, once that is silent. A run that is not later is an
+        old question. While the member is heard, the other one is a process that gives its address by mistake.
+        """
+        assert self.epoch is not None, "there is a list"
+        for member in self.epoch.roster.members:
+            if member.address == joining.address:
+                if joining.incarnation <= member.incarnation:
+                    return
+                if not self.detector.replaced(member.incarnation, now):
+                    return
+        if self._may_change and self.detector.suspected <= self.detector.given_up:
+            self.epoch.change.admit(joining)
 
     def _welcome_received(self, data: bytes, now: float) -> None:
         """This process is a member."""
@@ -343,7 +409,8 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         members = welcome.members
-        if self.me not in members or len(welcome.counts) != len(members):
+        sound = all(member.reachable for member in members) and len(welcome.counts) == len(members)
+        if self.me not in members or not sound:
             self.dropped[Rejection.MALFORMED] += 1
             return
         self._delivered = self.began_after = welcome.delivered
@@ -360,9 +427,14 @@ class Membership:
 
     def _state_received(self, transfer: int, source: bytes, data: bytes, now: float) -> None:
         """A piece of a state for this member, or of what somebody says about one."""
-        if self.epoch is None or self.epoch.roster.place(source) is None:
+        member = self._member(source)
+        if member is None:
             self.dropped[Rejection.FOREIGN_SENDER] += 1
-        elif not self.transfers.received(source, transfer, data[_HEAD.size :], now):
+            return
+        known = self.transfers.received(source, transfer, data[_HEAD.size :], now)
+        if known is None:
+            self._outgoing.append(Outgoing(member, _HEAD.pack(_STOPPED, -transfer)))
+        elif not known:
             self.dropped[Rejection.MALFORMED] += 1
 
     def hint(self, member: Member, now: float) -> None:
@@ -437,7 +509,7 @@ class Membership:
         """Do what needs no message and no time, until nothing is left."""
         self._look(now)
         while self.epoch is not None:
-            decision = self.epoch.go_on()
+            decision = self.epoch.go_on(now)
             if decision is None:
                 break
             self._adopt(decision, now)
@@ -462,9 +534,13 @@ class Membership:
         self._collect()
         self._count()
         self.changes += 1
+        self.change_ms["reports"] += epoch.complete_at - epoch.called_at
+        self.change_ms["agreement"] += now - epoch.complete_at
         before, view = epoch.roster.members, self.view
         self._ended[epoch.roster.number] = (epoch, now)
         roster = epoch.next_roster(decision)
+        if decision.kind is Kind.REGULAR and view is not None:
+            roster = roster.ordered(view.members)
         for member in before:
             if roster.place(member.incarnation) is None:
                 del self._counts[member.incarnation]
@@ -502,6 +578,8 @@ class Membership:
         assert self.epoch is not None, "a view has a list"
         self.view = view
         self._events.append(view)
+        if self._blocked:
+            self.blocked_ms += self._now - self._blocked_since
         self._blocked = False
         counts = tuple(self._counts[member.incarnation] for member in view.members)
         welcome = _Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
@@ -559,7 +637,9 @@ class Membership:
             return
         for news in self.detector.news():
             self.suspicions[news.kind] += 1
-            self.suspicion_log.append(news)
+            member = self._member(news.of)
+            if member is not None:
+                self.doubts.append(Doubt(member, news))
         members = epoch.roster.members
         suspected, given_up = (
             frozenset(place for place, member in enumerate(members) if member.incarnation in some)
@@ -587,6 +667,10 @@ class Membership:
         assert self.epoch is not None, "there is a list"
         if self._may_change == self._blocked:
             self._blocked = not self._blocked
+            if self._blocked:
+                self._blocked_since = self._now
+            else:
+                self.blocked_ms += self._now - self._blocked_since
             needs = len(self.epoch.roster.members) // 2 + 1
             blocked = Blocked(self.reached, needs) if self._blocked else Unblocked(self.reached)
             self._collect()
@@ -595,17 +679,28 @@ class Membership:
     def _seek(self, now: float) -> None:
         """Say to the seeds that this process wants to be a member."""
         self._seeks_at = now + _SEEK_MS
+        self._found(now)
+        if self.epoch is not None:
+            return
         join = _HEAD.pack(_JOIN, 0) + _encode(self.me)
         self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
 
     def _found(self, now: float) -> None:
-        """Make the first list, if this process is the founder and knows enough others."""
+        """Make the first list, if this process is the founder, enough others ask, and no group is known.
+
+        A seed that neither asks nor answers is waited for a little: it may be a member.
+        """
         if self._founds is None or self.epoch is not None or self.over:
             return
-        if len(self._candidates) < self._founds:
+        asking = [one for one in self._candidates.values() if now <= one.heard_at + _ASKS_MS]
+        heard = {one.member.address for one in asking} | {one.address for one in asking} | {self.me.address}
+        silent = [seed for seed in self._seeds if seed not in heard]
+        few = not self._bootstrap and 2 * len(silent) >= len(self._seeds) and bool(self._seeds)
+        if len(asking) + 1 < self._founds or few:
             return
-        others = sorted(member for member in self._candidates.values() if member != self.me)
-        members = (self.me, *others)
+        if silent and now < self._started_at + self.timeouts.suspect_ms:
+            return
+        members = (self.me, *sorted(one.member for one in asking))
         self._begin(Roster(1, members, len(members)), now)
         self._show(View(1, members, members, (), ()))
 

@@ -1,9 +1,13 @@
 """The state of an application travels from one member to another, in pieces, beside the group's messages.
 
 A process that has just joined asks a member for its state, as of some place in the common order or a later
-one. The member answers with the place that its state is of, and the pieces; or that it has no state itself.
-They travel on a link, which loses nothing, and are checked against a digest. Who gets no further asks another
-member, from the beginning.
+one. The member refuses and says why, or begins: it names the place that its state is of and the last view
+that is in it, sends pieces as its application gives them, and ends with a digest of all. This travels on a
+link, which loses nothing.
+
+1. Who asks again has given up what it asked for before, of whichever member. A member that still sends it
+   hears so (`stopped`), and forgets it.
+2. What has come whole or was given whole is kept no longer than it is needed.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
 """
@@ -12,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
@@ -28,7 +32,11 @@ PIECE_BYTES = 2**12
 _PEERS_MAX = 64
 """How many transfers one member gives at a time."""
 
+_WHY_LENGTH_MAX = 200
+
 _Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+
+_PIECE, _TOLD = b"\x00", b"\x01"
 
 
 class _Want(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="want"):
@@ -37,16 +45,23 @@ class _Want(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
     after: _Count
 
 
-class _Head(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="head"):
-    """What follows: so many pieces, which have this digest, of this place."""
+class _Refused(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="refused"):
+    """The sender gives no state."""
+
+    why: Annotated[str, Meta(max_length=_WHY_LENGTH_MAX)]
+
+
+class _Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="begun"):
+    """Pieces follow, of a state of this place, with the views up to this one; earlier pieces are void."""
 
     number: _Count
-    pieces: _Count
+    view: _Count
+
+
+class _Ended(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="ended"):
+    """The pieces before this have this digest."""
+
     digest: bytes
-
-
-class _None(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="none"):
-    """The sender has no state itself."""
 
 
 class Wanted(NamedTuple):
@@ -64,6 +79,8 @@ class State(NamedTuple):
 
     number: int
     """The place in the common order that it is of: all up to it is in it, and nothing behind it."""
+    view: int
+    """The last view that is in it."""
     pieces: tuple[bytes, ...]
 
 
@@ -72,8 +89,15 @@ class _Transfer:
 
     def __init__(self) -> None:
         self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES)
-        self.head: _Head | None = None
+        self.digest = hashlib.blake2b(digest_size=32)
+        self.begun: _Begun | None = None
         self.pieces: list[bytes] = []
+        self.complete = False
+        """Whether all was given, or all has come."""
+
+    def say(self, message: _Refused | _Begun | _Ended) -> None:
+        """Send a message that is no piece."""
+        self.link.send(1, _TOLD + _encode(message))
 
 
 class Transfers:
@@ -83,16 +107,20 @@ class Transfers:
         self.wanted: deque[Wanted] = deque()
         """Who wants the state of this member's application."""
         self.state: State | None = None
-        """The state that was asked for, once it has come."""
-        self.progress_at = 0.0
-        """When a piece of it came the last time, or it was asked for."""
-        self._asked = 0
+        """The state that was asked for, once it has come and until it is `taken`."""
+        self.asked_at = 0.0
+        """When a state was asked for the last time."""
         self.waits = False
         """Whether a state was asked for, and neither came nor was refused."""
         self.donor: bytes | None = None
         """Who was asked the last time."""
+        self.refusal: str | None = None
+        """Why that member gives none."""
+        self._asked = 0
         self._taking = _Transfer()
         self._giving: dict[tuple[bytes, int], _Transfer] = {}
+        self._last: dict[bytes, int] = {}
+        """The last transfer that each member has asked for."""
 
     @property
     def idle(self) -> bool:
@@ -101,47 +129,81 @@ class Transfers:
 
     # Who wants a state --------------------------------------------------------------------------------------
 
+    @property
+    def begun(self) -> bool:
+        """Whether the member that was asked has begun to give its state."""
+        return self._taking.begun is not None
+
     def ask(self, donor: bytes, after: int, now: float) -> None:
         """Ask this member for its state, of that place or a later one, and nobody else any more."""
         self._asked += 1
-        self.donor, self._taking, self.waits = donor, _Transfer(), True
-        self.progress_at = now
+        self.donor, self._taking, self.waits, self.refusal = donor, _Transfer(), True, None
+        self.asked_at = now
         self._taking.link.send(1, _encode(_Want(after)))
+
+    def taken(self) -> None:
+        """Forget the state that has come: the application has it."""
+        self.state, self._taking.pieces = None, []
 
     # Who has one --------------------------------------------------------------------------------------------
 
-    def give(self, wanted: Wanted, number: int, pieces: Iterable[bytes]) -> None:
-        """Send the state of this place."""
-        transfer = self._giving.get((wanted.by, wanted.transfer))
-        if transfer is None:
-            return
-        whole = b"".join(pieces)
-        cut = [whole[at : at + PIECE_BYTES] for at in range(0, len(whole), PIECE_BYTES)]
-        head = _Head(number, len(cut), hashlib.blake2b(whole, digest_size=32).digest())
-        for item in (_encode(head), *cut):
-            transfer.link.send(1, item)
+    def gives(self, wanted: Wanted) -> bool:
+        """Whether the state is still wanted."""
+        return (wanted.by, wanted.transfer) in self._giving
 
-    def refuse(self, wanted: Wanted) -> None:
-        """Say that there is no state here."""
+    def begin(self, wanted: Wanted, number: int, view: int) -> None:
+        """Say that pieces follow, of a state of this place with the views up to this one; or begin anew."""
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
-            transfer.link.send(1, _encode(_None()))
+            transfer.digest = hashlib.blake2b(digest_size=32)
+            transfer.say(_Begun(number, view))
+
+    def piece(self, wanted: Wanted, data: bytes) -> None:
+        """Send some bytes of the state, if it is still wanted."""
+        transfer = self._giving.get((wanted.by, wanted.transfer))
+        if transfer is not None:
+            transfer.digest.update(data)
+            for at in range(0, len(data), PIECE_BYTES):
+                transfer.link.send(1, _PIECE + data[at : at + PIECE_BYTES])
+
+    def end(self, wanted: Wanted) -> None:
+        """Say that the pieces were all."""
+        transfer = self._giving.get((wanted.by, wanted.transfer))
+        if transfer is not None:
+            transfer.say(_Ended(transfer.digest.digest()))
+            transfer.complete = True
+
+    def refuse(self, wanted: Wanted, why: str) -> None:
+        """Say that there is no state here, or no longer."""
+        transfer = self._giving.get((wanted.by, wanted.transfer))
+        if transfer is not None:
+            transfer.say(_Refused(why[:_WHY_LENGTH_MAX]))
+            transfer.complete = True
+
+    def stopped(self, source: bytes, transfer: int) -> None:
+        """Forget a transfer: who had asked for it has given it up."""
+        self._giving.pop((source, transfer), None)
+        self.wanted = deque(one for one in self.wanted if (one.by, one.transfer) != (source, transfer))
 
     # Datagrams ----------------------------------------------------------------------------------------------
 
-    def received(self, source: bytes, transfer: int, data: bytes, now: float) -> bool:
-        """Handle a datagram of a transfer; False: it is none."""
-        if source == self.donor and transfer == -self._asked:
-            items = self._taking.link.received(1, data, now)
-            if isinstance(items, str):
-                return False
-            return all(self._taken(item, now) for item in items)
+    def received(self, source: bytes, transfer: int, data: bytes, now: float) -> bool | None:
+        """Handle a datagram of a transfer. False: it is none. None: this member has given up the transfer."""
         if transfer <= 0:
-            return True  # of an end that was given up
+            if source != self.donor or transfer != -self._asked:
+                return None
+            items = self._taking.link.received(1, data, now)
+            return not isinstance(items, str) and all(self._item_received(item) for item in items)
+        if transfer < self._last.get(source, 0):
+            return True  # an earlier question
         if (source, transfer) not in self._giving:
+            if transfer == self._last.get(source):
+                return True  # answered
+            self._forget_giving(lambda by: by == source)
             while len(self._giving) >= _PEERS_MAX:
                 del self._giving[next(iter(self._giving))]
             self._giving[source, transfer] = _Transfer()
+            self._last[source] = transfer
         items = self._giving[source, transfer].link.received(1, data, now)
         if isinstance(items, str):
             return False
@@ -153,33 +215,44 @@ class Transfers:
             self.wanted.append(Wanted(source, transfer, want.after))
         return True
 
-    def _taken(self, item: bytes, now: float) -> bool:
-        """Take the head of a state, or its next piece."""
-        self.progress_at = now
+    def _item_received(self, item: bytes) -> bool:
+        """Take what the giver says, or its next piece; whether it is something that a giver says now."""
         taking = self._taking
-        if taking.head is None:
-            try:
-                answer = _decode_answer(item)
-            except MsgspecError:
+        if taking.complete or not self.waits:
+            return True
+        if item[:1] == _PIECE:
+            if taking.begun is None:
                 return False
-            if isinstance(answer, _None):
-                self.waits = False
-                return True
-            taking.head = answer
-        else:
-            taking.pieces.append(item)
-        head = taking.head
-        if len(taking.pieces) == head.pieces:
-            whole = hashlib.blake2b(b"".join(taking.pieces), digest_size=32).digest()
-            self.waits = False
-            if whole == head.digest:
-                self.state = State(head.number, tuple(taking.pieces))
+            taking.digest.update(item[1:])
+            taking.pieces.append(item[1:])
+            return True
+        try:
+            told = _decode_answer(item[1:])
+        except MsgspecError:
+            return False
+        match told:
+            case _Refused(why=why):
+                self.waits, self.refusal, taking.pieces = False, why, []
+            case _Begun():
+                taking.begun, taking.pieces = told, []
+                taking.digest = hashlib.blake2b(digest_size=32)
+            case _Ended(digest=digest) if taking.begun is not None:
+                self.waits, taking.complete = False, True
+                if digest == taking.digest.digest():
+                    self.state = State(taking.begun.number, taking.begun.view, tuple(taking.pieces))
+                else:
+                    self.refusal, taking.pieces = "its pieces have another digest than it says", []
+            case _:
+                return False
         return True
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come."""
-        for transfer in (self._taking, *self._giving.values()):
+        """Let every waiting time run out whose end has come, and forget what was given and has arrived."""
+        for key, transfer in list(self._giving.items()):
             transfer.link.tick(now)
+            if transfer.complete and not transfer.link.owes(1):
+                del self._giving[key]
+        self._taking.link.tick(now)
 
     def next_deadline(self) -> float | None:
         """Return when `tick` has something to do, or None."""
@@ -197,12 +270,16 @@ class Transfers:
 
     def forget(self, members: frozenset[bytes]) -> None:
         """Give nothing more to who is no member any more."""
-        for to, transfer in list(self._giving):
-            if to not in members:
-                del self._giving[to, transfer]
-        self.wanted = deque(wanted for wanted in self.wanted if wanted.by in members)
+        self._forget_giving(lambda by: by not in members)
+        self._last = {by: transfer for by, transfer in self._last.items() if by in members}
+
+    def _forget_giving(self, gone: Callable[[bytes], bool]) -> None:
+        for by, transfer in list(self._giving):
+            if gone(by):
+                del self._giving[by, transfer]
+        self.wanted = deque(wanted for wanted in self.wanted if not gone(wanted.by))
 
 
 _encode = msgpack.Encoder().encode
 _decode_want = msgpack.Decoder(_Want).decode
-_decode_answer = msgpack.Decoder(_Head | _None).decode
+_decode_answer = msgpack.Decoder(_Refused | _Begun | _Ended).decode

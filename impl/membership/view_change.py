@@ -100,12 +100,16 @@ Message = (
 def flaw(message: Message, members: int) -> str | None:
     """Return why no correct member of a list of so many says this, or None."""
     match message:
-        case Told(report=report, given_up=given_up):
+        case Told(report=report, given_up=given_up, joining=joining):
+            if not all(member.reachable for member in joining):
+                return "a process whose host is no number"
             if any(process >= members for process in given_up):
                 return f"{given_up} are not members of a list of {members}"
             return _report_flaw(report, members)
         case consensus.Estimate() | consensus.Proposal() | consensus.Decide():
             value: Decision = message.value
+            if not all(member.reachable for member in value.joins):
+                return "a process whose host is no number"
             some = (*value.core, *value.leaves)
             if len(set(some)) < len(some) or any(process >= members for process in some):
                 return f"{some} are not different members of a list of {members}"

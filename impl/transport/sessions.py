@@ -9,7 +9,8 @@ is for two incarnations: HKDF of the group's key, by both and the counter's uppe
 2. A frame that names the own incarnation comes from somebody who has heard from this one in this run. So an
    earlier run's datagrams, and datagrams that were recorded, have no effect.
 3. Of each incarnation a counter is taken once. Of PEERS_MAX incarnations this is known; who was not heard for
-   longest is forgotten first, and what it had sent would not name the own incarnation any more than before.
+   longest is forgotten first. From then on nothing is taken of an incarnation that is not known and no later
+   than one that was forgotten: it may have been recorded.
 4. What is for an address of which no incarnation is known waits, the last of it, until that is known.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
@@ -91,6 +92,8 @@ class Sessions:
         self._own = own
         self._sealed = keyring is not None
         self._peers: OrderedDict[bytes, _Peer] = OrderedDict()
+        self._forgotten = _UNKNOWN
+        """The latest incarnation that was forgotten."""
         self._at: dict[Address, bytes] = {}
         """The last incarnation that was heard from an address, and has heard this one."""
         self._waiting: dict[Address, bytes] = {}
@@ -137,6 +140,8 @@ class Sessions:
         peer = self._peers.get(source)
         if mine and peer is not None and not peer.window.fresh(counter):
             return Rejected(Rejection.REPLAYED, f"datagram {counter} of incarnation {source.hex()}")
+        if mine and peer is None and source <= self._forgotten:
+            return Rejected(Rejection.REPLAYED, f"incarnation {source.hex()}, which is not known any more")
         data = self._open(peer if mine else None, mark, source, target, counter, head, frame)
         if data is None:
             return Rejected(Rejection.FORGED, "not sealed with a key of the group")
@@ -168,7 +173,8 @@ class Sessions:
         if peer is None:
             peer = self._peers[source] = _Peer()
             if len(self._peers) > PEERS_MAX:
-                self._peers.popitem(last=False)
+                forgotten, _ = self._peers.popitem(last=False)
+                self._forgotten = max(self._forgotten, forgotten)
         else:
             self._peers.move_to_end(source)
         return peer

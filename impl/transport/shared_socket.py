@@ -148,6 +148,8 @@ class SharedSocket(asyncio.DatagramProtocol):
             except OSError as error:
                 self.error_received(error)
                 continue
+            except (TypeError, ValueError, OverflowError) as error:  # an address that is none
+                faults[fault_kind(error)] += 1
             return
 
     async def close(self) -> None:

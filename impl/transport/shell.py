@@ -62,6 +62,11 @@ class Shell(ABC):
 
     # Steps --------------------------------------------------------------------------------------------------
 
+    @property
+    def runs(self) -> bool:
+        """Whether it has begun, and not stopped."""
+        return self._runs
+
     def taken(self) -> None:
         """Note that events were taken, which may let the machine go on."""
         if self._runs:

@@ -92,15 +92,15 @@ class Simulation:
         self._order += 1
         heapq.heappush(self._agenda, (when, self._order, do))
 
-    def begin(self, process: int, founds: int | None = None) -> Life:
+    def begin(self, process: int, founds: int | None = None, *, bootstrap: bool = False) -> Life:
         """Start a process, as a new member."""
         self._born += 1
         host, port = self.addresses[process]
         incarnation = self._born.to_bytes(8) + self.random.randbytes(8)
         member = Member(incarnation, f"p{process}", host, port)
         machine = Membership(
-            self.protocol, "g", member, seeds=self.addresses, founds=founds, timeouts=self.timeouts,
-            layers=self.layers,
+            self.protocol, "g", member, seeds=self.addresses, founds=founds, bootstrap=bootstrap,
+            timeouts=self.timeouts, layers=self.layers,
         )  # fmt: skip
         life = Life(member, machine)
         self.lives[process].append(life)

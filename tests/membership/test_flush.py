@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.flush import Body, Numbered, Report, covered_from, merged
+from antiphon.impl.protocols.rbp import Core, Settings
+from antiphon.impl.protocols.rbp.messages import Ack, Gone
 
 A1, A2, B1 = Identifier(0, 1), Identifier(0, 2), Identifier(1, 1)
 
@@ -78,3 +80,21 @@ def test_a_union_has_no_holes_each_message_once_and_all_that_was_reported(
             kept -= 1
             break
     assert [name for _, name in order(agreed)][:kept] == names[:kept], "what has a number keeps it"
+
+
+def test_an_external_member_is_lost_only_when_all_have_nothing_of_what_it_needs_now() -> None:
+    """Members of the ring say "no more" about what it needed when they were asked."""
+    core = Core(3, 4, Settings(resilience=0, stability=True), ring=3)
+    core.start(0.0)
+    core.receive(0, Gone(5), 0.0)
+    for number in range(1, 10):
+        core.receive((number - 1) % 3, Ack(None, number, number % 3), 1.0)
+    core.receive(1, Gone(20), 2.0)
+    core.receive(2, Gone(20), 2.0)
+    assert not core.lost, "member 0 has said so about number 5, which is here"
+    core.receive(0, Gone(20), 3.0)
+    assert core.lost
+    other = Core(3, 4, Settings(resilience=0, stability=True), ring=3)
+    other.restore(core.snapshot(), 4.0)
+    assert other.lost
+    assert other.snapshot() == core.snapshot()

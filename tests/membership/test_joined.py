@@ -16,15 +16,19 @@ from antiphon import Delivery, Group, View
 from antiphon.impl.errors import (
     GroupClosed,
     GroupFailed,
+    InvalidKey,
     InvalidSetting,
     PayloadTooLarge,
     UnknownProtocol,
+    UnusableAddress,
 )
 from antiphon.impl.joined import JoinedGroup
-from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.layers import Layers
+from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.protocols.rbp import irbp
+from antiphon.impl.transport import addresses
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.shared_socket import SharedSocket
 
@@ -75,6 +79,7 @@ def test_a_state_of_many_pieces_comes_whole_while_others_deliver(free_ports: Por
 
     async def run() -> None:
         async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
 
             async def take() -> None:
                 async for event in first:
@@ -229,9 +234,15 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "told"),
     [
+        ({"group": "g" * 65}, InvalidSetting, "1 to 64 bytes"),
+        ({"seeds": [("db1", 99_999)]}, InvalidSetting, "a port is 1 to 65535"),
+        ({"seeds": [("db1", "7000")]}, InvalidSetting, "a host with a port"),
+        ({"bind": "7000"}, InvalidSetting, "bind has a host with a port"),
+        ({"advertise": "db1"}, InvalidSetting, "advertise has a host with a port"),
+        ({"state": object()}, InvalidSetting, "the methods `save` and `load`"),
         ({"protocol": "rpb"}, UnknownProtocol, "did you mean 'rbp'"),
         ({"protocol": "sequencer"}, InvalidSetting, "one that has views is 'irbp'"),
-        ({"seeds": ["db1:7000"]}, InvalidSetting, "a list of hosts with ports"),
+        ({"seeds": "db1:7000"}, InvalidSetting, "a list of hosts with ports"),
         ({"expect": 0}, InvalidSetting, "how many members the group begins with"),
         ({"name": "x" * 100}, InvalidSetting, "at most 64 characters"),
         ({"meta": bytes(2_000)}, InvalidSetting, "at most 1024 bytes"),
@@ -244,7 +255,22 @@ def test_what_cannot_be_is_refused_by_its_name(
 ) -> None:
     usual: dict[str, Any] = {"seeds": [("127.0.0.1", 9)], "bind": ("127.0.0.1", 0), "key": None}
     with pytest.raises(error, match=told):
-        Group.join("g", **{**usual, **settings})
+        Group.join(settings.pop("group", "g"), **{**usual, **settings})
+
+
+def test_who_could_only_wait_for_ever_is_told_so(free_ports: Ports) -> None:
+    first, second = seeds_of(free_ports, 2)
+
+    async def opened(**settings: Any) -> None:
+        async with Group.join("g", key=None, **settings):
+            pass
+
+    with pytest.raises(InvalidSetting, match="at the first of the seeds, and founds the group: say expect=N"):
+        asyncio.run(opened(seeds=[first, second], bind=first))
+    with pytest.raises(InvalidSetting, match="there is no other process to ask"):
+        asyncio.run(opened(seeds=[], bind=first))
+    with pytest.raises(InvalidSetting, match="there is no other process to ask"):
+        asyncio.run(opened(seeds=[first], bind=first, expect=2))
 
 
 # Several groups of one process --------------------------------------------------------------------------
@@ -362,7 +388,9 @@ def test_a_state_is_given_although_the_call_that_gives_it_was_cancelled(free_por
     assert Slow.times == 2
 
 
-def test_an_application_that_cannot_give_its_state_is_told_and_another_is_asked(free_ports: Ports) -> None:
+def test_an_application_that_cannot_give_its_state_goes_on_and_another_is_asked(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture
+) -> None:
     seeds = seeds_of(free_ports, 3)
 
     class Broken(Texts):
@@ -374,32 +402,309 @@ def test_an_application_that_cannot_give_its_state_is_told_and_another_is_asked(
 
     whole, new = Texts(), Texts()
     whole.texts = [b"one", b"two"]
-    raised: list[str] = []
 
     async def take(group: JoinedGroup) -> None:
-        while True:
-            try:
-                await anext(group)
-            except OSError as error:
-                raised.append(str(error))
+        async for _ in group:
+            pass
 
     async def run() -> None:
-        states = [Broken(), whole]
         async with (
-            joined(seeds, 0, expect=2, state=states[0]) as first,
-            joined(seeds, 1, state=states[1]) as second,
+            joined(seeds, 0, expect=2, state=whole) as first,
+            joined(seeds, 1, state=Broken()) as second,
         ):
             tasks = [asyncio.create_task(take(group)) for group in (first, second)]
             while second.view is None:
                 await asyncio.sleep(0.01)
-            for _ in range(4):  # whom it asks first is chance
-                new.texts = []
+            async with joined(seeds, 2, state=new) as third:  # it asks the last of the others first
+                assert (await until(third, View)).number > 1
+            assert new.texts == [b"one", b"two"]
+            assert not tasks[1].done(), "it goes on"
+            await first.leave()
+            with pytest.raises(GroupFailed, match="no member has a state to give to m2: m1: its `save` r"):
                 async with joined(seeds, 2, state=new) as third:
-                    assert (await until(third, View)).number > 1
-                assert new.texts == [b"one", b"two"]
+                    await anext(third)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(asyncio.wait_for(run(), 60))
-    assert set(raised) <= {"disk"}
+    assert "`save` failed, and who joins asks another member" in caplog.text
+
+
+def test_who_finds_nobody_with_a_state_fails_and_says_why(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(until(first, Delivery))
+            with pytest.raises(GroupFailed, match=r"no member has a state .* m0: it has no `state=`"):
+                async with joined(seeds, 1, state=Texts()) as second:
+                    await anext(second)
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_state_that_takes_longer_than_the_patience_comes_all_the_same(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    quick = Timeouts(heartbeat_ms=20, suspect_ms=100, exclude_ms=300)
+
+    class Slow(Texts):
+        """An application that takes its time, every time."""
+
+        times = 0
+
+        async def save(self) -> AsyncIterator[bytes]:
+            Slow.times += 1
+            for part in range(4):
+                await asyncio.sleep(0.3)
+                yield b"part %d\n" % part
+
+    new = Texts()
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=Slow(), timeouts=quick) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(until(first, Delivery))
+            async with joined(seeds, 1, state=new, timeouts=quick) as second:
+                assert (await until(second, View)).number == 2
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert new.texts == [b"part 0", b"part 1", b"part 2", b"part 3"]
+    assert Slow.times == 1
+
+
+def test_a_state_that_could_not_be_taken_is_taken_again(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    old = Texts()
+    old.texts = [b"one"]
+
+    class Hesitating(Texts):
+        """An application that cannot take the state at first, and then only slowly."""
+
+        times = 0
+
+        async def load(self, pieces: AsyncIterator[bytes]) -> None:
+            Hesitating.times += 1
+            if Hesitating.times == 1:
+                raise OSError("disk")
+            await asyncio.sleep(0.0 if Hesitating.times > 2 else 10.0)
+            await super().load(pieces)
+
+    new = Hesitating()
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(until(first, Delivery))
+            async with joined(seeds, 1, state=new) as second:
+                with pytest.raises(OSError, match="disk"):
+                    await anext(second)
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(anext(second), 0.2)
+                assert isinstance(await anext(second), View)
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert new.texts == [b"one"]
+
+
+def test_views_that_are_in_the_state_are_not_told_again(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 3)
+    old, new = Texts(), Texts()
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+            async with joined(seeds, 1, state=new) as second:
+                assert (await until(first, View)).number == 2
+                async with joined(seeds, 2, state=Texts()) as third:
+                    assert (await until(first, View)).number == 3
+                    await third.leave()
+                view = await until(first, View)
+                assert (view.number, [member.name for member in view.left]) == (4, ["m2"])
+                taking = asyncio.create_task(until(first, Delivery))
+                seen = await until(second, View)
+                assert seen.number == 4, "the state is of a place behind views 2 and 3"
+                await first.broadcast(b"on")
+                assert (await anext(second)).payload == b"on"  # type: ignore[union-attr]
+                await taking
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_two_that_take_events_do_not_get_in_the_way_of_a_state(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    old, new = Texts(), Texts()
+
+    class Slow(Texts):
+        """An application whose state may not change while it is taken."""
+
+        async def load(self, pieces: AsyncIterator[bytes]) -> None:
+            await asyncio.sleep(0.3)
+            await super().load(pieces)
+
+    new = Slow()
+
+    async def take(group: JoinedGroup, texts: Texts) -> None:
+        async for event in group:
+            if isinstance(event, Delivery):
+                texts.texts.append(event.payload)
+                if event.payload == b"end":
+                    return
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(take(first, old))
+            async with joined(seeds, 1, state=new) as second:
+                tasks = [asyncio.create_task(take(second, new)) for _ in range(2)]
+                for count in range(60):
+                    await first.broadcast(b"%d" % count)
+                    await asyncio.sleep(0.01)
+                await first.broadcast(b"end")
+                await taking
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert new.texts == old.texts
+
+
+def test_nothing_of_a_state_is_kept_when_it_has_come(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    old, new = Texts(), Texts()
+    old.texts = [b"x" * 1_000_000]
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(until(first, Delivery))
+            async with joined(seeds, 1, state=new) as second:
+                assert isinstance(await anext(second), View)
+                await asyncio.sleep(0.5)
+                assert not first._membership.transfers._giving
+                assert not second._membership.transfers._taking.pieces
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert new.texts == old.texts
+
+
+# Looking on ---------------------------------------------------------------------------------------------
+
+
+def test_who_is_suspected_and_why_is_logged_and_counted(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture
+) -> None:
+    seeds = seeds_of(free_ports, 3)
+
+    async def run() -> None:
+        async with joined(seeds, 0) as first, joined(seeds, 1) as second:
+            third = await joined(seeds, 2).__aenter__()
+            assert (await until(first, View)).number == 1
+            assert first.reached == 3
+            await third.close()
+            while first.reached == 3:
+                await asyncio.sleep(0.01)
+            assert first.statistics.suspicions["suspected"] == 1
+            assert first.statistics.exclusions == 0
+            view = await until(first, View)
+            assert [member.name for member in view.failed] == ["m2"]
+            assert first.statistics.changes >= 2
+            assert first.statistics.change_ms["agreement"] > 0.0
+            assert "view 2 of 2 members, majority 2" in repr(first)
+            assert second.statistics.dropped is not second.statistics.dropped, "a copy"
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    (line, *_) = [record.getMessage() for record in caplog.records if "suspected" in record.getMessage()]
+    assert "suspected m2 (" in line
+    assert "silent for " in line
+    assert "nobody listens at its port" in line
+
+
+def test_a_slow_application_is_named(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    small = Layers(untaken_bytes=10_000)
+
+    async def run() -> None:
+        async with joined(seeds, 0, layers=small) as first, joined(seeds, 1, layers=small) as second:
+            assert (await until(first, View)).number == 1
+
+            async def talk() -> None:
+                while True:
+                    await first.broadcast(bytes(2_000))
+
+            talking = asyncio.create_task(talk())
+            taking = asyncio.create_task(until(first, View))
+            while not any("application of m1" in wait for wait in first.waits):
+                await asyncio.sleep(0.01)
+            assert "by the application of m1" in repr(first)
+            talking.cancel()
+            taking.cancel()
+            assert second.untaken > 0
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_who_is_not_taken_in_says_so_in_the_log(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("antiphon.impl.joined._COMPLAINS_S", 0.3)
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True), joined(seeds, 1, key=bytes(32)):
+            await asyncio.sleep(0.8)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert "m1 (" in caplog.text
+    assert "has asked to be a member for" in caplog.text
+    assert "foreign_group" in caplog.text
+
+
+def test_a_group_without_a_key_gets_none(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 1)
+
+    async def run() -> None:
+        async with joined(seeds, 0, key=None) as group:
+            with pytest.raises(InvalidKey, match="without a key"):
+                group.rekey(KEY)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_seed_that_has_no_address_yet_is_looked_up_again(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("antiphon.impl.joined._RESOLVES_S", 0.1)
+    at = seeds_of(free_ports, 2)
+    known = addresses._numeric
+
+    async def numeric(address: tuple[str, int], whose: str) -> dict[int, Any]:
+        if address[0] == "late.invalid":
+            if "first" not in seen:
+                raise UnusableAddress(0, "no such host")
+            address = at[0]
+        return await known(address, whose)
+
+    seen: list[str] = []
+    monkeypatch.setattr(addresses, "_numeric", numeric)
+
+    async def run() -> None:
+        seeds = [("late.invalid", at[0][1]), at[1]]
+        async with joined(seeds, 1, bind=at[1]) as second:
+            await asyncio.sleep(0.3)
+            assert second.view is None
+            async with joined(at, 0, bootstrap=True) as first:
+                assert (await until(first, View)).number >= 1
+                seen.append("first")
+                while second.view is None:
+                    await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert "seed late.invalid:" in caplog.text

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from antiphon.impl.errors import Rejection
 from antiphon.impl.membership.detector import LOCAL
-from antiphon.impl.membership.member import Blocked, Excluded, Left, Unblocked, View
+from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Unblocked, View
+from antiphon.impl.membership.membership import _HEAD, _JOIN, _encode
 from antiphon.impl.protocols.core import Delivery
 
 from .simulation import Simulation, all_agree_at_the_end, keeps_its_promises
@@ -349,3 +351,164 @@ def test_whatever_happens_all_see_one_history(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8, 508))
 def test_whatever_happens_all_see_one_history_always(seed: int) -> None:
     judge(seed)
+
+
+# Founding -----------------------------------------------------------------------------------------------
+
+
+def test_a_founder_that_is_started_again_founds_no_second_group() -> None:
+    """Two of seven are started again with the same command line; the founder knows enough to found."""
+    simulation = Simulation(7, 1)
+    for process in range(4):
+        simulation.begin(process, 4 if process == 0 else None)
+    simulation.run(1_000.0)
+    for process in range(4, 7):
+        simulation.begin(process)
+        simulation.run(simulation.now + 500.0)
+    before = simulation.life(3).machine.view
+    assert before is not None
+    assert len(before.members) == 7
+    for founds in (1, 2):
+        for process in (0, 1):
+            simulation.crash(process)
+        simulation.begin(0, founds)
+        simulation.begin(1)
+        simulation.run(simulation.now + 10_000.0)
+        keeps_its_promises(simulation)
+        all_agree_at_the_end(simulation, set(range(7)))
+
+
+def test_a_founder_alone_asks_first_whether_there_is_a_group() -> None:
+    simulation = Simulation(3, 1)
+    simulation.begin(0, 1, bootstrap=True)
+    simulation.begin(1)
+    simulation.begin(2)
+    simulation.run(1_000.0)
+    simulation.crash(0)
+    simulation.run(1_200.0)
+    simulation.begin(0, 1, bootstrap=True)
+    simulation.run(6_000.0)
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_less_than_half_of_the_seeds_found_no_group_without_bootstrap() -> None:
+    simulation = Simulation(4, 1)
+    simulation.begin(0, 2)
+    simulation.begin(1)
+    simulation.run(5_000.0)
+    assert simulation.life(0).machine.view is None, "two of four seeds are not more than half"
+    simulation.begin(2)
+    simulation.run(6_000.0)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_a_process_that_is_started_again_before_the_group_begins_counts_once() -> None:
+    simulation = Simulation(3, 1)
+    simulation.begin(0, 3)
+    simulation.begin(1)
+    simulation.run(300.0)
+    for _ in range(3):
+        simulation.crash(1)
+        simulation.begin(1)
+        simulation.run(simulation.now + 400.0)
+    assert simulation.life(0).machine.view is None
+    simulation.begin(2)
+    simulation.run(simulation.now + 1_000.0)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+    assert [view.number for view in simulation.life(0).views] == [1]
+
+
+def test_a_process_that_asked_and_ended_is_not_in_the_first_view() -> None:
+    simulation = Simulation(4, 1)
+    simulation.begin(0, 3)
+    simulation.begin(1)
+    simulation.run(300.0)
+    simulation.crash(1)
+    simulation.run(2_000.0)
+    simulation.begin(2)
+    simulation.run(2_500.0)
+    assert simulation.life(0).machine.view is None
+    simulation.begin(3)
+    simulation.run(3_000.0)
+    assert names(simulation.life(0).views[0]) == ["p0", "p2", "p3"]
+
+
+# Two processes that give one address --------------------------------------------------------------------
+
+
+def test_a_late_question_of_an_earlier_run_changes_nothing() -> None:
+    simulation = founded(3)
+    simulation.crash(2)
+    simulation.run(400.0)
+    earlier = simulation.life(2).member
+    simulation.begin(2)
+    simulation.run(5_000.0)
+    views = len(simulation.life(0).views)
+    join = _HEAD.pack(_JOIN, 0) + _encode(earlier)
+    simulation.life(0).machine.datagram_received(earlier.incarnation, earlier.address, join, simulation.now)
+    talking(simulation, 5_500.0)
+    simulation.run(8_000.0)
+    assert len(simulation.life(0).views) == views
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_the_members_of_a_view_stand_in_the_order_in_which_they_came() -> None:
+    simulation = Simulation(4, 1)
+    simulation.found(range(3))
+    simulation.run(500.0)
+    first = [member.name for member in simulation.life(0).views[0].members]
+    simulation.pause(0, 700.0)
+    simulation.run(1_150.0)
+    simulation.begin(3)
+    simulation.run(5_000.0)
+    last = [member.name for member in simulation.life(0).views[-1].members]
+    assert last == [*first, "p3"]
+    all_agree_at_the_end(simulation, {0, 1, 2, 3})
+
+
+def test_nothing_is_kept_of_lists_that_have_ended_long_ago() -> None:
+    for loss in (0.0, 0.05):
+        simulation = Simulation(4, 1, loss=loss)
+        simulation.found(range(3))
+        simulation.run(1_000.0)
+        for _ in range(4):
+            simulation.begin_again(3) if simulation.lives[3] else simulation.begin(3)
+            simulation.run(simulation.now + 1_000.0)
+            simulation.leave(3)
+            simulation.run(simulation.now + 1_000.0)
+        simulation.run(simulation.now + 2_000.0)
+        for process in range(3):
+            machine = simulation.life(process).machine
+            assert not machine._ended
+            assert machine._calm
+
+
+def test_a_host_that_is_no_number_is_never_sent_to() -> None:
+    simulation = founded(3)
+    for host in ("a\0b", "db1", ""):
+        stranger = Member(b"z" * 16, "z", host, 7_000)
+        join = _HEAD.pack(_JOIN, 0) + _encode(stranger)
+        machine = simulation.life(0).machine
+        before = machine.dropped[Rejection.MALFORMED]
+        machine.datagram_received(stranger.incarnation, ("10.0.0.9", 7_000), join, simulation.now)
+        assert machine.dropped[Rejection.MALFORMED] == before + 1
+        assert all(not isinstance(to, Member) or to.host != host for to, _ in machine.datagrams_to_send())
+    talking(simulation, 600.0)
+    simulation.run(2_000.0)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+    assert len(simulation.life(0).views) == 1
+
+
+def test_a_process_that_gives_the_address_of_a_living_member_stays_outside() -> None:
+    simulation = founded(3)
+    living = simulation.life(2).member
+    other = Member(b"\xff" * 16, "other", living.host, living.port)
+    join = _HEAD.pack(_JOIN, 0) + _encode(other)
+    for _ in range(50):
+        for process in (0, 1):
+            life = simulation.life(process)
+            life.machine.datagram_received(other.incarnation, living.address, join, simulation.now)
+        simulation.run(simulation.now + 100.0)
+    assert [view.number for view in simulation.life(0).views] == [1]
+    all_agree_at_the_end(simulation, {0, 1, 2})

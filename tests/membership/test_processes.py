@@ -83,10 +83,11 @@ class Members:
         for sock in sockets:
             sock.close()
         self.started: list[Process] = []
+        self.expected: dict[int, int | None] = {}
 
     def start(self, me: int, expect: int | None = None) -> Process:
-        """Start a process; the first one founds the group with so many."""
-        process = Process(self.ports, me, expect)
+        """Start a process, with the same settings each time; the first one founds the group with so many."""
+        process = Process(self.ports, me, self.expected.setdefault(me, expect))
         self.started.append(process)
         return process
 

@@ -147,3 +147,20 @@ def test_another_group_has_other_keys() -> None:
     other.send(B, b"b" * 16, b"hello", 0.0)
     (frame,) = other.frames_to_send()
     assert kind(b.received(C, frame.data, 0.0)) is Rejection.FOREIGN_GROUP
+
+
+def test_what_was_recorded_of_a_run_that_was_forgotten_is_refused() -> None:
+    """Whoever has recorded a frame waits until so many others have come that its window is forgotten."""
+    a, b, frame = met()
+    assert isinstance(b.received(A, frame.data, 0.0), Received)
+    for number in range(PEERS_MAX + 1):
+        other = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
+        other.send(B, b"b" * 16, b"hello", 0.0)
+        (hello,) = other.frames_to_send()
+        assert isinstance(b.received(C, hello.data, 0.0), Received)
+    assert kind(b.received(A, frame.data, 0.0)) is Rejection.REPLAYED
+    later = Sessions("g", b"d" * 16, Keyring(KEY))
+    later.send(B, b"b" * 16, b"hello", 0.0)
+    (hello,) = later.frames_to_send()
+    assert isinstance(b.received(C, hello.data, 0.0), Received), "a later run is taken"
+    assert a.frames_to_send() == []

@@ -206,7 +206,7 @@ class Snapshot(NamedTuple):
     outputs: tuple[Send[Message], ...]
     violations: tuple[tuple[Violation, int], ...]
     kept: tuple[tuple[int, Identifier | None, bytes], ...] = ()
-    external: tuple[int, int, tuple[int, ...]] = (0, 0, ())
+    external: tuple[int, int, tuple[tuple[int, int], ...]] = (0, 0, ())
     """What an external process has heard of, whom it asks next, and who has no more for it."""
 
 
@@ -247,8 +247,8 @@ class Core(TimedCore[Message, Timer]):
         self._kept_at: dict[Identifier, int] = {}
         self._kept_bytes = 0
         self._kept_bytes_max = settings.kept_bytes
-        self._gone: set[int] = set()
-        """The members of the ring that have no more of what this external one needs."""
+        self._gone: dict[int, int] = {}
+        """Of members of the ring: they have nothing more that is numbered up to here."""
         self._heard_of = 0
         """The highest number that this external process has heard of, be it too far ahead to be kept."""
         self._asks = 0
@@ -460,13 +460,14 @@ class Core(TimedCore[Message, Timer]):
 
     def _receive_gone(self, sender: int, message: Gone) -> None:
         """Section 4.4.3: "no more in the buffers" of what this external process needs next."""
-        if self.external and sender < self.ring and message.number > self._queues.last_number:
-            self._gone.add(sender)
+        if self.external and sender < self.ring:
+            self._gone[sender] = max(message.number, self._gone.get(sender, 0))
 
     @property
     def lost(self) -> bool:
         """Whether this external process needs what nobody in the ring has any more."""
-        return len(self._gone) >= self.ring
+        needed = self._queues.last_number + 1
+        return len(self._gone) >= self.ring and min(self._gone.values()) >= needed
 
     # The token, and what it makes stable.
 
@@ -682,7 +683,7 @@ class Core(TimedCore[Message, Timer]):
             tuple(self._outputs),
             tuple(sorted(self._violations.items())),
             tuple((number, name, body) for number, (name, body) in self._kept.items()),
-            (self._heard_of, self._asks, tuple(sorted(self._gone))),
+            (self._heard_of, self._asks, tuple(sorted(self._gone.items()))),
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
@@ -702,7 +703,7 @@ class Core(TimedCore[Message, Timer]):
         for kept in snapshot.kept:
             self._keep(*kept)
         self._heard_of, self._asks, gone = snapshot.external
-        self._gone = set(gone)
+        self._gone = dict(gone)
 
     # Helpers.
 
