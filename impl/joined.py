@@ -65,7 +65,17 @@ from antiphon.impl.transport.shared_socket import SharedSocket
 from antiphon.impl.transport.shell import bound
 from antiphon.impl.transport.wire import GROUP_NAME_BYTES_MAX
 
-__all__ = ["IRBP", "LEAVING_S", "JoinedEvent", "JoinedGroup", "JoinedStatistics", "Sent", "Store"]
+__all__ = [
+    "IRBP",
+    "LEAVING_S",
+    "JoinedEvent",
+    "JoinedGroup",
+    "JoinedMeter",
+    "JoinedStatistics",
+    "Sent",
+    "Store",
+]
+
 
 class Store(Protocol):
     """An application's state, which who joins gets from a member."""
@@ -101,6 +111,14 @@ class JoinedStatistics(NamedTuple):
     """Datagrams of no use, by kind."""
     faults: Counter[str]
     """Datagrams that the operating system refused, by kind."""
+
+
+class JoinedMeter(Protocol):
+    """Whoever measures groups: `antiphon.impl.metrics` is one."""
+
+    def joined(self, group: JoinedGroup) -> None:
+        """Note that a group is open, whose counts may be read from now on."""
+        ...
 
 
 class Sent(NamedTuple):
@@ -163,6 +181,7 @@ class JoinedGroup:
         on_exclusion: Literal["rejoin", "fail"] = "rejoin",
         state: Store | None = None,
         layers: Layers = _LAYERS,
+        metrics: JoinedMeter | None = None,
     ) -> None:
         """A process that joins the group with this name, or founds it.
 
@@ -182,8 +201,8 @@ class JoinedGroup:
         "rejoin" a process that the others have taken for crashed comes back as a new member; with "fail" the
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
-        RBP's ring; or an implementation that has lists (`Implementation.listed`). `layers` are as of
-        `Group`.
+        RBP's ring; or an implementation that has lists (`Implementation.listed`). `layers` and
+        `metrics` are as of `Group`.
 
         Raises:
             InvalidSetting: an argument is of another kind than it must be, or out of its range, or the
@@ -212,6 +231,7 @@ class JoinedGroup:
         self._timeouts = timeouts
         self._rejoins = on_exclusion == "rejoin"
         self._layers = layers
+        self._metrics = metrics
         self.state = state
         """Gives and takes the application's state; not to be changed once the group is open."""
         self._awaits_state = False
@@ -264,6 +284,8 @@ class JoinedGroup:
         try:
             self._socket = await self._listening()
             self._begin(first=True)
+            if self._metrics is not None:
+                self._metrics.joined(self)
             if self._unknown:
                 self._resolving = asyncio.create_task(self._resolve())
         except BaseException:
@@ -318,6 +340,11 @@ class JoinedGroup:
             await self._socket.close()
 
     # What it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """What this member is called. Raises `GroupClosed` before the group is open."""
+        return self._membership.me.name
 
     @property
     def me(self) -> Member:

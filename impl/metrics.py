@@ -12,7 +12,7 @@ until the protocol takes it, and how long it takes until it is delivered at its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
@@ -29,6 +29,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from antiphon.impl.group import Group
+from antiphon.impl.joined import JoinedGroup, JoinedStatistics
 
 __all__ = ["Metrics"]
 
@@ -52,6 +53,36 @@ _STANDING = (
 )
 """A gauge, its help and the property of `Group`."""
 
+_JOINED = ("group", "member")
+
+_JOINED_COUNTED = (
+    ("suspicions", "Changes of mind about other members.", "suspicions", "kind"),
+    ("joined_datagrams_refused", "Datagrams of no use.", "dropped", "reason"),
+    ("joined_transport_faults", "Datagrams that the operating system refused.", "faults", "kind"),
+    ("view_change_milliseconds", "Time that changes of the members took.", "change_ms", "phase"),
+)
+"""A counter of groups that are joined, its help, the field of `JoinedStatistics` and what its keys are."""
+
+_JOINED_TOTALS: tuple[tuple[str, str, Callable[[JoinedStatistics], float]], ...] = (
+    ("list_changes", "Changes of the members, or of those that order messages.", lambda it: it.changes),
+    ("exclusions", "Times that the others have gone on without this member.", lambda it: it.exclusions),
+    ("blocked_seconds", "Time without a majority.", lambda it: it.blocked_s),
+)
+"""A counter of groups that are joined, its help, and how it is read."""
+
+_JOINED_STANDING: tuple[tuple[str, str, Callable[[JoinedGroup], float]], ...] = (
+    ("view_number", "The number of the last view.", lambda it: 0 if it.view is None else it.view.number),
+    ("view_members", "The members of the last view.",
+     lambda it: 0 if it.view is None else len(it.view.members)),
+    ("view_majority", "How many of them have to reach one another.",
+     lambda it: 0 if it.view is None else it.view.majority),
+    ("members_reached", "How many members this one reaches, itself too.", lambda it: it.reached),
+    ("lateness", "How many times longer it waits before it suspects.", lambda it: it.statistics.lateness),
+    ("joined_events_to_take", "Events that the application has not taken.", lambda it: it.untaken),
+    ("joined_broadcasts_waiting", "Calls of broadcast that wait.", lambda it: it.waiting),
+)  # fmt: skip
+"""A gauge of groups that are joined, its help, and how it is read."""
+
 
 class Metrics(Collector):
     """The members of this process, in a registry of their own or a given one."""
@@ -59,6 +90,7 @@ class Metrics(Collector):
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         self._groups: dict[tuple[str, str], Group] = {}
+        self._joined: dict[tuple[str, str], JoinedGroup] = {}
         self._servers: list[tuple[WSGIServer, Thread]] = []
         self._waited = self._histogram("broadcast_wait", "From the call of broadcast until it is on its way.")
         self._ordered = self._histogram("order", "From the call of broadcast until delivery at its source.")
@@ -94,6 +126,10 @@ class Metrics(Collector):
         self._groups[member] = group
         return self._waited.labels(*member).observe, self._ordered.labels(*member).observe
 
+    def joined(self, group: JoinedGroup) -> None:
+        """Note that a group is open that processes join: its counts are read from now on."""
+        self._joined[group.group, group.name] = group
+
     # Prometheus' side.
 
     def describe(self) -> Iterable[Metric]:
@@ -113,6 +149,26 @@ class Metrics(Collector):
             gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=_MEMBER)
             for member, group, _ in members:
                 gauge.add_metric(member, getattr(group, field))
+            yield gauge
+        yield from self._collect_joined()
+
+    def _collect_joined(self) -> Iterator[Metric]:
+        groups = [(member, group, group.statistics) for member, group in list(self._joined.items())]
+        for name, told, field, label in _JOINED_COUNTED:
+            family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*_JOINED, label))
+            for member, _, statistics in groups:
+                for key, count in getattr(statistics, field).items():
+                    family.add_metric((*member, str(key)), count)
+            yield family
+        for name, told, total in _JOINED_TOTALS:
+            family = CounterMetricFamily(f"antiphon_{name}", told, labels=_JOINED)
+            for member, _, statistics in groups:
+                family.add_metric(member, total(statistics))
+            yield family
+        for name, told, value in _JOINED_STANDING:
+            gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=_JOINED)
+            for member, group, _ in groups:
+                gauge.add_metric(member, value(group))
             yield gauge
 
     def _histogram(self, name: str, told: str) -> Histogram:

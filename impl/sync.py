@@ -74,18 +74,15 @@ G = TypeVar("G", bound=_Asynchronous[Any])
 class _Waits(Generic[G, E]):
     """A group in a thread of its own, whose calls wait; a context manager, used once."""
 
-    def __init__(self, group: G) -> None:
+    def __init__(self, group: G, name: str) -> None:
         self._group = group
+        self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._taken: deque[E] = deque()
         self._taking = threading.Lock()
         self._entry = threading.Lock()
         self._closing = False
-
-    @property
-    def _name(self) -> str:
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         """Bind and take part.
@@ -221,7 +218,8 @@ class SyncGroup(_Waits[Group, Event]):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         """Takes what `Group` takes, and raises what it raises."""
-        super().__init__(Group(*arguments, **settings))
+        group = Group(*arguments, **settings)
+        super().__init__(group, group.name)
 
     @staticmethod
     def join(*arguments: Any, state: SyncStore | None = None, **settings: Any) -> SyncJoinedGroup:
@@ -230,10 +228,6 @@ class SyncGroup(_Waits[Group, Event]):
         Takes what `Group.join` takes, and raises what it raises. `state` has methods that wait (`SyncStore`).
         """
         return SyncJoinedGroup(*arguments, state=state, **settings)
-
-    @property
-    def _name(self) -> str:
-        return self._group.name
 
     def broadcast(
         self,
@@ -288,11 +282,8 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
     def __init__(self, *arguments: Any, state: SyncStore | None = None, **settings: Any) -> None:
         """Takes what `Group.join` takes, and raises what it raises."""
         waits = None if state is None else _Stored(state)
-        super().__init__(JoinedGroup(*arguments, state=waits, **settings))
-
-    @property
-    def _name(self) -> str:
-        return self._group.group
+        group = JoinedGroup(*arguments, state=waits, **settings)
+        super().__init__(group, group.group)
 
     def broadcast(self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None) -> Sent:
         """Send to all members, oneself too; returns the name of the message, once it is on its way.

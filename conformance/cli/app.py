@@ -32,7 +32,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Logs": ("verify", "ingest", "watch", "coverage"),
     "Traces": ("show", "replay"),
     "The ledger of published documents": ("claims", "errata", "stack"),
-    "The library": ("node",),
+    "The library": ("node", "members"),
 }
 """The commands as `--help` groups them, what a stranger needs first. A further command is one more name: the
 module of that name has a function of that name, which prints and returns its exit code.

@@ -1,5 +1,8 @@
 """`antiphon node`: one member of a group from the shell; lines of input go to all, events are printed.
 
+With `--members` the group is one fixed set of members. With `--bind` and `--seeds` it is one that processes
+join, leave and come back to.
+
 The member stays when its input ends, since others may need it, and leaves at an interrupt or SIGTERM. At a
 SIGHUP one with a key file reads it again, and uses what is in it from then on.
 """
@@ -11,7 +14,7 @@ import base64
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,11 +26,13 @@ from antiphon.conformance.cli import options, output, streams
 from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
+from antiphon.impl.joined import IRBP, JoinedEvent, JoinedGroup
 from antiphon.impl.keys import read_keys
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
+from antiphon.impl.membership.member import Blocked, Member, View
+from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import DEFAULT, delivering, known_protocols
-from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport.addresses import Address, parsed, shown
 
 FAILED = 1
@@ -39,7 +44,9 @@ def node(
     more: Annotated[
         list[str] | None, typer.Argument(metavar="", help="Further addresses of --members.", hidden=True)
     ] = None,
-    me: Annotated[int, typer.Option("--me", help="Which of the members this is, from 0.")] = 0,
+    me: Annotated[
+        int | None, typer.Option("--me", help="Which of --members this is, from 0.", show_default="0")
+    ] = None,
     members: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,6 +55,26 @@ def node(
             help="Where the members listen, in the same order everywhere; of IP version 6: [HOST]:PORT.",
             show_default=False,
         ),
+    ] = None,
+    bind: Annotated[
+        str | None,
+        typer.Option("--bind", metavar="HOST:PORT", help="Where this process listens that joins a group."),
+    ] = None,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--seeds",
+            metavar="HOST:PORT HOST:PORT ...",
+            help="Where processes of a group may listen that processes join; the first one founds it.",
+            show_default=False,
+        ),
+    ] = None,
+    expect: Annotated[
+        int | None,
+        typer.Option("--expect", help="With how many members the first of --seeds founds the group."),
+    ] = None,
+    called: Annotated[
+        str | None, typer.Option("--as", metavar="TEXT", help="What this member is called; else its address.")
     ] = None,
     protocol: Annotated[
         str | None,
@@ -84,37 +111,72 @@ def node(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> int:
     """Be a member of a group: broadcast the lines of standard input, print what is delivered."""
-    addresses = _addresses(name, [*(members or ()), *(more or ())], me)
+    fixed = {"me": me, "members": members, "deliver": deliver, "log": log, "multicast": multicast}
+    try:
+        if seeds or bind:
+            _see_none("--bind and --seeds", fixed)
+            return run(_take_part(_joined(name, bind, [*(seeds or ()), *(more or ())], expect, called,
+                                          protocol, key_file, metrics), key_file, json=json))  # fmt: skip
+        _see_none("--members", {"expect": expect, "as": called})
+        addresses = _addresses(name, [*(members or ()), *(more or ())], me or 0)
+        with ExitStack() as stack:
+            group = _fixed(name, addresses, me or 0, protocol, deliver, key_file, stall, log, metrics,
+                           multicast, stack)  # fmt: skip
+            return run(_take_part(group, key_file, json=json))
+    except GroupFailed as error:
+        sys.stderr.write(f"antiphon: the group cannot go on: {error}\n")
+        return FAILED
+    except (LocalError, ValueError) as error:
+        raise output.UsageProblem(str(error)) from error
+
+
+def _see_none(kind: str, given: Mapping[str, object]) -> None:
+    """Raise UsageProblem for an option that is of the other kind of group."""
+    for option, value in given.items():
+        if value is not None and value != []:
+            raise output.UsageProblem(f"--{option} does not go with {kind}: antiphon node --help")
+
+
+def _joined(
+    name: str, bind: str | None, seeds: list[str], expect: int | None, called: str | None,
+    protocol: str | None, key_file: Path | None, metrics: int | None,
+) -> JoinedGroup:  # fmt: skip
+    """A process that joins a group. Raises `UsageProblem`, and as `Group.join`."""
+    if bind is None or not seeds:
+        raise output.UsageProblem("who joins says where it listens, and whom to ask: --bind and --seeds")
+    return Group.join(
+        name, seeds=[_address("--seeds", seed) for seed in seeds], bind=_address("--bind", bind),
+        key=None if key_file is None else read_keys(key_file), expect=expect, name=called,
+        protocol=IRBP if protocol is None else protocol,
+        metrics=None if metrics is None else _metrics(metrics),
+    )  # fmt: skip
+
+
+def _fixed(
+    name: str, addresses: list[Address], me: int, protocol: str | None, deliver: str | None,
+    key_file: Path | None, stall: float, log: Path | None, metrics: int | None, multicast: str | None,
+    stack: ExitStack,
+) -> Group:  # fmt: skip
+    """A member of a group whose members do not change. Raises `UsageProblem`, and as `Group`."""
     routes = {process: at for process, at in enumerate(addresses) if process != me}
     settings: dict[str, Any] = {}
     if multicast is not None:
         settings["multicast"] = _address("--multicast", multicast)
     if metrics is not None:
         settings["metrics"] = _metrics(metrics)
-    tracer = None
-    try:
-        wanted = int(deliver) if deliver is not None and deliver.isdigit() else deliver
-        chosen = delivering(protocol, wanted, len(addresses))
-        if log is not None:
-            named = chosen.messages.protocol
-            tracer = EventLog(log, group=name, me=me, members=len(addresses), protocol=named)
-        group = Group(
-            name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=chosen,
-            key=None if key_file is None else read_keys(key_file), stall_s=stall,
-            deliver=wanted, tracer=tracer or NULL_TRACER, **settings,
-        )  # fmt: skip
-        return run(_take_part(group, key_file, json=json))
-    except GroupFailed as error:
-        sys.stderr.write(f"antiphon: the group cannot go on: {error}\n")
-        return FAILED
-    except (LocalError, ValueError) as error:
-        raise output.UsageProblem(str(error)) from error
-    finally:
-        if tracer is not None:
-            tracer.close(complete=sys.exc_info()[0] is None)
+    wanted = int(deliver) if deliver is not None and deliver.isdigit() else deliver
+    chosen = delivering(protocol, wanted, len(addresses))
+    if log is not None:
+        tracer = EventLog(log, group=name, me=me, members=len(addresses), protocol=chosen.messages.protocol)
+        stack.push(lambda kind, *_: tracer.close(complete=kind is None))
+        settings["tracer"] = tracer
+    return Group(
+        name, me=me, members=len(addresses), bind=addresses[me], routes=routes, protocol=chosen,
+        key=None if key_file is None else read_keys(key_file), stall_s=stall, deliver=wanted, **settings,
+    )  # fmt: skip
 
 
-async def _take_part(group: Group, key_file: Path | None, *, json: bool) -> int:
+async def _take_part(group: Group | JoinedGroup, key_file: Path | None, *, json: bool) -> int:
     """Be a member until a signal comes or the group fails."""
     leave = asyncio.Event()
     handlers: dict[int, Callable[[], object]] = {signal.SIGINT: leave.set, signal.SIGTERM: leave.set}
@@ -124,7 +186,7 @@ async def _take_part(group: Group, key_file: Path | None, *, json: bool) -> int:
         return await _until(leave, group, json=json)
 
 
-def _rekey(group: Group, key_file: Path) -> None:
+def _rekey(group: Group | JoinedGroup, key_file: Path) -> None:
     """Use the keys that are in the file now; those it has, where the file cannot be used."""
     try:
         keys = read_keys(key_file)
@@ -152,7 +214,7 @@ def _signals(handlers: Mapping[int, Callable[[], object]]) -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-async def _until(leave: asyncio.Event, group: Group, *, json: bool) -> int:
+async def _until(leave: asyncio.Event, group: Group | JoinedGroup, *, json: bool) -> int:
     """Print and broadcast until then."""
     async with group:
         sys.stderr.write(f"antiphon: {group!r} at {shown(group.address)}; an interrupt leaves\n")
@@ -169,29 +231,50 @@ async def _until(leave: asyncio.Event, group: Group, *, json: bool) -> int:
     return 0
 
 
-async def _print(group: Group, *, json: bool) -> None:
+async def _print(group: Group | JoinedGroup, *, json: bool) -> None:
     """Print every event, each at once."""
     async for event in group:
         lines_out = streams.document().buffer
-        lines_out.write(_json(event) if json else _plain(event))
-        lines_out.flush()
+        try:
+            lines_out.write(_json(event) if json else _plain(event))
+            lines_out.flush()
+        except BrokenPipeError as error:
+            raise streams.NobodyReads from error
 
 
-def _plain(event: Event) -> bytes:
-    return b"%d %d %s\n" % (event.number, event.source, event.payload)
+def _plain(event: Event | JoinedEvent) -> bytes:
+    """Return "NUMBER SOURCE LINE" for a delivery; another event is a line that begins with its kind."""
+    match event:
+        case Delivery(source, number=number, payload=payload):
+            name = source.name if isinstance(source, Member) else source
+            return f"{number} {name} ".encode() + payload + b"\n"
+        case View(number, members):
+            return f"view {number}: {' '.join(member.name for member in members)}\n".encode()
+        case Blocked(have, needs):
+            return f"blocked: {have} of {needs}\n".encode()
+    return f"unblocked: {event.have}\n".encode()
 
 
-def _json(event: Event) -> bytes:
-    told: dict[str, Any] = {"event": "delivery", **event._asdict()}
-    try:
-        told["payload"] = event.payload.decode()
-    except UnicodeDecodeError:
-        del told["payload"]
-        told["payload_base64"] = base64.b64encode(event.payload).decode()
-    return msgspec.json.encode(told) + b"\n"
+def _json(event: Event | JoinedEvent) -> bytes:
+    told: dict[str, Any] = {"event": type(event).__name__.lower(), **event._asdict()}
+    if isinstance(event, Delivery):
+        try:
+            told["payload"] = event.payload.decode()
+        except UnicodeDecodeError:
+            del told["payload"]
+            told["payload_base64"] = base64.b64encode(event.payload).decode()
+    return msgspec.json.encode({key: _named(value) for key, value in told.items()}) + b"\n"
 
 
-async def _broadcast(group: Group) -> None:
+def _named(value: Any) -> Any:
+    """Return members with the names of their fields, incarnations in hexadecimal."""
+    if isinstance(value, Member):
+        run = value.incarnation.hex()
+        return {"name": value.name, "host": value.host, "port": value.port, "incarnation": run}
+    return [_named(each) for each in value] if isinstance(value, tuple) else value
+
+
+async def _broadcast(group: Group | JoinedGroup) -> None:
     """Broadcast each line when the one before is on its way, then stay.
 
     Raises:

@@ -45,7 +45,7 @@ from antiphon.impl.membership.view_change import Decision, Kind
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Natural
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing"]
+__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing", "Standing", "look", "standing_in"]
 
 Address = tuple[str, int]
 """Host and port."""
@@ -55,7 +55,9 @@ Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left
 _LAYERS = Layers()
 
 _HEAD = Packer("!Bq")
-_ENDPOINT, _LINK, _BEAT, _JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED = range(10)
+_ENDPOINT, _LINK, _BEAT = range(3)
+"""The kinds of datagrams that are of one list; then those that are of none."""
+_JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED, _LOOK, _STANDING = range(3, 12)
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -93,6 +95,25 @@ class _Candidate(NamedTuple):
     address: Address
     """Where its question came from."""
     heard_at: float
+
+
+class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Where a process stands, as it says to whoever has the key and looks at it."""
+
+    me: Member
+    view: Annotated[int, Meta(ge=0)]
+    """The number of its view; 0: it is no member."""
+    members: tuple[Member, ...]
+    reached: Annotated[int, Meta(ge=0)]
+    """How many of the members it reaches, itself too."""
+    ordering: tuple[bytes, ...]
+    """The incarnations of those that order messages now."""
+    suspected: tuple[bytes, ...]
+    given_up: tuple[bytes, ...]
+    delivered: _Count
+    """The place in the common order of the last message that was delivered."""
+    untaken: Annotated[int, Meta(ge=0)]
+    """How many events its application has not taken."""
 
 
 class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -259,6 +280,18 @@ class Membership:
         self._events.clear()
         return events
 
+    def standing(self) -> Standing:
+        """Return where this process stands."""
+        epoch, view = self.epoch, self.view
+        if epoch is None or view is None:
+            return Standing(self.me, 0, (), 0, (), (), (), self.delivered, self.untaken)
+        core = epoch.roster.members[: epoch.roster.core]
+        return Standing(
+            self.me, view.number, view.members, self.reached, tuple(member.incarnation for member in core),
+            tuple(sorted(self.detector.suspected)), tuple(sorted(self.detector.given_up)), self.delivered,
+            self.untaken,
+        )  # fmt: skip
+
     @property
     def asking(self) -> int:
         """How many other processes ask to be members too, as far as this one, which is none yet, knows."""
@@ -304,9 +337,17 @@ class Membership:
                 if self.detector.changed:
                     self._go_on(now)
                 return
+        if kind <= _BEAT:
+            self._list_received(kind, number, source, address, data, now)
+        else:
+            self._other_received(kind, number, source, address, data, now)
+        self._go_on(now)
+
+    def _other_received(
+        self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
+    ) -> None:
+        """Handle what belongs to no list."""
         match kind:
-            case 0 | 1 | 2:
-                self._list_received(kind, number, source, address, data, now)
             case 3:
                 self._join_received(source, address, data, now)
             case 4:
@@ -323,9 +364,12 @@ class Membership:
                 self._founds = None
             case 9:
                 self.transfers.stopped(source, number)
+            case 10:
+                self._outgoing.append(Outgoing(address, _HEAD.pack(_STANDING, 0) + _encode(self.standing())))
+            case 11:
+                pass  # a late answer to somebody who looked from here
             case _:
                 self.dropped[Rejection.MALFORMED] += 1
-        self._go_on(now)
 
     def _list_received(
         self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
@@ -754,3 +798,19 @@ class Membership:
 _encode = msgpack.Encoder().encode
 _join = msgpack.Decoder(Member)
 _welcome = msgpack.Decoder(_Welcome)
+_standing = msgpack.Decoder(Standing)
+
+
+def look() -> bytes:
+    """Return the datagram that asks a process where it stands."""
+    return _HEAD.pack(_LOOK, 0)
+
+
+def standing_in(data: bytes) -> Standing | None:
+    """Return the answer to `look` that is in a datagram, or None: it is another one."""
+    if len(data) < _HEAD.size or _HEAD.unpack_from(data)[0] != _STANDING:
+        return None
+    try:
+        return _standing.decode(data[_HEAD.size :])
+    except MsgspecError:
+        return None

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from .test_replicas import Client
+from .clients import Client
 
 Ports = Callable[[int], list[int]]
 

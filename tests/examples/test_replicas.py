@@ -6,9 +6,8 @@ A client speaks to its replica through standard input, as a person would; datagr
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,27 +20,13 @@ from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.relay import Relay
 
+from .clients import Client
+
 REPLICAS = 3
 TURNS = 12
 """So many times each client does its work, and on until the relay has done each of its faults."""
 
 FAULTS = Faults(loss=0.1, duplication=0.1, reordering=0.1)
-
-
-class Client:
-    """Who speaks to one replica."""
-
-    def __init__(self, process: Process) -> None:
-        self.process = process
-
-    async def ask(self, *words: object) -> Any:
-        """The answer to one line."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(" ".join(map(str, words)).encode() + b"\n")
-        answer = await self.process.stdout.readline()
-        assert answer, (await self.process.stderr.read()).decode() if self.process.stderr else ""
-        return json.loads(answer)
 
 
 def was_faulty(relay: Relay) -> bool:

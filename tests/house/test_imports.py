@@ -38,7 +38,7 @@ WITHIN_CONFORMANCE = {"api", "cli", "compare", "exports", "judge", "ledger", "re
 
 PURE = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib",
-    "heapq", "inspect",
+    "heapq", "inspect", "ipaddress",
     "itertools", "math", "msgspec", "operator", "struct", "types", "typing", "typing_extensions",
 }  # fmt: skip
 """What a sans-IO core may import beside its own kind: nothing that reads a clock, a socket, a file or chance.

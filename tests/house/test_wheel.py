@@ -172,6 +172,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "cluster": (0, ("rbp", "--messages", "8", *UNDISTURBED)),
     "verify": (0, ("runs",)),
     "node": (64, ("group",)),
+    "members": (64, ("group", "7")),
     "ingest": (64, ("runs", "--lake", "lake")),
     "watch": (64, ("runs", "--lake", "lake", "--once")),
     "coverage": (64, ("total", "--lake", "lake")),

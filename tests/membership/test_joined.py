@@ -27,6 +27,7 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
+from antiphon.impl.metrics import Metrics
 from antiphon.impl.protocols.rbp import irbp
 from antiphon.impl.transport import addresses
 from antiphon.impl.transport.member_shell import MemberShell
@@ -708,3 +709,22 @@ def test_a_seed_that_has_no_address_yet_is_looked_up_again(
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert "seed late.invalid:" in caplog.text
+
+
+def test_prometheus_is_told_of_views_and_suspicions(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    metrics = Metrics()
+
+    async def run() -> str:
+        async with joined(seeds, 0, metrics=metrics) as first, joined(seeds, 1):
+            assert (await until(first, View)).number == 1
+            await first.broadcast(b"one")
+            return metrics.text()
+
+    told = asyncio.run(asyncio.wait_for(run(), 30))
+    for name, value in (
+        ("view_number", 1), ("view_members", 2), ("view_majority", 2), ("members_reached", 2),
+        ("list_changes_total", 0), ("exclusions_total", 0), ("blocked_seconds_total", 0),
+    ):  # fmt: skip
+        assert f'antiphon_{name}{{group="g",member="m0"}} {value:.1f}' in told
+    assert 'antiphon_view_change_milliseconds_total{group="g",member="m0",phase="reports"} 0.0' in told

@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +28,8 @@ def defined(name: str) -> dict[str, Any]:
 
 
 def test_every_block_is_run_by_a_test_here() -> None:
-    assert list(BLOCKS) == ["orders.py", "state.py"]
-    assert PAGE.count("```") == 4
+    assert list(BLOCKS) == ["orders.py", "state.py", "waiting.py", "shared.py"]
+    assert PAGE.count("```") == 2 * len(BLOCKS) + 2, "and one of the shell"
 
 
 def test_three_members_say_hello_in_one_order(free_ports: Callable[[int], list[int]]) -> None:
@@ -64,3 +68,48 @@ def test_the_table_of_waiting_times_is_that_of_the_code() -> None:
     for name, profile in {"LOCAL": LOCAL, "LAN": LAN, "WAN": WAN}.items():
         times = (profile.heartbeat_ms, profile.suspect_ms, profile.exclude_ms)
         assert f"| `{name}` | {' | '.join(f'{time:,.0f}' for time in times)} |" in PAGE
+
+
+def test_threads_without_asyncio_hear_the_same(free_ports: Callable[[int], list[int]]) -> None:
+    greeted, key = defined("waiting.py")["greeted"], secrets.token_bytes(32)
+    seeds = [("127.0.0.1", port) for port in free_ports(2)]
+    with ThreadPoolExecutor(2) as pool:
+        heard = list(pool.map(lambda at: greeted(at, seeds, key), seeds))
+    assert heard == [["2 members", "hello", "hello"]] * 2
+
+
+def test_two_groups_share_a_socket(free_ports: Callable[[int], list[int]]) -> None:
+    both = defined("shared.py")["both"]
+    (port,) = free_ports(1)
+    orders, jobs = asyncio.run(asyncio.wait_for(both(("127.0.0.1", port), secrets.token_bytes(32)), 30))
+    assert orders.startswith("orders: View(number=1")
+    assert jobs.startswith("jobs: View(number=1")
+
+
+def test_the_shell_prints_what_stands_there(free_ports: Callable[[int], list[int]]) -> None:
+    (text,) = re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for known, port in zip((":7000", ":7001"), free_ports(2), strict=True):
+        text = text.replace(known, f":{port}")
+    first, second, *expected = text.splitlines()
+    start = [sys.executable, "-P", "-m", "antiphon.conformance.cli"]
+    words = first.partition("antiphon ")[2].removesuffix(" &").split()
+    with (
+        subprocess.Popen([*start, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as ann,
+        subprocess.Popen(
+            [*start, *second.partition("antiphon ")[2].split()],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        ) as bob,
+    ):  # fmt: skip
+        assert ann.stdin is not None
+        assert bob.stdout is not None
+        ann.stdin.write(b"hello\n")
+        ann.stdin.close()
+        try:
+            view, delivery = bob.stdout.readline().rstrip(), bob.stdout.readline().rstrip()
+        finally:
+            for process in (ann, bob):
+                process.send_signal(signal.SIGTERM)
+            bob.communicate(timeout=30)
+    assert sorted(view.split()) == sorted(expected[0].split()), "whoever came first stands first"
+    assert [view.split(":")[0], delivery] == ["view 1", expected[1]]
+    assert (ann.returncode, bob.returncode) == (0, 0)

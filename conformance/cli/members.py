@@ -1,0 +1,85 @@
+"""`antiphon members`: who is in a group that processes join, as one of them sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from antiphon.conformance.cli import output, streams
+from antiphon.impl.errors import LocalError
+from antiphon.impl.keys import read_keys
+from antiphon.impl.looking import standing
+from antiphon.impl.membership.membership import Standing
+from antiphon.impl.transport.addresses import parsed, shown
+
+SILENT = 2
+"""The exit code when nobody answers: nothing is known."""
+
+
+def members(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the group.")],
+    at: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where one of its processes listens.")],
+    key_file: Annotated[
+        Path | None, typer.Option("--key-file", metavar="FILE", help="The group's keys, if it has some.")
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", help="Give up after so many seconds.")] = 3.0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Ask one process of a group for its view, whom it suspects, and how far it has come."""
+    try:
+        keys = None if key_file is None else read_keys(key_file)
+        told = asyncio.run(standing(name, parsed(at), keys, timeout))
+    except TimeoutError as error:
+        sys.stderr.write(f"antiphon: {error}\n")
+        return SILENT
+    except (LocalError, ValueError) as error:
+        raise output.UsageProblem(str(error)) from error
+    streams.document().buffer.write(_json(told) if json else _plain(told).encode())
+    return 0
+
+
+def _state(told: Standing, incarnation: bytes) -> str:
+    if incarnation in told.given_up:
+        return "given up"
+    if incarnation in told.suspected:
+        return "suspected"
+    return "orders messages" if incarnation in told.ordering else "listens"
+
+
+def _plain(told: Standing) -> str:
+    if not told.view:
+        return f"{told.me.name} at {shown(told.me.address)} is no member yet\n"
+    head = f"view {told.view} of {len(told.members)} members, as {told.me.name} sees it; it reaches"
+    done = f"has delivered up to number {told.delivered}, and {told.untaken} events are not taken"
+    lines = [f"{head} {told.reached}, {done}"]
+    width = max(len(member.name) for member in told.members)
+    for member in told.members:
+        at, run = shown(member.address), member.incarnation.hex()[:8]
+        lines.append(f"{member.name:{width}}  {at:21}  {run}  {_state(told, member.incarnation)}")
+    return "\n".join(lines) + "\n"
+
+
+def _json(told: Standing) -> bytes:
+    def named(member: Any) -> dict[str, object]:
+        return {
+            "name": member.name,
+            "host": member.host,
+            "port": member.port,
+            "incarnation": member.incarnation.hex(),
+            "state": _state(told, member.incarnation),
+        }
+
+    document = {
+        "me": told.me.incarnation.hex(),
+        "view": told.view,
+        "members": [named(member) for member in told.members],
+        "reached": told.reached,
+        "delivered": told.delivered,
+        "untaken": told.untaken,
+    }
+    return msgspec.json.encode(document) + b"\n"
