@@ -1,0 +1,251 @@
+"""Both kinds of views, where all members of the view decide its next list, and not the core alone.
+
+Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34. Figure 34 prints in its step 4
+"execute consensus among TL_i processes, with initial_k as the initial value", and TL_i is the core. A core
+that an i-view has made smaller then stands fewer failures than the view would (claim IRB-24). Here an
+external process reports, proposes and votes as a member of the core does. What it lacks it must not lose for
+the others, so that two more things are in the reports.
+
+| steps of figures 32 and 34                     | here                                                   |
+|------------------------------------------------|--------------------------------------------------------|
+| 2: `∀ p_i, wait until receive [...]`           | `may_propose`: p_i of the view, and a majority of it   |
+| 4: `consensus among TL_i processes`            | `has_majority_proposed`, `is_majority_up`: of the view |
+| 3: `all processes that sent ack`               | `members_of`: those of them that will lack nothing     |
+| 1: `send seqQ_k to all`                        | `complete[k]`, `gathered[k]`: what k has made stable   |
+
+What is decided:
+1. Each process watches all of the view, since it waits for all. A suspicion of an external process calls no
+   i-view: figure 34 calls one "upon suspicion of some process in TL_i".
+2. An i-view's core is more than half of the view, so that each majority has a process that has all that was
+   delivered. Whoever hears of too few for that goes on waiting. A regular view needs no such number.
+3. Whoever has killed itself is silent, and is not waited for.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import Map, Set, action, everywhere, invariant, repair, require, witness
+from antiphon.spec.protocols.irbp.figure32 import Proposal
+from antiphon.spec.protocols.irbp.iviews import ExchangeQueues, GoOnOutside
+from antiphon.spec.protocols.irbp.normal_phase import LastNumber, Number, Sequenced
+from antiphon.spec.protocols.irbp.repairs import AwaitMajority, CutHoles, OrderReceived, SendBodies
+from antiphon.spec.protocols.irbp.two_views import Kind, TwoViews
+from antiphon.spec.protocols.irbp.two_views_checked import AgreeOnce, TwoViewsChecked, UpToDate
+from antiphon.spec.services import Message, Process
+
+
+@repair(
+    "steps 2 and 4: all members of the view, external ones too, report, propose and vote; a majority of the "
+    "view is awaited and decides, and the list of an i-view has more than half of it",
+    answers="IRB-35",
+    builds_on=(AwaitMajority, ExchangeQueues, GoOnOutside, AgreeOnce, UpToDate),
+)
+class CountExternals(TwoViews):
+    """Printed: `execute consensus among TL_i processes`."""
+
+    complete: Map[Process, LastNumber] = everywhere(0)
+    """Up to which number what p had made stable when it reported has no gap."""
+
+    def monitors(self, p: Process, q: Process) -> bool:
+        """P waits for all of the view, and watches them."""
+        return p != q and q in self.group(p) and not self.left[q]
+
+    def send_report(self, p: Process) -> None:
+        """Step 1: with how far p has all."""
+        super().send_report(p)
+        k = self.first_missed(p)
+        self.complete[p] = self.highest if k is None else k - 1
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """The report is for the old list."""
+        super().go_on(p, members)
+        self.complete[p] = 0
+
+    def is_most(self, p: Process, members: Set[Process]) -> bool:
+        """They are a majority of the view of p."""
+        return 2 * len(members) > len(self.group(p))
+
+    def may_propose(self, p: Process, heard: Set[Process]) -> bool:
+        """Step 2: the p_i are those of the view."""
+        members = self.group(p)
+        return (
+            p in heard
+            and self.is_most(p, heard)
+            and all(
+                (q in members and self.has_reported(q, p))
+                if q in heard
+                else q not in members or self.suspected[p][q] or self.left[q]
+                for q in self.each(Process)
+            )
+        )
+
+    def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
+        """The highest number of which p knows that all have it."""
+        return self.settled(p)
+
+    def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
+        """Step 3: whoever has what is stable, or gets it with Msg."""
+        last = self.stable_to(p, heard)
+        brought = self.messages_of(p, heard)
+        return Set() | {q for q in heard if self.will_be_complete(q, last, brought)}
+
+    def will_be_complete(self, q: Process, last: LastNumber, brought: Set[Sequenced]) -> bool:
+        """Of what is numbered up to `last` q lacks nothing that it does not get."""
+        return not any(
+            k > self.complete[q] and k <= last and not any(one.number == k for one in brought)
+            for k in self.each(Number)
+        )
+
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, heard: Set[Process]) -> None:
+        """Steps 2-4 of figure 34, of external processes too."""
+        open_ = self.is_undecided(p, Kind.intermediate)
+        require(not open_ or self.is_most(p, self.members_of(p, heard)))
+        super().propose(p, heard)
+        if open_:
+            self.proposal[p] = self.initial_value(p, heard)
+
+    @action(fairness="weak", per="p")
+    def propose_regular(self, p: Process, heard: Set[Process]) -> None:
+        """Steps 2-4 of figure 32, of external processes too."""
+        super().propose_regular(p, heard)
+        if self.is_undecided(p, Kind.regular):
+            self.regular_proposal[p] = Proposal(
+                self.regular_members(p, heard), self.messages_of(p, heard), self.bodies_of(heard)
+            )
+
+    def has_majority_proposed(self, p: Process) -> bool:
+        """Step 4: a majority of the view has begun the consensus."""
+        return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part(q, p)})
+
+    def has_regular_majority(self, p: Process) -> bool:
+        """Step 4 of figure 32: a majority of the view has begun the consensus."""
+        return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part_in_regular(q, p)})
+
+    def is_majority_up(self, p: Process) -> bool:
+        """Step 4: a majority of the view is up."""
+        return self.is_most(p, Set() | {q for q in self.group(p) if not self.is_gone(q)})
+
+
+@repair(
+    "steps 1 and 3: how far it has all, and which messages, a process reports; Msg goes on behind the "
+    "highest number that anybody reports so",
+    answers="IRB-36",
+    builds_on=(CountExternals, CutHoles, OrderReceived),
+)
+class ReportStable(CountExternals, OrderReceived, CutHoles):
+    """Printed: `Msgs_k is the union of the seqQ sets received`, where stableQ is in no seqQ."""
+
+    gathered: Map[Process, Set[Message]] = everywhere(Set())
+    """What p had made stable when it reported."""
+
+    def send_report(self, p: Process) -> None:
+        """Step 1: with the messages that are stable."""
+        super().send_report(p)
+        self.gathered[p] = self.collected[p]
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """The report is for the old list."""
+        super().go_on(p, members)
+        self.gathered[p] = Set()
+
+    def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
+        """The highest number of which somebody has reported that all have it."""
+        return max((self.complete[q] for q in heard), default=0)
+
+    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
+        """Step 3: what has a body, without holes behind what is stable, and then what has no number."""
+        bodies = self.bodies_of(heard)
+        stable = self.stable_to(p, heard)
+        found = {
+            item
+            for q in heard
+            for item in self.reported[q]
+            if item.message is None or item.message in bodies
+        }
+        whole = {
+            item
+            for item in found
+            if all(
+                k <= stable or any(one.number == k for one in found)
+                for k in self.each(Number)
+                if k <= item.number
+            )
+        }
+        last = max(stable, max((item.number for item in whole), default=0))
+        rest = {
+            m
+            for m in bodies
+            if not any(item.message == m for item in whole)
+            and not any(m in self.gathered[q] for q in heard)
+        }
+        return Set() | whole | {Sequenced(m, last + sum(1 for other in rest if other <= m)) for m in rest}
+
+
+@repair(
+    "step 1: what a process has made stable, and has or keeps, it reports with its seqQ",
+    answers="IRB-35",
+    builds_on=(CountExternals, SendBodies),
+)
+class ReportKept(CountExternals, SendBodies):
+    """Printed: `send ack to all`; repaired: seqQ and recvQ, which hold nothing that is stable."""
+
+    def send_report(self, p: Process) -> None:
+        """Step 1: with what is stable."""
+        super().send_report(p)
+        known = self.stable[p] | self.kept[p]
+        self.reported[p] |= known
+        self.bodies[p] |= {item.message for item in known if item.message is not None}
+
+
+class WholeViewBounded(TwoViewsChecked, repairs=(CountExternals, ReportStable, ReportKept)):
+    """Both figures, where all members of the view decide. A crash that p knows of it goes on to know."""
+
+    def enter(self, p: Process, members: Set[Process]) -> None:
+        """A bound forgets who is not in the list."""
+        known = self.suspected[p]
+        super().enter(p, members)
+        self.know_still(p, known)
+
+    def end_outside(self, p: Process) -> None:
+        """A bound forgets whom an external process suspects."""
+        known = self.suspected[p]
+        super().end_outside(p)
+        self.know_still(p, known)
+
+    def know_still(self, p: Process, known: Map[Process, bool]) -> None:
+        """Whoever has crashed, and is watched, stays suspected."""
+        self.suspected[p] = Map(
+            {
+                q: self.suspected[p][q] or (known[q] and self.down[q] and self.monitors(p, q))
+                for q in self.each(Process)
+            }
+        )
+
+
+class WholeViewChecked(WholeViewBounded):
+    """What must be true where all members of the view decide, beside what is true of both figures."""
+
+    @invariant
+    def CoreIsMost(self) -> bool:
+        """The list that a process uses is more than half of its view."""
+        return all(
+            2 * len(self.token_list(p) & self.group(p)) > len(self.group(p)) for p in self.each(Process)
+        )
+
+    @witness
+    def ExternalProposes(self) -> bool:
+        """An external process that misses what is stable has proposed, and its proposal can be decided."""
+        return any(
+            self.is_external(p)
+            and self.proposal[p] is not None
+            and self.decision[self.version[p]] is None
+            and self.has_majority_proposed(p)
+            and any(self.misses_what_is_stable(p, q) for q in self.each(Process))
+            for p in self.each(Process)
+        )
+
+    def misses_what_is_stable(self, p: Process, q: Process) -> bool:
+        """Q, of the list of p, has made stable what p misses."""
+        k = self.first_missed(p)
+        is_core = self.version[q] == self.version[p] and self.is_core(q)
+        return is_core and k is not None and k <= self.settled(q)
