@@ -159,6 +159,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="irb",
     ),
     Entry(
+        "irbp-whole-view",
+        "iRBP with i-views and regular views, where all members of the view decide and not the core alone",
+        "antiphon.spec.protocols.irbp.whole_view:WholeViewChecked",
+        claims_at="antiphon.spec.claims.irbp_whole_view:WHOLE_VIEW",
+        family="irb",
+    ),
+    Entry(
         "rmp",
         "RBP's normal phase with several messages an acknowledgement and levels of resiliency (RMP)",
         "antiphon.spec.protocols.rmp.properties:RmpChecked",

@@ -62,6 +62,7 @@ SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
     "irbp": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
     "irbp-iviews": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
     "irbp-two-views": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
+    "irbp-whole-view": ({"processes": 2, "messages": 1, "highest": 3, "false_suspicions": 0},),
     "horus-flush-stack": ({"processes": 2, "messages": 1, "losses": 0, "crashes": 0, "patient": True},),
     "raft": ({"servers": 3, "terms": 1, "entries": 1},),
     "rbp-reforming": ({"processes": 2, "messages": 1, "losses": 0, "passes": 1, "attempts": 1},),

@@ -23,8 +23,8 @@ What is decided:
 
 from __future__ import annotations
 
-from antiphon.spec.lang import Map, Set, action, everywhere, invariant, repair, require, witness
-from antiphon.spec.protocols.irbp.figure32 import Proposal
+from antiphon.spec.lang import Map, Set, action, ambiguity, everywhere, invariant, repair, require, witness
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal
 from antiphon.spec.protocols.irbp.iviews import ExchangeQueues, GoOnOutside
 from antiphon.spec.protocols.irbp.normal_phase import LastNumber, Number, Sequenced
 from antiphon.spec.protocols.irbp.repairs import AwaitMajority, CutHoles, OrderReceived, SendBodies
@@ -132,7 +132,7 @@ class CountExternals(TwoViews):
     answers="IRB-36",
     builds_on=(CountExternals, CutHoles, OrderReceived),
 )
-class ReportStable(CountExternals, OrderReceived, CutHoles):
+class ReportStable(CountExternals):
     """Printed: `Msgs_k is the union of the seqQ sets received`, where stableQ is in no seqQ."""
 
     gathered: Map[Process, Set[Message]] = everywhere(Set())
@@ -186,18 +186,58 @@ class ReportStable(CountExternals, OrderReceived, CutHoles):
     answers="IRB-35",
     builds_on=(CountExternals, SendBodies),
 )
-class ReportKept(CountExternals, SendBodies):
+class ReportKept(CountExternals):
     """Printed: `send ack to all`; repaired: seqQ and recvQ, which hold nothing that is stable."""
+
+    brought: Map[Process, Set[Message]] = everywhere(Set())
+    """The bodies of what is stable that came with the report of p."""
 
     def send_report(self, p: Process) -> None:
         """Step 1: with what is stable."""
         super().send_report(p)
         known = self.stable[p] | self.kept[p]
         self.reported[p] |= known
-        self.bodies[p] |= {item.message for item in known if item.message is not None}
+        self.brought[p] = Set() | {item.message for item in known if item.message is not None}
+
+    def bodies_of(self, heard: Set[Process]) -> Set[Message]:
+        """Step 3: those too."""
+        return super().bodies_of(heard) | {m for q in heard for m in self.brought[q]}
+
+    def go_on(self, p: Process, members: Set[Process]) -> None:
+        """The report is for the old list."""
+        super().go_on(p, members)
+        self.brought[p] = Set()
 
 
-class WholeViewBounded(TwoViewsChecked, repairs=(CountExternals, ReportStable, ReportKept)):
+calling = ambiguity(
+    "calling",
+    "normal",
+    about="a process that suspects somebody calls a regular view in the normal phase only, or in the middle "
+    "of an i-view's change too; figure 32 has no more than `upon suspicion of some process in TL_i`",
+)
+
+
+@calling.reading("meanwhile")
+class CallsMeanwhile(TwoViews):
+    """Until it adopts a decision p may call a regular view."""
+
+    def may_call_regular(self, p: Process, q: Process) -> bool:
+        """P watches q, and no regular view is called for yet."""
+        return (
+            not self.is_gone(p)
+            and p != q
+            and self.phase[p] != Phase.adopting
+            and self.is_watched(p, q)
+            and not self.reformed[self.version[p]]
+            and self.has_view_left(p)
+        )
+
+
+class WholeViewBounded(
+    TwoViewsChecked,
+    repairs=(CountExternals, ReportStable, ReportKept),
+    readings=(calling,),
+):
     """Both figures, where all members of the view decide. A crash that p knows of it goes on to know."""
 
     def enter(self, p: Process, members: Set[Process]) -> None:
