@@ -54,7 +54,7 @@ WHOLE_VIEW: tuple[Claim, ...] = (
         (
             _check("ChangesEnd", "violated", "count_externals", length=12),
             _check("VscTermination", "violated", "count_externals", length=10),
-            _check("ChangesEnd", "violated", "report_kept", length=25),
+            _check("ChangesEnd", "violated", "report_kept", length=26),
             _check("ChangesEnd", "holds"),
             _check("NobodyKillsItself", "holds"),
             _check("CoreIsMost", "holds"),
@@ -81,8 +81,8 @@ WHOLE_VIEW: tuple[Claim, ...] = (
         "the highest number so reported, all safety holds, also when the proposer lacks messages and has "
         "none of their bodies: a majority that reports has a member of the core, which has all.",
         (
-            _check("UniformIntegrity", "violated", "report_stable", of=_FORGETS, length=27),
-            _check("ViewSynchrony", "violated", "report_stable", of=_FORGETS, length=27),
+            _check("UniformIntegrity", "violated", "report_stable", of=_FORGETS, length=37),
+            _check("ViewSynchrony", "violated", "report_stable", of=_FORGETS, length=33),
             _check("ExternalProposes", "holds", of=_FORGETS, length=25),
             *(_check(name, "holds", of=_FORGETS) for name in SAFETY),
             *(_check(name, "holds") for name in SAFETY),

@@ -10,6 +10,7 @@ from antiphon.conformance.ledger.scripted import follow
 from antiphon.spec.lang import program
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 from antiphon.spec.protocols.irbp.scenarios import MULTIPLE_CRASHES, PARTITION, SIMPLE_CRASH
+from antiphon.spec.protocols.irbp.whole_view import WholeViewChecked
 
 
 def run(script: tuple[str, ...], **constants: Any) -> dict[str, Any]:
@@ -77,3 +78,82 @@ def test_nothing_is_decided_before_a_majority_has_proposed() -> None:
 def test_a_run_that_the_repairs_exclude_is_refused() -> None:
     with pytest.raises(LookupError, match=r"receive_late\(p2, m0\), is not enabled"):
         run((*SIMPLE_CRASH[:7], "receive_late(p2, m0)"), processes=3, messages=2, highest=4, crashes=1)
+
+
+def among_all(script: tuple[str, ...], *without: str, **constants: Any) -> dict[str, Any]:
+    """As `run`, of both kinds of views, where all members of the view decide."""
+    bound = program(
+        WholeViewChecked, repairs="all", without=without, detected_at_once=True, assigned=True, prompt=True,
+        views=3, messages=1, highest=3, misjudgements=0, room=3, **constants,
+    )  # fmt: skip
+    return dict(zip(bound.variables, follow(bound, script), strict=True))
+
+
+THREE: dict[str, Any] = {"processes": 3, "crashes": 1, "false_suspicions": 1}
+ONE_OUTSIDE = (
+    "suspect(p0, p2)",
+    "call(p0, p2)",
+    *(f"report(p{process})" for process in range(3)),
+    "propose(p0, {p0, p1})",
+    "propose(p1, {p0, p1, p2})",
+    "decide(p0)",
+    "propose(p2, {p0, p1, p2})",
+    *(f"{step}(p{process})" for process in range(3) for step in ("adopt", "install")),
+    "crash(p1)",
+    "call(p0, p1)",
+    "report(p0)",
+    "report(p2)",
+)
+"""P2, suspected wrongly, is external, and one of the core of two fails."""
+
+FIVE: dict[str, Any] = {"processes": 5, "crashes": 2, "false_suspicions": 2}
+TWO_OUTSIDE = (
+    "suspect(p0, p3)",
+    "suspect(p0, p4)",
+    "call(p0, p3)",
+    *(f"report(p{process})" for process in range(5)),
+    "propose(p0, {p0, p1, p2})",
+    *(f"propose(p{process}, {{p0, p1, p2, p3, p4}})" for process in (1, 2)),
+    "decide(p0)",
+    *(f"propose(p{process}, {{p0, p1, p2, p3, p4}})" for process in (3, 4)),
+    *(f"{step}(p{process})" for process in range(5) for step in ("adopt", "install")),
+    "crash(p0)",
+    "crash(p1)",
+    "call(p2, p0)",
+    *(f"report(p{process})" for process in (2, 3, 4)),
+)
+"""P3 and p4, suspected wrongly, are external, and two of the core of three fail."""
+
+
+def test_an_external_process_votes_and_its_proposal_can_be_the_decision() -> None:
+    rest = ("propose(p0, {p0, p2})", "propose(p2, {p0, p2})", "decide(p2)")
+    ends = (f"{step}(p{process})" for process in (0, 2) for step in ("adopt", "install"))
+    state = among_all((*ONE_OUTSIDE, *rest, *ends), **THREE)
+    assert (state["version"][0], state["version"][2]) == (3, 3)
+    assert {p.index for p in state["listed"][2]} == {0, 2}
+
+
+def test_where_the_core_alone_decides_its_last_member_waits_for_ever() -> None:
+    stuck = (*ONE_OUTSIDE, "propose(p0, {p0})", "decide(p0)")
+    with pytest.raises(LookupError, match=r"propose\(p0, \{p0\}\), is not enabled"):
+        among_all(stuck, "count_externals", **THREE)
+
+
+@pytest.mark.parametrize("proposer", [2, 3])
+def test_of_five_two_that_fail_and_two_that_are_suspected_wrongly_leave_a_group(proposer: int) -> None:
+    rest = (*(f"propose(p{process}, {{p2, p3, p4}})" for process in (2, 3, 4)), f"decide(p{proposer})")
+    ends = (f"{step}(p{process})" for process in (2, 3, 4) for step in ("adopt", "install"))
+    state = among_all((*TWO_OUTSIDE, *rest, *ends), **FIVE)
+    assert state["version"][2:] == (3, 3, 3)
+    assert {p.index for p in state["listed"][2]} == {2, 3, 4}
+
+
+def test_a_minority_of_the_view_proposes_nothing() -> None:
+    with pytest.raises(LookupError, match=r"propose\(p2, \{p2, p3\}\), is not enabled"):
+        among_all((*TWO_OUTSIDE, "propose(p2, {p2, p3})"), **FIVE)
+
+
+def test_without_a_majority_of_the_view_nothing_is_decided() -> None:
+    two = tuple(f"propose(p{process}, {{p2, p3, p4}})" for process in (2, 3))
+    with pytest.raises(LookupError, match=r"decide\(p3\), is not enabled"):
+        among_all((*TWO_OUTSIDE, *two, "decide(p3)"), **FIVE)
