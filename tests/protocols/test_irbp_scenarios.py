@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,11 +81,13 @@ def test_a_run_that_the_repairs_exclude_is_refused() -> None:
         run((*SIMPLE_CRASH[:7], "receive_late(p2, m0)"), processes=3, messages=2, highest=4, crashes=1)
 
 
-def among_all(script: tuple[str, ...], *without: str, **constants: Any) -> dict[str, Any]:
+def among_all(
+    script: tuple[str, ...], *without: str, highest: int = 3, room: int = 3, **constants: Any
+) -> dict[str, Any]:
     """As `run`, of both kinds of views, where all members of the view decide."""
     bound = program(
         WholeViewChecked, repairs="all", without=without, detected_at_once=True, assigned=True, prompt=True,
-        views=3, messages=1, highest=3, misjudgements=0, room=3, **constants,
+        views=3, messages=1, highest=highest, misjudgements=0, room=room, **constants,
     )  # fmt: skip
     return dict(zip(bound.variables, follow(bound, script), strict=True))
 
@@ -157,3 +160,57 @@ def test_without_a_majority_of_the_view_nothing_is_decided() -> None:
     two = tuple(f"propose(p{process}, {{p2, p3, p4}})" for process in (2, 3))
     with pytest.raises(LookupError, match=r"decide\(p3\), is not enabled"):
         among_all((*TWO_OUTSIDE, *two, "decide(p3)"), **FIVE)
+
+
+def golden(name: str) -> tuple[str, ...]:
+    """The steps of the run that is kept for a claim."""
+    text = (Path(__file__).parent / "golden" / f"{name}.txt").read_text(encoding="utf-8")
+    return tuple(line[2:].strip() for line in text.splitlines()[3:] if line[:2].strip().isdigit())
+
+
+@pytest.mark.parametrize(("without", "numbers"), [((), set()), (("report_stable",), {4})])
+def test_an_external_proposer_numbers_nothing_again(without: tuple[str, ...], numbers: set[int]) -> None:
+    """P0 has m0 without its number, with which the core has delivered it and keeps it no more."""
+    steps = golden("IRB-36")
+    until = steps.index("propose_regular(p0, {p0, p1})") + 1
+    state = among_all(steps[:until], *without, highest=5, room=0, spare=2, **THREE)
+    proposed = state["regular_proposal"][0]
+    assert {p.index for p in proposed.members} == {1}
+    assert {item.number for item in proposed.messages if item.message is not None} == numbers
+
+
+BEHIND = (
+    "suspect(p0, p1)",
+    "call(p0, p1)",
+    *(f"report(p{process})" for process in range(3)),
+    "propose(p0, {p0, p2})",
+    *(f"propose(p{process}, {{p0, p1, p2}})" for process in (1, 2)),
+    "decide(p0)",
+    *(f"adopt(p{process})" for process in range(3)),
+    "install(p0)",
+    "broadcast(p0, m0)",
+    "sequence(p0)",
+    "crash(p0)",
+    "install(p1)",
+    "call(p1, p0)",
+    "report(p1)",
+    "install(p2)",
+    "receive_late(p2, m0)",
+    "hear_late(p2, Ack(2, p0, m0, 1))",
+    "pass_null(p2)",
+    "settle(p2, Sequenced(m0, 1))",
+    "deliver(p2, Sequenced(m0, 1))",
+    "report(p2)",
+)
+"""P2 alone has delivered m0, and p1, external, lacks it: no two of three lack nothing."""
+
+
+def test_who_lacks_what_is_kept_gets_it_with_the_decision_and_is_needed_for_it() -> None:
+    rest = ("propose(p1, {p1, p2})", "propose(p2, {p1, p2})", "decide(p1)", "adopt(p1)")
+    delivers = ("deliver(p1, Sequenced(m0, 1))", "deliver(p1, Sequenced(none, 2))", "install(p1)")
+    state = among_all((*BEHIND, *rest, *delivers), spare=2, **THREE)
+    assert places(state) == [[], [0], [0]]
+    assert {p.index for p in state["listed"][2]} == {1, 2}
+    for process in (1, 2):
+        with pytest.raises(LookupError, match=r"is not enabled"):
+            among_all((*BEHIND, f"propose(p{process}, {{p1, p2}})"), "report_kept", spare=2, **THREE)
