@@ -1,7 +1,7 @@
 """What becomes of figures 32 and 34 in one group where all members of the view decide, and not the core.
 
 `_STANDS`: of three processes one fails, the aggressive detector is wrong once, and what was delivered is
-kept. `_FORGETS`: it is not kept. All repairs are on. All checks are deep.
+kept. `_TWO`: two messages. `_FORGETS`: nothing is kept. All repairs are on. All checks are deep.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
-from antiphon.spec.claims.irbp_two_views import SAFETY
+from antiphon.spec.claims.irbp_two_views import ORDER, SAFETY
 from antiphon.spec.protocols.irbp.whole_view import WholeViewChecked
 
 Constants = Mapping[str, int | bool | str]
@@ -19,6 +19,7 @@ _STANDS: Constants = {
     "false_suspicions": 1, "misjudgements": 0, "room": 3,
     "detected_at_once": True, "assigned": True, "prompt": True,
 }  # fmt: skip
+_TWO: Constants = {**_STANDS, "messages": 2, "spare": 0}
 _FORGETS: Constants = {**_STANDS, "highest": 5, "room": 0}
 
 
@@ -86,6 +87,7 @@ WHOLE_VIEW: tuple[Claim, ...] = (
             _check("ExternalProposes", "holds", of=_FORGETS, length=25),
             *(_check(name, "holds", of=_FORGETS) for name in SAFETY),
             *(_check(name, "holds") for name in SAFETY),
+            *(_check(name, "holds", of=_TWO) for name in (*ORDER, "UniformIntegrity", "ViewSynchrony")),
         ),
         defect="design",
         repairs=("report_stable",),
