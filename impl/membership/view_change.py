@@ -28,7 +28,9 @@ What is decided here, because the figures do not say it or because it makes them
    slow detector of somebody who has reported, and an i-view otherwise. So nobody is left out who is only
    suspected, and a group that somebody joins does not wait for a member that has just ended.
 3. Who has answered one call has answered the other: it reports once.
-4. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
+4. An external member may lack what only the core keeps, so that it can propose no list that is large enough.
+   It says so, and proposes what another one has proposed: else it would be missed where a majority needs it.
+5. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
    says so. Either takes a regular view.
 
 No clock and no socket. Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34;
@@ -48,7 +50,7 @@ from antiphon.impl.membership.member import Member
 from antiphon.impl.protocols.core import Process, Send
 from antiphon.impl.protocols.flush import Report, covered_from
 
-__all__ = ["Call", "Decision", "Kind", "Message", "Told", "ViewChange", "flaw"]
+__all__ = ["Call", "Decision", "Kind", "Lacking", "Message", "Offer", "Told", "ViewChange", "flaw"]
 
 
 class Kind(IntEnum):
@@ -76,6 +78,10 @@ class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
     """Whom the sender's slow detector suspects."""
 
 
+class Lacking(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="lacking"):
+    """The sender can propose nothing: it lacks what the core has, and the list is too small without it."""
+
+
 class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """(TL, Msg): what kind of list is next, who of this one is in its core, who joins, what all deliver."""
 
@@ -86,9 +92,17 @@ class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     agreed: Report
 
 
+class Offer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="offer"):
+    """What the sender has proposed, for a member that can propose nothing itself."""
+
+    value: Decision
+
+
 Message = (
     Call
     | Told
+    | Lacking
+    | Offer
     | consensus.Estimate[Decision]
     | consensus.Proposal[Decision]
     | consensus.Ack
@@ -106,7 +120,7 @@ def flaw(message: Message, members: int) -> str | None:
             if any(process >= members for process in given_up):
                 return f"{given_up} are not members of a list of {members}"
             return _report_flaw(report, members)
-        case consensus.Estimate() | consensus.Proposal() | consensus.Decide():
+        case consensus.Estimate() | consensus.Proposal() | consensus.Decide() | Offer():
             value: Decision = message.value
             if not all(member.reachable for member in value.joins):
                 return "a process whose host is no number"
@@ -146,6 +160,11 @@ class ViewChange:
         self._joining: list[Member] = []
         self._tried = 0
         """How many reports had come when they were too few for a list."""
+        self._value: Decision | None = None
+        """What this member has proposed."""
+        self._lacking: set[int] = set()
+        """The members that can propose nothing."""
+        self._offer: Decision | None = None
         self._consensus: Consensus[Decision] = Consensus(me, members)
         self._outputs: list[Send[Message]] = []
 
@@ -206,6 +225,13 @@ class ViewChange:
             case Told():
                 self.heard.setdefault(sender, message)
                 self._look()
+            case Lacking():
+                self._lacking.add(sender)
+                if self._value is not None:
+                    self._outputs.append(Send(sender, Offer(self._value)))
+            case Offer(value=value):
+                self._offer = self._offer or value
+                self._take_offer()
             case _:
                 self._consensus.receive(sender, message)
 
@@ -218,8 +244,8 @@ class ViewChange:
     def propose(self, merge: Callable[[Sequence[Report], bool], Report]) -> None:
         """Steps 3 and 4: propose a list of those that have reported and miss nothing, and what all deliver.
 
-        `merge` is that of the owner's core (`Flushes`). Where those are too few for an i-view, nothing is
-        proposed, and others are waited for.
+        `merge` is that of the owner's core (`Flushes`). Where those are too few for an i-view, this member
+        proposes what another one has proposed, once it has that, and waits for more reports.
         """
         absent = {process for process in range(self.members) if process not in self.heard}
         given_up = self._given_up.union(*(told.given_up for told in self.heard.values()))
@@ -236,13 +262,27 @@ class ViewChange:
         )
         if kind is Kind.INTERMEDIATE and 2 * len(core) <= self.members:
             self._tried = len(self.heard)
+            self._to_others(Lacking())
+            self._take_offer()
             return
         joins: tuple[Member, ...] = ()
         leaves: tuple[int, ...] = ()
         if kind is Kind.REGULAR:
             joins = tuple(sorted({joining for told in self.heard.values() for joining in told.joining}))
             leaves = tuple(process for process in sorted(self.heard) if self.heard[process].leaving)
-        self._consensus.propose(Decision(kind, core, joins, leaves, agreed))
+        self._take_part(Decision(kind, core, joins, leaves, agreed))
+
+    def _take_part(self, value: Decision) -> None:
+        """Propose a value, and give it to those that have none."""
+        self._value = value
+        for process in sorted(self._lacking):
+            self._outputs.append(Send(process, Offer(value)))
+        self._consensus.propose(value)
+
+    def _take_offer(self) -> None:
+        """Propose what another member has proposed: this one has tried in vain."""
+        if self._offer is not None and self._tried and self._value is None:
+            self._take_part(self._offer)
 
     @property
     def decision(self) -> Decision | None:

@@ -353,6 +353,21 @@ def test_whatever_happens_all_see_one_history_always(seed: int) -> None:
     judge(seed)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_member_that_is_behind_is_enough_for_a_majority_when_another_one_crashes(seed: int) -> None:
+    """It can propose no list itself, since it lacks what only the other one has."""
+    simulation = founded(3, seed)
+    talking(simulation, 2_000.0, every=2.0)
+    simulation.at(600.0, lambda: simulation.part({0, 1}, {2}))
+    simulation.at(1_100.0, simulation.heal)
+    simulation.at(1_100.5 + seed, lambda: simulation.crash(1))
+    simulation.run(6_000.0)
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 2})
+    assert len(simulation.lives[2]) == 1, "it stayed a member"
+    assert gap_ms(simulation, 0) < LOCAL.suspect_ms + 4 * LOCAL.heartbeat_ms
+
+
 # Founding -----------------------------------------------------------------------------------------------
 
 

@@ -56,13 +56,13 @@ class Members:
             if me not in self.down and change.reports:
                 change.report((reports or {}).get(me, report(members=len(self.all))))
 
-    def carry(self) -> None:
+    def carry(self, *, propose: bool = True) -> None:
         """Carry all messages, and let propose whoever has to, until nothing is left."""
         moved = True
         while moved:
             for me, change in enumerate(self.all):
                 if me not in self.down:
-                    if change.proposes:
+                    if propose and change.proposes:
                         change.propose(union)
                     self.waiting += [(me, to, message) for to, message in change.outputs()]
             arriving = [item for item in self.waiting if item[1] not in self.down]
@@ -297,6 +297,52 @@ def test_the_first_report_of_a_member_counts() -> None:
     for settled in (1, 2):
         change.receive(1, Told(report(settled), (), leaving=False, given_up=()))
     assert change.heard[1].report.settled == 1
+
+
+def test_who_can_propose_nothing_proposes_what_another_has_proposed() -> None:
+    """Of three, member 1 has crashed, and member 2 lacks what member 0 keeps for it: both are needed."""
+    members = Members()
+    members.down = {1}
+    members.suspect({1})
+    members[0].call(INTERMEDIATE)
+    behind = {0: report(5, bodies=[5]), 2: report(3)}
+    members.carry(propose=False)
+    members.report(behind)
+    members.carry(propose=False)
+    kept = Report(0, (0, 0, 0), tuple(Numbered(n, Identifier(0, n)) for n in (4, 5)),
+                  tuple(Body(Identifier(0, n), b"%d" % n) for n in (4, 5)))  # fmt: skip
+    for me in (2, 0):
+        assert members[me].proposes
+        members[me].propose(lambda reports, _, me=me: merged([*reports, kept] if me == 0 else reports))
+    members.carry()
+    decided = members[0].decision
+    assert decided is not None
+    assert decided.core == (0, 2)
+    assert members[2].decision == decided
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_an_offer_is_taken_whenever_it_comes(first: int) -> None:
+    """Member 2 says that it lacks something before or after member 0 has proposed."""
+    members = Members()
+    members.down = {1}
+    members.suspect({1})
+    members[0].call(INTERMEDIATE)
+    members.carry(propose=False)
+    members.report({0: report(5), 2: report(3)})
+    members.carry(propose=False)
+
+    def all_of_it(_: Sequence[Report], missing: bool) -> Report:
+        return Report(5, (5, 0, 0), report(3, bodies=[4, 5]).numbered, report(3, bodies=[4, 5]).bodies)
+
+    for me in (first, 2 - first):
+        members[me].propose(all_of_it if me == 0 else union)
+        if me == 0:
+            assert members[0].decision is None, "one of three is no majority"
+        members.carry(propose=False)
+    members.carry()
+    assert members[0].decision == members[2].decision
+    assert members[0].decision is not None
 
 
 def test_a_regular_view_may_have_a_small_core() -> None:
