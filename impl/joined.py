@@ -54,8 +54,7 @@ from antiphon.impl.membership.member import (
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.membership.transfer import Transfers, Wanted
 from antiphon.impl.protocols.core import Delivery, Implementation, bytes_copy
-from antiphon.impl.protocols.rbp import irbp
-from antiphon.impl.registry import implementation
+from antiphon.impl.registry import LISTED, listed
 from antiphon.impl.transport.addresses import Address, parsed, resolved, shown
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
@@ -201,12 +200,13 @@ class JoinedGroup:
         "rejoin" a process that the others have taken for crashed comes back as a new member; with "fail" the
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
-        RBP's ring; or an implementation that has lists (`Implementation.listed`). `layers` and
-        `metrics` are as of `Group`.
+        RBP's ring, "sequencer" and "total" let one member order for all, "vsc" promises no order between
+        sources, and takes no `state`; or an implementation that has lists (`Implementation.listed`). `layers`
+        and `metrics` are as of `Group`.
 
         Raises:
             InvalidSetting: an argument is of another kind than it must be, or out of its range, or the
-                protocol has no lists.
+                protocol has no lists, or no order for a state.
             InvalidKey: a key has not 32 bytes.
             UnknownProtocol: no protocol has this name.
         """
@@ -234,6 +234,7 @@ class JoinedGroup:
         self._metrics = metrics
         self.state = state
         """Gives and takes the application's state; not to be changed once the group is open."""
+        self._see_state()
         self._awaits_state = False
         self._moves_states = False
         """Whether somebody wants the state of this application, or this one waits for another's."""
@@ -275,11 +276,13 @@ class JoinedGroup:
 
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
-            InvalidSetting: a group of this name listens at the shared socket.
+            InvalidSetting: a group of this name listens at the shared socket, or `state` was set since, and
+                the protocol has no order for it.
             GroupClosed: the group was opened before, or the shared socket is not open.
         """
         if self._open or self._shell is not None:
             raise GroupClosed("a group is opened once; make another one")
+        self._see_state()
         self._open = True
         try:
             self._socket = await self._listening()
@@ -292,6 +295,12 @@ class JoinedGroup:
             await self.close()
             raise
         return self
+
+    def _see_state(self) -> None:
+        """Raise InvalidSetting if there is no common order with a place at which a state could be taken."""
+        if self.state is not None and not self._protocol.ordered:
+            protocol = self._protocol.messages.protocol
+            raise InvalidSetting(f"state={self.state!r}: protocol {protocol!r} gives members no common order")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -829,12 +838,10 @@ def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:
 
 def _with_lists(protocol: Implementation[Any] | str) -> Implementation[Any]:
     """The implementation. Raises `UnknownProtocol`; `InvalidSetting`: it has no lists."""
-    made = protocol
-    if isinstance(made, str):
-        made = irbp() if made == IRBP else implementation(made)
-    if made.listed is None:
-        told = f"{made.messages.protocol!r} runs with members that do not change"
-        raise InvalidSetting(f"protocol={protocol!r}: {told}; one that has views is {IRBP!r}")
+    made = listed(protocol) if isinstance(protocol, str) else protocol
+    if made is None or made.listed is None:
+        told = "runs with members that do not change; those that have views are"
+        raise InvalidSetting(f"protocol={protocol!r}: it {told} {', '.join(map(repr, LISTED))}")
     return made
 
 

@@ -3,8 +3,8 @@
 The package of `antiphon.impl.protocols` with that name makes it: `chang_maxemchuk` has one function
 `chang_maxemchuk`, which takes the fields of its `Settings` and is known as `chang-maxemchuk`; with `kind=` it
 makes cores of another class. A stack of layers is named by their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is
-`horus` with that stack. Only the package that is asked for is loaded. This module must not know any but the
-one that a group has by default.
+`horus` with that stack. A group whose members change has one of `LISTED`. Only the package that is asked for
+is loaded. This module must not know any but those, and the one that a group has by default.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ from antiphon.impl import protocols
 from antiphon.impl.errors import UnknownDelivery, UnknownProtocol
 from antiphon.impl.protocols.core import Implementation
 
-__all__ = ["ALL", "DEFAULT", "ORDERED", "delivering", "holders_of", "implementation", "known_protocols"]
+__all__ = [
+    "ALL",
+    "DEFAULT",
+    "LISTED",
+    "ORDERED",
+    "delivering",
+    "holders_of",
+    "implementation",
+    "known_protocols",
+    "listed",
+]
 
 ORDERED = "ordered"
 """Delivery of a message as soon as its place among all messages is known."""
@@ -28,6 +38,15 @@ ALL = "all"
 
 DEFAULT = "rbp-resilient"
 """The protocol of a group that names none: it forgets what all members have, and knows who has what."""
+
+
+LISTED = {
+    "irbp": ("rbp", "irbp"),
+    "sequencer": ("sequencer", "sequencer_listed"),
+    "total": ("total", "total_listed"),
+    "vsc": ("vsc", "vsc_listed"),
+}
+"""The protocols for a group whose members change: the module and the function that make each."""
 
 
 def known_protocols() -> tuple[str, ...]:
@@ -55,6 +74,20 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
     made: Implementation[Any] = getattr(import_module(f"antiphon.impl.protocols.{package}"), package)(
         **settings
     )
+    return made
+
+
+def listed(name: str) -> Implementation[Any] | None:
+    """The protocol of this name for a group whose members change; None: this one has no lists.
+
+    Raises:
+        UnknownProtocol: no protocol has this name.
+    """
+    if name not in LISTED:
+        implementation(name)
+        return None
+    module, function = LISTED[name]
+    made: Implementation[Any] = getattr(import_module(f"antiphon.impl.protocols.{module}"), function)()
     return made
 
 

@@ -129,8 +129,13 @@ class Batches:
         message_bytes_max: int,
         untaken_bytes: int,
         ahead: int,
+        ordered: bool = True,
     ) -> None:
-        """Raises `ValueError` when a limit leaves no room."""
+        """Without `ordered` members deliver in different orders, and another one may be further than this.
+
+        Raises:
+            ValueError: a limit leaves no room.
+        """
         others = (buffer_bytes, message_bytes_max, untaken_bytes, ahead)
         if batch_bytes <= _BATCH_BYTES + _PART_BYTES or min(others) < 1:
             raise ValueError(
@@ -145,6 +150,7 @@ class Batches:
         self._message_bytes_max = message_bytes_max
         self._untaken_bytes = untaken_bytes
         self._ahead = ahead
+        self._ordered = ordered
         self._waiting: deque[tuple[bytes, int]] = deque()
         """Payloads, and how many members have each when it is delivered."""
         self._held_bytes = 0
@@ -398,9 +404,9 @@ class Batches:
             return None
         if batch.first != source.last + (not goes_on) or (batch.cut and len(batch.parts) != 1):
             return None
-        if not source.taken <= batch.taken <= self._delivered_bytes:
+        if batch.taken < source.taken or batch.held < source.held or batch.holders > self._members:
             return None
-        if not source.held <= batch.held <= self._delivered or batch.holders > self._members:
+        if self._ordered and (batch.taken > self._delivered_bytes or batch.held > self._delivered):
             return None
         if goes_on and sum(map(len, chain(source.pieces or (), batch.parts[:1]))) > self._message_bytes_max:
             return None

@@ -91,7 +91,7 @@ class Epoch:
             )
         else:
             self.endpoint = _Alone(layers)
-        self.change = ViewChange(place, len(roster.members))
+        self.change = ViewChange(place, len(roster.members), external=implementation.external)
         self.stopped = False
         """Whether the protocol has ended, and only the change goes on."""
         self.called_at = self.complete_at = 0.0

@@ -116,6 +116,14 @@ class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """How many events its application has not taken."""
 
 
+class _Join(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Who wants to be a member, and with which protocol: who has another than the group is not taken in."""
+
+    member: Member
+    protocol: Annotated[str, Meta(max_length=64)]
+    version: Natural
+
+
 class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a member that has just joined has to know."""
 
@@ -404,9 +412,15 @@ class Membership:
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
         """Somebody wants to be a member, or does not know yet that it is one."""
         try:
-            joining = _join.decode(data[_HEAD.size :])
+            join = _join.decode(data[_HEAD.size :])
         except MsgspecError:
             self.dropped[Rejection.MALFORMED] += 1
+            return
+        joining = join.member
+        if (join.protocol, join.version) != self._implementation.messages[:2]:
+            self.dropped[Rejection.FOREIGN_VERSION] += 1
+            if self.epoch is not None:  # it founds no other group of this name
+                self._outgoing.append(Outgoing(address, _HEAD.pack(_EXISTS, 0)))
             return
         if joining.incarnation != source:
             self.dropped[Rejection.FALSE_SENDER] += 1
@@ -701,7 +715,9 @@ class Membership:
             settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
             if given_up and settled:
                 epoch.change.call(Kind.REGULAR)
-            elif returns or any(place < epoch.roster.core for place in suspected):
+            elif epoch.change.external and (
+                returns or any(place < epoch.roster.core for place in suspected)
+            ):
                 epoch.change.call(Kind.INTERMEDIATE)
             if self._leaving and settled and not epoch.change.leaving:
                 epoch.change.leave()
@@ -726,7 +742,8 @@ class Membership:
         self._found(now)
         if self.epoch is not None:
             return
-        join = _HEAD.pack(_JOIN, 0) + _encode(self.me)
+        protocol, version = self._implementation.messages[:2]
+        join = _HEAD.pack(_JOIN, 0) + _encode(_Join(self.me, protocol, version))
         self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
 
     def _found(self, now: float) -> None:
@@ -796,7 +813,7 @@ class Membership:
 
 
 _encode = msgpack.Encoder().encode
-_join = msgpack.Decoder(Member)
+_join = msgpack.Decoder(_Join)
 _welcome = msgpack.Decoder(_Welcome)
 _standing = msgpack.Decoder(Standing)
 

@@ -30,7 +30,9 @@ What is decided here, because the figures do not say it or because it makes them
 3. Who has answered one call has answered the other: it reports once.
 4. An external member may lack what only the core keeps, so that it can propose no list that is large enough.
    It says so, and proposes what another one has proposed: else it would be missed where a majority needs it.
-5. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
+5. A protocol without external members (`Implementation.external`) has regular views alone: a change waits for
+   everybody who is not given up.
+6. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
    says so. Either takes a regular view.
 
 No clock and no socket. Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34;
@@ -142,8 +144,9 @@ def _report_flaw(report: Report, members: int) -> str | None:
 class ViewChange:
     """Member `me` of the list 0..members-1 while the list ends."""
 
-    def __init__(self, me: int, members: int) -> None:
-        """Nobody has called for the change."""
+    def __init__(self, me: int, members: int, *, external: bool = True) -> None:
+        """Nobody has called for the change. Without `external` it ends in a regular view in any case."""
+        self.external = external
         self.me = me
         self.members = members
         self.kinds: set[Kind] = set()
@@ -249,7 +252,7 @@ class ViewChange:
         """
         absent = {process for process in range(self.members) if process not in self.heard}
         given_up = self._given_up.union(*(told.given_up for told in self.heard.values()))
-        regular = Kind.REGULAR in self.kinds and absent <= given_up
+        regular = not self.external or (Kind.REGULAR in self.kinds and absent <= given_up)
         kind = Kind.REGULAR if regular else Kind.INTERMEDIATE
         missing = kind is Kind.INTERMEDIATE and len(self.heard) < self.members
         agreed = merge([told.report for told in self.heard.values()], missing)
@@ -296,12 +299,14 @@ class ViewChange:
         return outputs
 
     def _look(self) -> None:
-        """Step 2: all have reported or are suspected, and a majority has reported."""
+        """Step 2: all have reported or are suspected, and a majority has reported.
+
+        Without external members who is suspected would be left out: all others are given up.
+        """
         if self.complete or self.me not in self.heard or 2 * len(self.heard) <= self.members:
             return
-        self.complete = all(
-            process in self.heard or process in self._suspected for process in range(self.members)
-        )
+        absent = self._suspected if self.external else self._given_up
+        self.complete = all(process in self.heard or process in absent for process in range(self.members))
 
     def _to_others(self, message: Message) -> None:
         self._outputs += [Send(process, message) for process in range(self.members) if process != self.me]

@@ -273,6 +273,12 @@ class Implementation(NamedTuple, Generic[M]):
     `Flushes`. None: the protocol has no such core."""
     settings: Struct | None = None
     """What its cores are made with, where they have such a record."""
+    external: bool = True
+    """With lists: whether a list can have members that only listen. Without, nobody leaves a list who is only
+    suspected."""
+    ordered: bool = True
+    """Whether all members deliver in one order; otherwise only between two lists is what they have the same.
+    """
 
     @classmethod
     def of(

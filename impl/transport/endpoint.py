@@ -101,7 +101,9 @@ class Endpoint(Generic[M]):
         self._carrier = _carrier(implementation.network, me, members, layers)
         self._others = [process for process in range(members) if process != me]
         self._multicast = multicast and implementation.network is Network.LOSSY and members > 2
-        self._batches = None if layers is None else _batches(me, taking_part or members, layers)
+        self._batches = None if layers is None else _batches(
+            me, taking_part or members, layers, ordered=implementation.ordered
+        )
         self.holders = implementation.holders or members
         """How many members have every message that is delivered, whatever it asks for."""
         inside = tracer if layers is None else _Inside(tracer)
@@ -456,7 +458,7 @@ def _carrier(network: Network, me: int, members: int, layers: Layers | None) -> 
     return Links(me, members, segment_bytes_max=layers.datagram_bytes, queue_bytes_max=layers.queue_bytes)
 
 
-def _batches(me: int, members: int, layers: Layers) -> Batches:
+def _batches(me: int, members: int, layers: Layers, *, ordered: bool) -> Batches:
     room = layers.datagram_bytes - SEGMENT_BYTES - ITEM_BYTES - ENVELOPE_BYTES
     return Batches(
         me,
@@ -466,4 +468,5 @@ def _batches(me: int, members: int, layers: Layers) -> Batches:
         message_bytes_max=layers.message_bytes_max,
         untaken_bytes=layers.untaken_bytes,
         ahead=layers.ahead,
+        ordered=ordered,
     )

@@ -1,7 +1,8 @@
 """One member as a process: it prints its events as JSON lines, and broadcasts as standard input says.
 
-Its argument is a JSON object: the ports of the seeds, the own place among them, and how many are expected. A
-line `N` on standard input lets it broadcast N messages, one each 10 ms; the end of the input lets it leave.
+Its argument is a JSON object: the ports of the seeds, the own place among them, how many are expected, and
+the protocol. A line `N` on standard input lets it broadcast N messages, one each 10 ms; the end of the input
+lets it leave.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ async def main() -> None:
     seen = Seen()
     group = JoinedGroup(
         "g", seeds=seeds, bind=seeds[told["me"]], key=bytes(32), name=f"p{told['me']}", expect=told["expect"],
-        timeouts=LOCAL, state=seen,
+        timeouts=LOCAL, state=seen, protocol=told["protocol"],
     )  # fmt: skip
     async with group:
 

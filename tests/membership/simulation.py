@@ -17,9 +17,12 @@ from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Left, Member, View
 from antiphon.impl.membership.membership import Event, Membership
 from antiphon.impl.protocols.core import Delivery, Implementation
-from antiphon.impl.protocols.rbp import irbp
+from antiphon.impl.registry import LISTED, listed
 
 _LAYERS = Layers()
+
+ORDERED = [name for name in LISTED if (made := listed(name)) is not None and made.ordered]
+"""The protocols with which all members of a group deliver in one order."""
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Simulation:
         loss: float = 0.0,
         delay_ms: tuple[float, float] = (0.1, 1.0),
         timeouts: Timeouts = LOCAL,
-        protocol: Implementation[Any] | None = None,
+        protocol: Implementation[Any] | str = "irbp",
         rejoin: bool = True,
         layers: Layers = _LAYERS,
         hints: bool = False,
@@ -73,7 +76,9 @@ class Simulation:
         self.random = random.Random(seed)
         self.seed = seed
         self.loss, self.delay_ms, self.timeouts = loss, delay_ms, timeouts
-        self.protocol = protocol or irbp()
+        made = listed(protocol) if isinstance(protocol, str) else protocol
+        assert made is not None, "it has lists"
+        self.protocol = made
         self.rejoin = rejoin
         self.layers = layers
         self.now = 0.0
@@ -293,6 +298,44 @@ def keeps_its_promises(simulation: Simulation) -> None:
     }
     for source, count, payload in at.values():
         assert sent.get((source, count)) == payload, f"{source.hex()}:{count} was not broadcast so"
+
+
+def keeps_view_synchrony(simulation: Simulation) -> None:
+    """Fail unless all that go from one view to the next have delivered the same between the two.
+
+    Each message once, in the order of its source, in one view only, as it was broadcast; the places of those
+    that stay agree where a view begins.
+    """
+    between: dict[int, dict[tuple[bytes, int], bytes]] = {}
+    views: dict[int, tuple[Member, ...]] = {}
+    cuts: dict[int, int] = {}
+    sent = {
+        (life.member.incarnation, count): payload
+        for life in simulation.all_lives
+        for count, payload in enumerate(life.sent, 1)
+    }
+    at: dict[tuple[bytes, int], int] = {}
+    for life in simulation.all_lives:
+        number, view = None, 0
+        last: dict[bytes, int] = {}
+        some: dict[tuple[bytes, int], bytes] = {}
+        for event in life.events:
+            if isinstance(event, Delivery):
+                source = event.source.incarnation
+                assert number is None or event.number == number + 1, f"{event} after {number}"
+                assert event.id == last.get(source, event.id - 1) + 1, f"{event} out of its source's order"
+                assert sent[source, event.id] == event.payload
+                assert at.setdefault((source, event.id), view) == view, f"{event} in two views"
+                number, last[source], some[source, event.id] = event.number, event.id, event.payload
+            elif isinstance(event, View):
+                assert event.number > view
+                assert views.setdefault(event.number, event.members) == event.members
+                if number is not None:
+                    assert cuts.setdefault(event.number, number) == number
+                if view:
+                    assert event.number == view + 1
+                    assert between.setdefault(view, some) == some, f"{life.member} at the end of view {view}"
+                view, some = event.number, {}
 
 
 def all_agree_at_the_end(simulation: Simulation, processes: set[int]) -> None:

@@ -29,6 +29,8 @@ from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.metrics import Metrics
 from antiphon.impl.protocols.rbp import irbp
+from antiphon.impl.protocols.sequencer import sequencer
+from antiphon.impl.registry import LISTED
 from antiphon.impl.transport import addresses
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.shared_socket import SharedSocket
@@ -157,6 +159,45 @@ def test_a_group_is_left_once_and_then_refuses(free_ports: Ports) -> None:
     asyncio.run(asyncio.wait_for(run(), 30))
 
 
+def test_a_state_that_is_set_later_is_refused_too_where_there_is_no_order() -> None:
+    group = Group.join("g", seeds=[("127.0.0.1", 9)], bind=("127.0.0.1", 0), key=None, protocol="vsc")
+    group.state = Texts()
+
+    async def run() -> None:
+        with pytest.raises(InvalidSetting, match="gives members no common order"):
+            await group.__aenter__()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("protocol", LISTED)
+def test_members_with_each_protocol_deliver_what_was_said(free_ports: Ports, protocol: str) -> None:
+    seeds = seeds_of(free_ports, 3)
+
+    async def member(me: int) -> list[tuple[str, bytes]]:
+        async with joined(seeds, me, protocol=protocol) as group:
+            assert len((await until(group, View)).members) == 3
+            for count in range(40):
+                await group.broadcast(b"%d" % count + bytes(2_000 * (count % 3)))
+            seen = []
+            while len(seen) < 120:
+                event = await until(group, Delivery)
+                seen.append((event.source.name, event.payload))
+            await asyncio.sleep(0.3)  # others may still need what this member has
+            return seen
+
+    async def together() -> list[list[tuple[str, bytes]]]:
+        return await asyncio.wait_for(asyncio.gather(*map(member, range(3))), 60)
+
+    first, *others = asyncio.run(together())
+    for name in ("m0", "m1", "m2"):
+        said = [b"%d" % count + bytes(2_000 * (count % 3)) for count in range(40)]
+        assert [payload for source, payload in first if source == name] == said
+    for other in others:
+        assert sorted(other) == sorted(first)
+        assert other == first or protocol == "vsc"
+
+
 def test_a_bound_socket_is_taken_and_closed(free_ports: Ports) -> None:
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind(("127.0.0.1", 0))
@@ -242,7 +283,9 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
         ({"advertise": "db1"}, InvalidSetting, "advertise has a host with a port"),
         ({"state": object()}, InvalidSetting, "the methods `save` and `load`"),
         ({"protocol": "rpb"}, UnknownProtocol, "did you mean 'rbp'"),
-        ({"protocol": "sequencer"}, InvalidSetting, "one that has views is 'irbp'"),
+        ({"protocol": "totem"}, InvalidSetting, "those that have views are 'irbp', 'sequencer'"),
+        ({"protocol": sequencer()}, InvalidSetting, "runs with members that do not change"),
+        ({"protocol": "vsc", "state": Texts()}, InvalidSetting, "gives members no common order"),
         ({"seeds": "db1:7000"}, InvalidSetting, "a list of hosts with ports"),
         ({"expect": 0}, InvalidSetting, "how many members the group begins with"),
         ({"name": "x" * 100}, InvalidSetting, "at most 64 characters"),

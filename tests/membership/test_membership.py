@@ -8,12 +8,20 @@ from itertools import pairwise
 import pytest
 
 from antiphon.impl.errors import Rejection
+from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Unblocked, View
-from antiphon.impl.membership.membership import _HEAD, _JOIN, _encode
+from antiphon.impl.membership.membership import _HEAD, _JOIN, _encode, _Join
 from antiphon.impl.protocols.core import Delivery
+from antiphon.impl.registry import listed
 
-from .simulation import Simulation, all_agree_at_the_end, keeps_its_promises
+from .simulation import ORDERED, Simulation, all_agree_at_the_end, keeps_its_promises
+
+
+@pytest.fixture(params=ORDERED)
+def protocol(request: pytest.FixtureRequest) -> str:
+    """Each protocol that has lists and one order: all keep the same promises."""
+    return str(request.param)
 
 
 def talking(simulation: Simulation, until: float, every: float = 25.0) -> None:
@@ -28,14 +36,21 @@ def talking(simulation: Simulation, until: float, every: float = 25.0) -> None:
         when += every
 
 
-def founded(processes: int, seed: int = 1, **settings: float) -> Simulation:
+def founded(
+    processes: int, seed: int = 1, protocol: str = "irbp", *, loss: float = 0.0, hints: bool = False
+) -> Simulation:
     """A group of so many processes in its first view."""
-    simulation = Simulation(processes, seed, **settings)  # type: ignore[arg-type]
+    simulation = Simulation(processes, seed, protocol=protocol, loss=loss, hints=hints)
     simulation.found(range(processes))
     simulation.run(300.0)
     for process in range(processes):
         assert [view.number for view in simulation.life(process).views] == [1]
     return simulation
+
+
+def question(simulation: Simulation, member: Member) -> bytes:
+    """What a process says that wants to be a member."""
+    return _HEAD.pack(_JOIN, 0) + _encode(_Join(member, *simulation.protocol.messages[:2]))
 
 
 def names(view: View) -> list[str]:
@@ -48,8 +63,8 @@ def gap_ms(simulation: Simulation, process: int) -> float:
     return max(after - before for before, after in pairwise(simulation.life(process).delivered_at))
 
 
-def test_a_group_begins_when_all_that_are_expected_are_there() -> None:
-    simulation = Simulation(3, 1)
+def test_a_group_begins_when_all_that_are_expected_are_there(protocol: str) -> None:
+    simulation = Simulation(3, 1, protocol=protocol)
     simulation.begin(0, founds=3)
     simulation.begin(1)
     simulation.run(2_000.0)
@@ -64,8 +79,10 @@ def test_a_group_begins_when_all_that_are_expected_are_there() -> None:
 
 @pytest.mark.parametrize("hints", [False, True])
 @pytest.mark.parametrize("crashed", [0, 1, 2])
-def test_the_others_go_on_without_a_member_that_has_crashed(crashed: int, hints: bool) -> None:
-    simulation = founded(3, hints=hints)
+def test_the_others_go_on_without_a_member_that_has_crashed(
+    crashed: int, hints: bool, protocol: str
+) -> None:
+    simulation = founded(3, hints=hints, protocol=protocol)
     talking(simulation, 3_000.0)
     simulation.at(1_000.0, lambda: simulation.crash(crashed))
     simulation.run(5_000.0)
@@ -81,8 +98,8 @@ def test_the_others_go_on_without_a_member_that_has_crashed(crashed: int, hints:
     all_agree_at_the_end(simulation, rest)
 
 
-def test_a_member_that_was_stopped_for_a_while_stays_a_member() -> None:
-    simulation = founded(3)
+def test_a_member_that_was_stopped_for_a_while_stays_a_member(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
     simulation.at(1_000.0, lambda: simulation.pause(1, 700.0))
     simulation.run(5_000.0)
@@ -94,8 +111,8 @@ def test_a_member_that_was_stopped_for_a_while_stays_a_member() -> None:
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one() -> None:
-    simulation = founded(3)
+def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
     simulation.at(1_000.0, lambda: simulation.pause(1, 4_000.0))
     simulation.run(7_000.0)
@@ -113,20 +130,24 @@ def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one() -> N
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(seed: int) -> None:
-    one_crash_and_one_stop(seed)
+def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
+    seed: int, protocol: str
+) -> None:
+    one_crash_and_one_stop(seed, protocol)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(4, 104))
-def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on_always(seed: int) -> None:
-    one_crash_and_one_stop(seed)
+def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on_always(
+    seed: int, protocol: str
+) -> None:
+    one_crash_and_one_stop(seed, protocol)
 
 
-def one_crash_and_one_stop(seed: int) -> None:
+def one_crash_and_one_stop(seed: int, protocol: str) -> None:
     """With a majority of the core alone in place of one of all members this stands still for ever."""
     chance = random.Random(seed)
-    simulation = founded(3, seed)
+    simulation = founded(3, seed, protocol=protocol)
     talking(simulation, 5_000.0, 40.0)
     crashed, stopped = chance.sample(range(3), 2)
     simulation.at(1_000.0 + chance.uniform(0, 1_200), lambda: simulation.crash(crashed))
@@ -137,8 +158,26 @@ def one_crash_and_one_stop(seed: int) -> None:
     all_agree_at_the_end(simulation, rest)
 
 
-def test_a_minority_is_told_so_delivers_nothing_and_comes_back() -> None:
-    simulation = founded(5)
+def test_more_than_a_queue_holds_is_delivered_while_a_member_is_stopped(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
+    size = 2 * Layers().queue_bytes // 300
+    for step in range(200):
+        for process in range(3):
+            payload = b"%d:%d" % (process, step) + bytes(size)
+            simulation.at(1_000.0 + 10 * step, lambda p=process, payload=payload: simulation.say(p, payload))
+    simulation.at(1_010.0, lambda: simulation.pause(2, 2_300.0))
+    simulation.run(3_200.0)
+    assert sum(len(life.sent) for life in map(simulation.life, (0, 1))) > 300
+    for process in (0, 1):
+        assert gap_ms(simulation, process) < LOCAL.suspect_ms + LOCAL.heartbeat_ms + 50
+    simulation.run(5_000.0)
+    assert len(simulation.lives[2]) == 1
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+def test_a_minority_is_told_so_delivers_nothing_and_comes_back(protocol: str) -> None:
+    simulation = founded(5, protocol=protocol)
     talking(simulation, 4_000.0, 50.0)
     simulation.at(1_000.0, lambda: simulation.part({0, 1}, {2, 3, 4}))
     simulation.run(1_000.0 + LOCAL.suspect_ms + 2 * LOCAL.heartbeat_ms)
@@ -156,8 +195,8 @@ def test_a_minority_is_told_so_delivers_nothing_and_comes_back() -> None:
     all_agree_at_the_end(simulation, set(range(5)))
 
 
-def test_parts_without_a_majority_wait_and_go_on_together() -> None:
-    simulation = founded(4)
+def test_parts_without_a_majority_wait_and_go_on_together(protocol: str) -> None:
+    simulation = founded(4, protocol=protocol)
     talking(simulation, 4_000.0, 20.0)
     simulation.at(1_000.0, lambda: simulation.part({0, 1}, {2, 3}))
     simulation.at(2_900.0, simulation.heal)
@@ -170,8 +209,8 @@ def test_parts_without_a_majority_wait_and_go_on_together() -> None:
     all_agree_at_the_end(simulation, set(range(4)))
 
 
-def test_a_member_leaves_and_nobody_suspects_it() -> None:
-    simulation = founded(3)
+def test_a_member_leaves_and_nobody_suspects_it(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
     talking(simulation, 2_000.0)
     simulation.at(1_000.0, lambda: simulation.leave(2))
     simulation.run(1_200.0)
@@ -187,8 +226,8 @@ def test_a_member_leaves_and_nobody_suspects_it() -> None:
     all_agree_at_the_end(simulation, {0, 1})
 
 
-def test_members_leave_one_after_the_other_and_the_last_one_is_alone() -> None:
-    simulation = founded(3)
+def test_members_leave_one_after_the_other_and_the_last_one_is_alone(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
     for place, process in enumerate((0, 2)):
         simulation.at(500.0 + 300 * place, lambda process=process: simulation.leave(process))
     simulation.run(1_500.0)
@@ -206,8 +245,8 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int) -> None:
-    simulation = founded(3, seed)
+def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, protocol: str) -> None:
+    simulation = founded(3, seed, protocol=protocol)
     talking(simulation, 2_000.0)
     crashed = seed % 3
     simulation.at(1_000.0, lambda: simulation.crash(crashed))
@@ -221,8 +260,8 @@ def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int) -> N
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-def test_a_join_while_a_member_is_silent_holds_up_nobody() -> None:
-    simulation = founded(3)
+def test_a_join_while_a_member_is_silent_holds_up_nobody(protocol: str) -> None:
+    simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
     simulation.addresses.append(("10.0.0.1", 7999))
     simulation.lives.append([])
@@ -236,8 +275,8 @@ def test_a_join_while_a_member_is_silent_holds_up_nobody() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int) -> None:
-    simulation = founded(2, seed)
+def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, protocol: str) -> None:
+    simulation = founded(2, seed, protocol=protocol)
     simulation.loss = 0.3
     leaver = simulation.life(seed % 2)
     simulation.leave(seed % 2)
@@ -279,8 +318,8 @@ def test_those_that_stay_owe_nothing_to_one_that_has_said_farewell() -> None:
         assert not simulation.life(0).machine.owes, f"seed {seed}"
 
 
-def test_who_joins_delivers_what_comes_from_then_on() -> None:
-    simulation = founded(2)
+def test_who_joins_delivers_what_comes_from_then_on(protocol: str) -> None:
+    simulation = founded(2, protocol=protocol)
     talking(simulation, 2_000.0)
     simulation.addresses.append(("10.0.0.1", 7999))
     simulation.lives.append([])
@@ -298,13 +337,32 @@ def test_who_joins_delivers_what_comes_from_then_on() -> None:
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-def scenario(seed: int) -> Simulation:
+def test_who_has_another_protocol_is_not_taken_in(protocol: str) -> None:
+    """It would be on the list, and everybody would wait for its words for ever."""
+    simulation = founded(2, protocol=protocol)
+    talking(simulation, 2_000.0)
+    simulation.addresses.append(("10.0.0.1", 7999))
+    simulation.lives.append([])
+    other = listed(next(name for name in ORDERED if name != protocol))
+    assert other is not None
+    simulation.protocol = other
+    simulation.at(1_000.0, lambda: simulation.begin(2))
+    simulation.run(3_000.0)
+    assert simulation.life(2).views == []
+    assert simulation.life(0).machine.dropped[Rejection.FOREIGN_VERSION] > 0
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1})
+
+
+def scenario(seed: int, protocol: str) -> Simulation:
     """A group of 3 to 5 processes, a network and up to four faults, all by chance."""
     chance = random.Random(seed)
     processes = chance.choice([3, 3, 4, 5])
     loss = chance.choice([0.0, 0.02, 0.1])
     delay_ms = chance.choice([(0.1, 1.0), (0.5, 5.0), (0.1, 30.0)])
-    simulation = Simulation(processes, seed, loss=loss, delay_ms=delay_ms, hints=seed % 2 == 1)
+    simulation = Simulation(
+        processes, seed, loss=loss, delay_ms=delay_ms, hints=seed % 2 == 1, protocol=protocol
+    )
     simulation.found(range(processes))
     simulation.at(400.0, lambda: talking(simulation, 4_800.0, chance.choice([40, 80, 160])))
     for _ in range(chance.randrange(1, 5)):
@@ -330,9 +388,9 @@ def scenario(seed: int) -> Simulation:
     return simulation
 
 
-def judge(seed: int) -> None:
+def judge(seed: int, protocol: str) -> None:
     """Fail unless the run keeps its promises, and ends with all together if a majority of the view is up."""
-    simulation = scenario(seed)
+    simulation = scenario(seed, protocol)
     keeps_its_promises(simulation)
     views = [life.machine.view for life in simulation.all_lives if life.machine.view is not None]
     last = max(views, key=lambda view: view.number)
@@ -343,14 +401,14 @@ def judge(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_whatever_happens_all_see_one_history(seed: int) -> None:
-    judge(seed)
+def test_whatever_happens_all_see_one_history(seed: int, protocol: str) -> None:
+    judge(seed, protocol)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(8, 508))
-def test_whatever_happens_all_see_one_history_always(seed: int) -> None:
-    judge(seed)
+def test_whatever_happens_all_see_one_history_always(seed: int, protocol: str) -> None:
+    judge(seed, protocol)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -407,6 +465,18 @@ def test_a_founder_alone_asks_first_whether_there_is_a_group() -> None:
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+def test_a_founder_with_another_protocol_founds_no_second_group() -> None:
+    simulation = founded(3)
+    simulation.crash(0)
+    other = listed("total")
+    assert other is not None
+    simulation.protocol = other
+    simulation.begin(0, 1, bootstrap=True)
+    simulation.run(6_000.0)
+    assert simulation.life(0).views == []
+    all_agree_at_the_end(simulation, {1, 2})
+
+
 def test_less_than_half_of_the_seeds_found_no_group_without_bootstrap() -> None:
     simulation = Simulation(4, 1)
     simulation.begin(0, 2)
@@ -460,7 +530,7 @@ def test_a_late_question_of_an_earlier_run_changes_nothing() -> None:
     simulation.begin(2)
     simulation.run(5_000.0)
     views = len(simulation.life(0).views)
-    join = _HEAD.pack(_JOIN, 0) + _encode(earlier)
+    join = question(simulation, earlier)
     simulation.life(0).machine.datagram_received(earlier.incarnation, earlier.address, join, simulation.now)
     talking(simulation, 5_500.0)
     simulation.run(8_000.0)
@@ -503,7 +573,7 @@ def test_a_host_that_is_no_number_is_never_sent_to() -> None:
     simulation = founded(3)
     for host in ("a\0b", "db1", ""):
         stranger = Member(b"z" * 16, "z", host, 7_000)
-        join = _HEAD.pack(_JOIN, 0) + _encode(stranger)
+        join = question(simulation, stranger)
         machine = simulation.life(0).machine
         before = machine.dropped[Rejection.MALFORMED]
         machine.datagram_received(stranger.incarnation, ("10.0.0.9", 7_000), join, simulation.now)
@@ -519,7 +589,7 @@ def test_a_process_that_gives_the_address_of_a_living_member_stays_outside() -> 
     simulation = founded(3)
     living = simulation.life(2).member
     other = Member(b"\xff" * 16, "other", living.host, living.port)
-    join = _HEAD.pack(_JOIN, 0) + _encode(other)
+    join = question(simulation, other)
     for _ in range(50):
         for process in (0, 1):
             life = simulation.life(process)

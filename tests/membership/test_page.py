@@ -11,9 +11,13 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from antiphon.impl.membership.detector import LAN, LOCAL, WAN
+from antiphon.impl.registry import LISTED
+
+from .simulation import Simulation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "groups.md").read_text(encoding="utf-8")
 
@@ -113,3 +117,25 @@ def test_the_shell_prints_what_stands_there(free_ports: Callable[[int], list[int
     assert sorted(view.split()) == sorted(expected[0].split()), "whoever came first stands first"
     assert [view.split(":")[0], delivery] == ["view 1", expected[1]]
     assert (ann.returncode, bob.returncode) == (0, 0)
+
+
+def steps(protocol: str, members: int) -> int:
+    """How many datagrams, one after the other, bring a message to its last delivery: the median."""
+    simulation = Simulation(members, 1, protocol=protocol, delay_ms=(1.0, 1.0))
+    simulation.found(range(members))
+    said = [600.0 + 103.7 * count for count in range(3 * members)]
+    for count, at in enumerate(said):
+        simulation.at(at, lambda me=count % members: simulation.say(me, b"m"))
+    simulation.run(700.0 + said[-1])
+    ends = zip(*(simulation.life(me).delivered_at for me in range(members)), strict=True)
+    return round(median(max(end) - at for end, at in zip(ends, said, strict=True)))
+
+
+def test_the_table_of_protocols_has_all_and_their_steps() -> None:
+    rows = dict(re.findall(r"^\| `\"(\w+)\"`.*\| ([^|]+) \|$", PAGE, re.MULTILINE))
+    assert list(rows) == list(LISTED)
+    assert rows["irbp"] == "2n to 3n for n members"
+    assert all(2 * n <= steps("irbp", n) <= 3 * n for n in (3, 5, 8))
+    assert rows["vsc"] == str(steps("vsc", 5))
+    assert rows["total"] == str(steps("total", 5))
+    assert {rows["sequencer"]} == {str(steps("sequencer", n)) for n in (3, 5, 8)}

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from .simulation import ORDERED
+
 SCRIPT = Path(__file__).with_name("one.py")
 PATIENCE_S = 30.0
 
@@ -24,8 +26,8 @@ PATIENCE_S = 30.0
 class Process:
     """One member, and the lines that it has printed."""
 
-    def __init__(self, ports: list[int], me: int, expect: int | None) -> None:
-        told = json.dumps({"ports": ports, "me": me, "expect": expect})
+    def __init__(self, ports: list[int], me: int, expect: int | None, protocol: str) -> None:
+        told = json.dumps({"ports": ports, "me": me, "expect": expect, "protocol": protocol})
         self.popen = subprocess.Popen(
             [sys.executable, str(SCRIPT), told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -75,27 +77,28 @@ class Process:
 class Members:
     """Processes with ports of their own."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, protocol: str) -> None:
         sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
         for sock in sockets:
             sock.bind(("127.0.0.1", 0))
         self.ports = [sock.getsockname()[1] for sock in sockets]
         for sock in sockets:
             sock.close()
+        self.protocol = protocol
         self.started: list[Process] = []
         self.expected: dict[int, int | None] = {}
 
     def start(self, me: int, expect: int | None = None) -> Process:
         """Start a process, with the same settings each time; the first one founds the group with so many."""
-        process = Process(self.ports, me, self.expected.setdefault(me, expect))
+        process = Process(self.ports, me, self.expected.setdefault(me, expect), self.protocol)
         self.started.append(process)
         return process
 
 
-@pytest.fixture
-def members() -> Iterator[Members]:
-    """Three ports; whoever still runs at the end is killed."""
-    some = Members(3)
+@pytest.fixture(params=ORDERED)
+def members(request: pytest.FixtureRequest) -> Iterator[Members]:
+    """Three ports, and each protocol that takes states; whoever still runs at the end is killed."""
+    some = Members(3, request.param)
     yield some
     for process in some.started:
         with process.popen:

@@ -1,4 +1,4 @@
-"""The two messages of SEQUENCER: the document's headers FORWARD and DATA, each with the message it stands on.
+"""The messages of SEQUENCER: the document's headers FORWARD and DATA, each with the message it stands on.
 
 The tag of a message, "the sender's address and a monotonically increasing sequence number (seqno)", is its
 identifier. Both headers name the view in which they were sent.

@@ -1,0 +1,164 @@
+"""What a member of one list keeps of the messages that another one orders.
+
+A message is ordered, or known to be. It is stable when all members that take part in the ordering have it:
+then it is delivered, here as everywhere. What is not stable is kept, since the end of the list may have to
+bring it to others. What is stable is forgotten, but while external members listen, who may have missed it: of
+that as much is kept as there is room for.
+
+Numbers come without holes, since the network below keeps the order of whoever orders. This module must not
+know who that is, or how anybody learns what others have.
+
+Source: Barchet-Estefanel 2002, section 4.4.3, and figure 32, steps 1, 3, 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.flush import Body, Numbered, Report, merged
+
+__all__ = ["KEPT_BYTES", "MERGED_BYTES_MAX", "History", "HistorySnapshot", "Ordered"]
+
+MERGED_BYTES_MAX = 2**22
+"""How much of what was kept for external members a change of the list hands to all."""
+
+KEPT_BYTES = 64
+"""What a message that is kept takes beside its payload, about."""
+
+
+class Ordered(NamedTuple):
+    """A message at its place in the order of one list."""
+
+    number: int
+    identifier: Identifier
+    payload: bytes
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, about."""
+        return len(self.payload) + KEPT_BYTES
+
+
+class HistorySnapshot(NamedTuple):
+    """The whole state of a history, immutable."""
+
+    last: int
+    stable: int
+    counts: tuple[int, ...]
+    fresh: tuple[Ordered, ...]
+    kept: tuple[Ordered, ...]
+
+
+class History:
+    """The messages of one list, as far as one member knows them."""
+
+    def __init__(self, members: int, kept_bytes: int) -> None:
+        """Nothing is ordered. Of what is stable at most `kept_bytes` are kept; with 0 nothing."""
+        self.last = 0
+        """The highest number: all up to it are or were here."""
+        self.stable = 0
+        """All that take part in the ordering have what is numbered up to here, and here it is delivered."""
+        self.counts = [0] * members
+        """Of each member, how many of its messages have a number up to `stable`."""
+        self._fresh: dict[int, Ordered] = {}
+        self._kept: dict[int, Ordered] = {}
+        self._kept_bytes = 0
+        self._kept_bytes_max = kept_bytes
+
+    def add(self, identifier: Identifier, payload: bytes) -> int:
+        """Give the next number to a message, and return it."""
+        self.last += 1
+        self._fresh[self.last] = Ordered(self.last, identifier, payload)
+        return self.last
+
+    def settle(self, number: int) -> list[Ordered]:
+        """Know that all have what is numbered up to here: the messages that are to be delivered, in order.
+
+        A number that was known before brings nothing; one beyond `last` is an error of the caller.
+        """
+        settled = [self._fresh.pop(at) for at in range(self.stable + 1, number + 1)]
+        for message in settled:
+            self.counts[message.identifier.source] += 1
+            self._keep(message)
+        self.stable += len(settled)
+        return settled
+
+    def _keep(self, message: Ordered) -> None:
+        """Section 4.4.3: "keep messages while there is available space"; the lowest number makes room."""
+        self._kept[message.number] = message
+        self._kept_bytes += message.size
+        while self._kept_bytes > self._kept_bytes_max:
+            forgotten = self._kept.pop(next(iter(self._kept)))
+            self._kept_bytes -= forgotten.size
+
+    def kept(self, number: int) -> Ordered | None:
+        """Return the stable message with this number, if it is kept."""
+        return self._kept.get(number)
+
+    # The end of the list ------------------------------------------------------------------------------------
+
+    def report(self, own: Iterable[tuple[Identifier, bytes]]) -> Report:
+        """Figure 32, step 1: what is not stable here, and the own messages that have no number here."""
+        fresh = self._fresh.values()
+        bodies = {message.identifier: message.payload for message in fresh} | dict(own)
+        return Report(
+            self.stable,
+            tuple(self.counts),
+            tuple(Numbered(message.number, message.identifier) for message in fresh),
+            tuple(Body(name, payload) for name, payload in sorted(bodies.items())),
+        )
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
+        """Step 3: the union, and what is kept, as far as others need it and MERGED_BYTES_MAX allow."""
+        lowest = 0 if missing else min(report.settled for report in reports)
+        joined, room = [], MERGED_BYTES_MAX
+        for number in reversed(self._kept):
+            message = self._kept[number]
+            room -= message.size
+            if number <= lowest or room < 0:
+                break
+            joined.append(message)
+        kept = Report(
+            0,
+            (0,) * len(self.counts),
+            tuple(Numbered(message.number, message.identifier) for message in joined),
+            tuple(Body(message.identifier, message.payload) for message in joined),
+        )
+        return merged([*reports, kept])
+
+    def adopt(self, agreed: Report) -> list[Ordered] | None:
+        """Steps 5 and 6: what was agreed and is not delivered here, in order; None: some of it is nowhere.
+
+        None too if this member has delivered more than was agreed: then it cannot go on with the others.
+        """
+        bodies = {message.identifier: message.payload for message in self._fresh.values()}
+        names = {message.number: message.identifier for message in self._fresh.values()}
+        bodies |= {item.identifier: item.payload for item in agreed.bodies}
+        names |= {item.number: item.identifier for item in agreed.numbered if item.identifier is not None}
+        numbers = range(self.stable + 1, agreed.settled + 1)
+        if agreed.settled < self.stable or any(names.get(number) not in bodies for number in numbers):
+            return None
+        adopted = [Ordered(number, names[number], bodies[names[number]]) for number in numbers]
+        self.stable = agreed.settled
+        return adopted
+
+    # State --------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> HistorySnapshot:
+        """Return the whole state: histories with equal snapshots and settings behave equally."""
+        return HistorySnapshot(
+            self.last,
+            self.stable,
+            tuple(self.counts),
+            tuple(self._fresh.values()),
+            tuple(self._kept.values()),
+        )
+
+    def restore(self, snapshot: HistorySnapshot) -> None:
+        """Become what `snapshot` was taken of."""
+        self.last, self.stable, self.counts = snapshot.last, snapshot.stable, list(snapshot.counts)
+        self._fresh = {message.number: message for message in snapshot.fresh}
+        self._kept = {message.number: message for message in snapshot.kept}
+        self._kept_bytes = sum(message.size for message in snapshot.kept)

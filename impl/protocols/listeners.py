@@ -1,0 +1,163 @@
+"""External members as the one sees them who orders: each gets what is stable, as fast as it takes it.
+
+A member that says how much it has is sent what follows, at most EXTERNAL_AHEAD messages and EXTERNAL_BYTES
+ahead of that: so nothing piles up for one that is stopped. Before each part it is told how much is stable.
+What is not kept any more is gone, and a member that needs it is told so.
+
+This module must not know a protocol.
+
+Source: Barchet-Estefanel 2002, section 4.4.3.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+from antiphon.impl.protocols.core import NATURAL_MAX, Natural
+from antiphon.impl.protocols.history import History, Ordered
+
+__all__ = [
+    "EXTERNAL_AHEAD",
+    "EXTERNAL_BYTES",
+    "KEPT_BYTES_MAX",
+    "Gone",
+    "Listeners",
+    "ListenersSnapshot",
+    "Stable",
+    "Upto",
+]
+
+EXTERNAL_AHEAD = 64
+"""How many messages are on their way to an external member."""
+
+EXTERNAL_BYTES = 2**18
+"""How many bytes of messages are on their way to an external member, and one message."""
+
+KEPT_BYTES_MAX = 2**24
+"""How much of what is stable each of the core keeps, while there are external members."""
+
+Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
+"""A number, with all before it; 0: none."""
+
+
+class Stable(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="stable"):
+    """All of the core have all up to this number."""
+
+    number: Upto
+
+
+class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="gone"):
+    """The sender has forgotten all up to this number, and the external member needs some of it."""
+
+    number: Natural
+
+
+class ListenersSnapshot(NamedTuple):
+    """What is known of external members, immutable."""
+
+    listeners: tuple[tuple[int, tuple[int, int, int, int], tuple[Ordered, ...], bool], ...]
+
+
+class _Listener:
+    """An external member that has said something."""
+
+    def __init__(self) -> None:
+        self.has = 0
+        """Up to which number it has said to have all."""
+        self.sent = 0
+        """Up to which number it has all, or was sent it since it asked the last time."""
+        self.highest = 0
+        """The highest number that it was ever sent."""
+        self.told = -1
+        """What it was told to be stable."""
+        self.flying: deque[Ordered] = deque()
+        """What it was sent and has not acknowledged."""
+        self.flying_bytes = 0
+        self.gone = False
+        """Whether it needs what is not kept."""
+
+    @property
+    def open(self) -> bool:
+        """Whether another message may be sent."""
+        return len(self.flying) < EXTERNAL_AHEAD and self.flying_bytes < EXTERNAL_BYTES
+
+    def send(self, message: Ordered) -> None:
+        """It is sent the next message."""
+        self.sent = message.number
+        self.highest = max(self.sent, self.highest)
+        self.flying.append(message)
+        self.flying_bytes += message.size
+
+
+class Listeners:
+    """All external members of a list that have said something."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[int, _Listener] = {}
+
+    def has(self, process: int, number: int) -> bool:
+        """An external member has all up to this number; False: that is more than it was sent."""
+        listener = self._listeners.get(process, _Listener())
+        if number > listener.highest:
+            return False
+        self._listeners[process] = listener
+        listener.has, listener.sent = max(number, listener.has), max(number, listener.sent)
+        while listener.flying and listener.flying[0].number <= number:
+            listener.flying_bytes -= listener.flying.popleft().size
+        return True
+
+    def asks(self, process: int, number: int) -> bool:
+        """It lacks this one, and is sent it again, with what follows; False: it cannot have those before.
+
+        A question for what it has said to have is an old one.
+        """
+        if not self.has(process, number - 1):
+            return False
+        listener = self._listeners[process]
+        if number > listener.has:
+            listener.flying.clear()
+            listener.flying_bytes = 0
+            listener.sent, listener.told, listener.gone = listener.has, -1, False
+        return True
+
+    def outputs(self, history: History) -> Iterator[tuple[int, Stable | Gone | Ordered]]:
+        """Say, once, what each is to be sent now, in order."""
+        stable = history.stable
+        for process, listener in self._listeners.items():
+            if listener.gone or stable == listener.told == listener.sent or not listener.open:
+                continue
+            if stable > listener.told:
+                listener.told = stable
+                yield process, Stable(stable)
+            while listener.sent < stable and listener.open:
+                message = history.kept(listener.sent + 1)
+                if message is None:
+                    listener.gone = True
+                    yield process, Gone(listener.sent + 1)
+                    break
+                listener.send(message)
+                yield process, message
+
+    def snapshot(self) -> ListenersSnapshot:
+        """Return the whole state."""
+        listeners = self._listeners.items()
+        return ListenersSnapshot(
+            tuple(
+                (at, (one.has, one.sent, one.highest, one.told), tuple(one.flying), one.gone)
+                for at, one in listeners
+            )
+        )
+
+    def restore(self, snapshot: ListenersSnapshot) -> None:
+        """Become what `snapshot` was taken of."""
+        self._listeners = {}
+        for process, numbers, flying, gone in snapshot.listeners:
+            listener = self._listeners[process] = _Listener()
+            listener.has, listener.sent, listener.highest, listener.told = numbers
+            listener.gone = gone
+            listener.flying = deque(flying)
+            listener.flying_bytes = sum(message.size for message in flying)

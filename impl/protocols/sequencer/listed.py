@@ -1,0 +1,314 @@
+"""SEQUENCER on one list of a group whose members change: a message is delivered when all of the core have it.
+
+The first members of the list are the core, and the first of them coordinates. What the document leaves to "a
+layer above" is done here, since a change of the list rests on it: the coordinator multicasts, each of the
+core acknowledges, and the coordinator tells how much all have. So what anybody has delivered all of the core
+have; they are more than half of the list, so that every majority has somebody who reports it.
+
+1. A member of the core acknowledges once for all that came in one step, and the coordinator tells once how
+   much is stable. Neither says anything while nothing is new.
+2. An own message is on its way until it is delivered here. So the coordinator has at most `pending_max`
+   messages of each member that are not stable, and nobody has more.
+3. An external member acknowledges too, from the beginning on. The coordinator sends it what is stable
+   (`impl.protocols.listeners`). What the coordinator does not keep any more is gone, and then that member is
+   lost.
+4. When the list ends each reports what is not stable, and its own messages that have no number.
+
+This module must not know how a list ends. The rules of `process` hold here too.
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005; Barchet-Estefanel 2002,
+sections 3.2 (stability) and 4.4.3 (external members).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from msgspec import Struct
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Violation
+from antiphon.impl.protocols.core import (
+    Delivery,
+    Identifier,
+    Send,
+    Wait,
+    source_flaw,
+)
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.history import History, HistorySnapshot, Ordered
+from antiphon.impl.protocols.listeners import (
+    KEPT_BYTES_MAX,
+    Gone,
+    Listeners,
+    ListenersSnapshot,
+    Stable,
+    Upto,
+)
+from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
+from antiphon.impl.protocols.sequencer.process import DEFAULTS, Core, Settings, Snapshot
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = [
+    "Ack",
+    "ListedCore",
+    "ListedMessage",
+    "ListedSnapshot",
+    "ListedViolation",
+    "flaw",
+]
+
+_VIEW = 1
+"""A list is one view of the protocol."""
+
+class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
+    """All up to this number have come to the sender."""
+
+    number: Upto
+
+
+ListedMessage = Forward | Data | Ack | Stable | Gone
+"""The messages of SEQUENCER on one list."""
+
+
+def flaw(message: ListedMessage, members: int) -> str | None:
+    """What is out of range for a list of so many members, or None."""
+    if not isinstance(message, Forward | Data):
+        return None
+    if message.view != _VIEW:
+        return f"view {message.view}: a list is one view"
+    return source_flaw(message, members)
+
+
+class ListedViolation(Violation):
+    """What no correct member says on a list; ignoring it does no harm."""
+
+    NOT_SENT = "acknowledgement_of_what_was_not_sent"
+    NOT_ORDERED = "stability_of_what_was_not_ordered"
+    MISDIRECTED = "word_for_another_member"
+    NOT_CORE = "forward_of_an_external_member"
+
+
+class ListedSnapshot(NamedTuple):
+    """The whole state of a core on a list, immutable."""
+
+    core: Snapshot
+    history: HistorySnapshot
+    acknowledged: tuple[tuple[int, int], ...]
+    told: int
+    listeners: ListenersSnapshot
+    heard: int | None
+    lost: bool
+
+
+class ListedCore(Core):
+    """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
+
+    def __init__(
+        self,
+        me: int,
+        members: int,
+        settings: Settings = DEFAULTS,
+        *,
+        core: int,
+        kept_bytes: int = KEPT_BYTES_MAX,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """Nothing is ordered; the first `core` members order messages, the others listen.
+
+        Of what is stable at most `kept_bytes` are kept, for those who listen.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: `pending_max` is not positive, or there are not so many members, or fewer than two of
+                them order messages.
+        """
+        super().__init__(me, members, settings, tracer=tracer)
+        if not 2 <= core <= members:
+            raise ValueError(f"a core of {core} of {members} members; it has two at least")
+        self.group = tuple(range(core))
+        self.external = me >= core
+        self._history = History(members, kept_bytes if core < members and not self.external else 0)
+        self._acknowledged = {process: 0 for process in self.group if process != me}
+        """What each other of the core has, as the coordinator knows."""
+        self._told = -1 if self.external else 0
+        """What the others were last told: to be stable by the coordinator, to have come by anybody else."""
+        self._listeners = Listeners()
+        self._heard: int | None = None
+        """What the coordinator said to be stable the last time, at an external member."""
+        self.lost = False
+        """Whether this external member needs what nobody keeps any more."""
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether this external member has all that was stable when the coordinator spoke last."""
+        return self.external and self._heard is not None and self._heard <= self._history.stable
+
+    @property
+    def busy(self) -> bool:
+        """Whether `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        return self.external or super().busy
+
+    # Multicast(M,S) and Deliver(M,S) ------------------------------------------------------------------------
+
+    def _deliver(self, identifier: Identifier, payload: bytes) -> None:
+        """What is ordered waits until all of the core have it. An external member hears of nothing else."""
+        source, number = identifier
+        if number <= self._received_table[source] or source not in self.group:
+            return
+        self._received_table[source] = number
+        self._history.add(identifier, payload)
+        if self.external:
+            self._pass_up(self._history.last)
+
+    def _pass_up(self, number: int) -> None:
+        """All of the core have what is numbered up to here."""
+        for at, identifier, payload in self._history.settle(number):
+            if identifier.source == self.me:
+                self._forward_table.pop(identifier.id, None)
+            self._delivered = at
+            self._hand_over(at, identifier, payload)
+
+    def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
+        self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
+
+    # Who has what -------------------------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: ListedMessage, now: float) -> None:
+        """Handle one message of another member."""
+        match message:
+            case Ack(number=number):
+                wrong = self._receive_ack(sender, number)
+            case Stable(number=number):
+                wrong = self._receive_stable(sender, number)
+            case Gone():
+                wrong = self._receive_gone(sender)
+            case Forward() if sender not in self.group:
+                wrong = ListedViolation.NOT_CORE
+            case _:
+                super().receive(sender, message, now)
+                return
+        if wrong is not None:
+            self._violated(wrong, sender, message)
+
+    def _receive_ack(self, sender: int, number: int) -> ListedViolation | None:
+        """The coordinator learns what is stable, or that an external member has taken what it was sent."""
+        if self.me != self.coordinator:
+            return ListedViolation.MISDIRECTED
+        if sender in self._acknowledged:
+            if number > self._history.last:
+                return ListedViolation.NOT_SENT
+            self._acknowledged[sender] = max(number, self._acknowledged[sender])
+            self._pass_up(min(self._acknowledged.values()))
+            return None
+        return None if self._listeners.has(sender, number) else ListedViolation.NOT_SENT
+
+    def _receive_stable(self, sender: int, number: int) -> ListedViolation | None:
+        """What all of the core have is delivered; an external member learns how much there is."""
+        if sender != self.coordinator:
+            return ListedViolation.MISDIRECTED
+        if self.external:
+            self._heard = number
+        elif number > self._history.last:
+            return ListedViolation.NOT_ORDERED
+        else:
+            self._pass_up(number)
+        return None
+
+    def _receive_gone(self, sender: int) -> ListedViolation | None:
+        """Section 4.4.3: "no more in the buffers"."""
+        if sender != self.coordinator or not self.external:
+            return ListedViolation.MISDIRECTED
+        self.lost = True
+        return None
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, the messages to send, in order; at the end what others have to know since then."""
+        last = self._history.last
+        if self.me == self.coordinator:
+            self._tell()
+        elif last > self._told:
+            self._told = last
+            self._say(self.coordinator, Ack(last))
+        return super().outputs()
+
+    def _tell(self) -> None:
+        """The coordinator tells what is stable."""
+        stable = self._history.stable
+        if stable > self._told:
+            self._told = stable
+            message = Stable(stable)
+            for process in self._acknowledged:
+                self._say(process, message)
+        for process, what in self._listeners.outputs(self._history):
+            if isinstance(what, Ordered):
+                self._say(process, Data(_VIEW, what.identifier, what.payload))
+            else:
+                self._say(process, what)
+
+    def _say(self, process: int, message: ListedMessage) -> None:
+        self._to(process, cast(Message, message))
+
+    # The end of the list ------------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        """Figure 32, step 1: what this process knows."""
+        ordered = self._received_table[self.me]
+        own = ((Identifier(self.me, n), body) for n, body in self._forward_table.items() if n > ordered)
+        return self._history.report(own)
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
+        """Step 3: what all adopt, when these have reported, this process among them."""
+        return self._history.merge(reports, missing)
+
+    def adopt(self, agreed: Report) -> list[Delivery] | None:
+        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
+        adopted = self._history.adopt(agreed)
+        if adopted is None:
+            return None
+        for number, identifier, payload in adopted:
+            self._hand_over(number, identifier, payload)
+        return self.deliveries()
+
+    # Looking at a core from outside -------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        history, role = self._history, "listens, " if self.external else ""
+        told = f"ordered to {history.last}, at all to {history.stable}"
+        return f"{super().__repr__()[:-1]}; {role}{told}>"
+
+    @property
+    def progress(self) -> int:
+        """What was sent, ordered and delivered."""
+        return super().progress + self._history.last
+
+    def waits(self) -> tuple[Wait, ...]:
+        """The own message that comes back next; at the coordinator, who has not acknowledged what."""
+        last = self._history.last
+        if self.me != self.coordinator:
+            return super().waits()
+        late = [process for process, number in self._acknowledged.items() if number < last]
+        return tuple(Wait(f"acknowledgement of number {last}", process) for process in late)
+
+    def snapshot(self) -> ListedSnapshot:  # type: ignore[override]
+        """The whole state."""
+        return ListedSnapshot(
+            super().snapshot(),
+            self._history.snapshot(),
+            tuple(self._acknowledged.items()),
+            self._told,
+            self._listeners.snapshot(),
+            self._heard,
+            self.lost,
+        )
+
+    def restore(self, snapshot: ListedSnapshot, now: float) -> None:  # type: ignore[override]
+        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        super().restore(snapshot.core, now)
+        self._history.restore(snapshot.history)
+        self._acknowledged = dict(snapshot.acknowledged)
+        self._told, self._heard, self.lost = snapshot.told, snapshot.heard, snapshot.lost
+        self._listeners.restore(snapshot.listeners)

@@ -1,0 +1,287 @@
+"""TOTAL on one list of a group whose members change: a message is delivered when all of the core have it.
+
+The first members of the list are the core, and the first of them is the sequencer. It knows by their
+acknowledgements (TOTAL_CUM_SEQ_ACK) what all of the core have, and tells. So what anybody has delivered all
+of the core have; they are more than half of the list, so that every majority has somebody who reports it.
+
+1. What the sequencer tells may be lost. A member that has what is not stable for all that it knows
+   acknowledges again after a while, and an acknowledgement that brings nothing new is answered.
+2. An own message is on its way until it is delivered here, one at a time, so that those of one source keep
+   their order. The sequencer keeps at most SENT_MAX that are not stable, and nobody has more.
+3. An external member acknowledges, and asks for the next number now and then (TOTAL_RESEND), since it does
+   not know whether there is one. The sequencer sends it what is stable (`impl.protocols.listeners`).
+4. When the list ends each reports what is not stable, and its own messages.
+
+This module must not know how a list ends. The rules of `process` hold here too.
+
+Source: Cornell, "JavaGroups TOTAL"; Barchet-Estefanel 2002, sections 3.2 (stability) and 4.4.3 (external
+members).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple, cast
+
+from msgspec.structs import replace
+
+from antiphon.impl import tracing
+from antiphon.impl.errors import Violation
+from antiphon.impl.protocols.core import Delivery, Identifier, Send, source_flaw
+from antiphon.impl.protocols.deadlines import Deadlines
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.history import History, HistorySnapshot, Ordered
+from antiphon.impl.protocols.listeners import KEPT_BYTES_MAX, Gone, Listeners, ListenersSnapshot, Stable
+from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
+from antiphon.impl.protocols.total.process import DEFAULTS, SEQUENCER, Core, Settings, Snapshot, Timer
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+
+__all__ = ["ListedCore", "ListedMessage", "ListedSnapshot", "ListedTimer", "ListedViolation", "flaw"]
+
+ListedMessage = Request | Bcast | Resend | CumAck | Stable | Gone
+"""The messages of TOTAL on one list."""
+
+
+def flaw(message: ListedMessage, members: int) -> str | None:
+    """What is out of range for a list of so many members, or None."""
+    return source_flaw(message, members) if isinstance(message, Request | Bcast) else None
+
+
+class ListedViolation(Violation):
+    """What no correct member says on a list; ignoring it does no harm."""
+
+    NOT_SENT = "acknowledgement_of_what_was_not_sent"
+    MISDIRECTED = "word_for_another_member"
+    NOT_CORE = "request_of_an_external_member"
+
+
+class ListedTimer(StrEnum):
+    """What a list adds to the timers."""
+
+    ACKNOWLEDGE_AGAIN = "acknowledge_again"
+    """What is here may be stable; an external member may lack what it does not know of."""
+
+
+class ListedSnapshot(NamedTuple):
+    """The whole state of a core on a list, immutable."""
+
+    core: Snapshot
+    history: HistorySnapshot
+    told: int
+    listeners: ListenersSnapshot
+    heard: int | None
+    lost: bool
+    timers: tuple[tuple[ListedTimer, float, int], ...]
+
+
+class ListedCore(Core):
+    """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
+
+    def __init__(
+        self,
+        me: int,
+        members: int,
+        settings: Settings = DEFAULTS,
+        *,
+        core: int,
+        kept_bytes: int = KEPT_BYTES_MAX,
+        tracer: Tracer = NULL_TRACER,
+    ) -> None:
+        """Nothing is ordered; the first `core` members order messages, the others listen.
+
+        Of what is stable at most `kept_bytes` are kept, for those who listen. `pending_max` is 1.
+
+        Raises:
+            InvalidMembership: fewer than two members, or `me` is not one of them.
+            ValueError: an interval or the back-off is not positive, or there are not so many members, or
+                fewer than two of them order messages.
+        """
+        super().__init__(me, members, replace(settings, pending_max=1), tracer=tracer)
+        if not 2 <= core <= members:
+            raise ValueError(f"a core of {core} of {members} members; it has two at least")
+        self.external = me >= core
+        self._others = tuple(process for process in range(core) if process != me)
+        self._history = History(members, kept_bytes if core < members and not self.external else 0)
+        self._told = 0
+        """What the sequencer has told to be stable."""
+        self._listeners = Listeners()
+        self._heard: int | None = None
+        """What the sequencer said to be stable."""
+        self.lost = False
+        """Whether this external member needs what nobody keeps any more."""
+        self._again = Deadlines({ListedTimer.ACKNOWLEDGE_AGAIN: settings.resend_ms}, settings.backoff_max)
+
+    def start(self, now: float) -> None:
+        """Take part; an external member asks for the first number."""
+        super().start(now)
+        if self.external:
+            self._to(SEQUENCER, Resend(1))
+        self._watch()
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether this external member has all that was stable, as far as it has heard."""
+        return self.external and self._heard is not None and self._heard <= self._history.stable
+
+    @property
+    def busy(self) -> bool:
+        """Whether `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        return self.external or super().busy
+
+    # Members ------------------------------------------------------------------------------------------------
+
+    def _pass_up(self, message: Bcast) -> None:
+        """What comes in its turn waits until all of the core have it; what is sent to others, they have."""
+        self._next_expected = message.number + 1
+        self._deadlines.stop(Timer.ASK)
+        self._history.add(message.identifier, message.payload)
+        self._deliver_to(self._history.last if self.external else self._heard or 0)
+
+    def _deliver_to(self, number: int) -> None:
+        """All of the core have what is numbered up to here; what of it is here is delivered."""
+        settled = self._history.settle(min(number, self._history.last))
+        for at, identifier, payload in settled:
+            if identifier.source == self.me:
+                self._deadlines.stop(Timer.REQUEST_AGAIN)
+                del self._pending[identifier.id]
+            self._hand_over(at, identifier, payload)
+        if settled:
+            self._again.stop(ListedTimer.ACKNOWLEDGE_AGAIN)
+
+    def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
+        self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
+
+    # Receiving ----------------------------------------------------------------------------------------------
+
+    def receive(self, sender: int, message: ListedMessage, now: float) -> None:
+        """Handle one message of another member."""
+        self._now = now
+        wrong: Violation | None = None
+        match message:
+            case Stable() | Gone() if sender != SEQUENCER:
+                wrong = ListedViolation.MISDIRECTED
+            case Stable(number=number):
+                self._heard = max(number, self._heard or 0)
+                if not self.external:
+                    self._deliver_to(self._heard)
+            case Gone(number=number) if self.external:
+                if number >= self._next_expected:  # else it answers an old question
+                    self.lost = True
+            case Gone():
+                wrong = ListedViolation.MISDIRECTED
+            case Request() if sender not in self._others:
+                wrong = ListedViolation.NOT_CORE
+            case CumAck(number=number) if self.me == SEQUENCER and sender in self._others:
+                known = self._acknowledged[sender]
+                super().receive(sender, message, now)
+                stable = min(self._acknowledged[process] for process in self._others)
+                self._deliver_to(stable)
+                if number <= known:
+                    self._say(sender, Stable(self._history.stable))
+            case CumAck(number=number) if self.me == SEQUENCER:
+                wrong = None if self._listeners.has(sender, number) else ListedViolation.NOT_SENT
+            case Resend(number=number) if self.me == SEQUENCER and sender not in self._others:
+                wrong = None if self._listeners.asks(sender, number) else ListedViolation.NOT_SENT
+            case _:
+                super().receive(sender, message, now)
+        if wrong is not None:
+            self._violated(wrong, sender, message)
+        self._watch()
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, the messages to send, in order; at the end what others have to know since then."""
+        stable = self._history.stable
+        if self.me == SEQUENCER:
+            if stable > self._told:
+                self._told = stable
+                message = Stable(stable)
+                for process in self._others:
+                    self._say(process, message)
+            for process, what in self._listeners.outputs(self._history):
+                if isinstance(what, Ordered):
+                    self._say(process, Bcast(what.number, what.identifier, what.payload))
+                else:
+                    self._say(process, what)
+        return super().outputs()
+
+    def _say(self, process: int, message: ListedMessage) -> None:
+        self._to(process, cast(Message, message))
+
+    # Time ---------------------------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Let every timer expire whose deadline has come."""
+        super().tick(now)
+        if self._again.due(now):
+            if self.external:
+                self._to(SEQUENCER, Resend(self._next_expected))
+            else:
+                self._acknowledge()
+            self._again.put_off(ListedTimer.ACKNOWLEDGE_AGAIN, now)
+
+    def next_deadline(self) -> float | None:
+        """The `now` from which `tick` has something to do; None while no timer runs."""
+        deadlines = (super().next_deadline(), self._again.next())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def _watch(self) -> None:
+        """Exactly those timers run that wait for something."""
+        super()._watch()
+        if self.external or (self.me != SEQUENCER and self._history.last > self._history.stable):
+            self._again.start(ListedTimer.ACKNOWLEDGE_AGAIN, self._now)
+        else:
+            self._again.stop(ListedTimer.ACKNOWLEDGE_AGAIN)
+
+    # The end of the list ------------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        """Figure 32, step 1: what this process knows."""
+        own = ((Identifier(self.me, name), payload) for name, payload in self._pending.items())
+        return self._history.report(own)
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
+        """Step 3: what all adopt, when these have reported, this process among them."""
+        return self._history.merge(reports, missing)
+
+    def adopt(self, agreed: Report) -> list[Delivery] | None:
+        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
+        adopted = self._history.adopt(agreed)
+        if adopted is None:
+            return None
+        for number, identifier, payload in adopted:
+            self._hand_over(number, identifier, payload)
+        return self.deliveries()
+
+    # Looking at a core from outside -------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        role = "listens, " if self.external else ""
+        return f"{super().__repr__()[:-1]}; {role}at all to {self._history.stable}>"
+
+    @property
+    def progress(self) -> int:
+        """What was sent, numbered, delivered and acknowledged."""
+        return super().progress + self._history.stable
+
+    def snapshot(self) -> ListedSnapshot:  # type: ignore[override]
+        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        return ListedSnapshot(
+            super().snapshot(),
+            self._history.snapshot(),
+            self._told,
+            self._listeners.snapshot(),
+            self._heard,
+            self.lost,
+            self._again.relative(self._now),
+        )
+
+    def restore(self, snapshot: ListedSnapshot, now: float) -> None:  # type: ignore[override]
+        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        super().restore(snapshot.core, now)
+        self._history.restore(snapshot.history)
+        self._told, self._heard, self.lost = snapshot.told, snapshot.heard, snapshot.lost
+        self._listeners.restore(snapshot.listeners)
+        self._again.resume(snapshot.timers, now)
