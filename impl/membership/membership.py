@@ -65,6 +65,9 @@ _EARLY_MAX = 256
 _SEEK_MS = 100.0
 """How often a process that is no member yet says that it wants to be one."""
 
+_WITHDRAWS_MS = 3 * _SEEK_MS
+"""How long a process that leaves before it is a member waits for the news that it is one."""
+
 _DOUBTS_MAX = 1_000
 """How many changes of mind are kept until somebody asks for them."""
 
@@ -197,6 +200,7 @@ class Membership:
         self._founds = founds
         self._seeks_at: float | None = None
         self._bootstrap = bootstrap
+        self._withdraws_at: float | None = None
         self._started_at = 0.0
         self._candidates: dict[Address, _Candidate] = {}
         """The processes that ask to be members, by their addresses: of each its last run."""
@@ -245,12 +249,18 @@ class Membership:
             self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
-        """Be no member from the next view on: `Left` comes when that is so, at once without others."""
+        """Be no member from the next view on: `Left` comes when that is so, at once without others.
+
+        A process that is no member yet may have been taken in already: it waits a little for that news.
+        """
         self._now = now
         if self.over:
             return
         self._leaving = True
-        if self.epoch is None or len(self.epoch.roster.members) == 1:
+        if self.epoch is None and any(seed != self.me.address for seed in self._seeds):
+            self._seeks_at = None  # it asks no more, and waits to hear whether it was taken in already
+            self._withdraws_at = now + _WITHDRAWS_MS
+        elif self.epoch is None or len(self.epoch.roster.members) == 1:
             self._end(Left())
         self._go_on(now)
 
@@ -506,6 +516,10 @@ class Membership:
         self._now = now
         if self._seeks_at is not None and now >= self._seeks_at:
             self._seek(now)
+        if self._withdraws_at is not None and now >= self._withdraws_at:
+            self._withdraws_at = None
+            if self.epoch is None and not self.over:
+                self._end(Left())
         due = self.detector.next_deadline()
         if self.epoch is not None:
             if due is not None and now >= due:
@@ -521,7 +535,7 @@ class Membership:
 
     def next_deadline(self) -> float | None:
         """Return when `tick` has something to do, or None."""
-        deadlines = [self._seeks_at]
+        deadlines = [self._seeks_at, self._withdraws_at]
         if self.epoch is not None:
             deadlines += [self.epoch.next_deadline(), self.detector.next_deadline()]
         if not self.transfers.idle:
@@ -612,7 +626,7 @@ class Membership:
 
     def _begin(self, roster: Roster, now: float) -> None:
         """Take part in a list, and broadcast again what was not delivered in the last one."""
-        self._seeks_at = None
+        self._seeks_at = self._withdraws_at = None
         self._candidates.clear()
         self._welcome = None
         self._began_at = now
@@ -653,7 +667,7 @@ class Membership:
             self._collect()
             self._count()
             self._ended[self.epoch.roster.number] = (self.epoch, self._now)
-        self.epoch, self._seeks_at, self.over = None, None, True
+        self.epoch, self._seeks_at, self._withdraws_at, self.over = None, None, None, True
         self._events.append(event)
 
     def _forget(self, now: float) -> None:

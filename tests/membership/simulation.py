@@ -110,7 +110,7 @@ class Simulation:
         life = Life(member, machine)
         self.lives[process].append(life)
         machine.start(self.now)
-        self._after(process, life)
+        self.after(process, life)
         return life
 
     def found(self, processes: range) -> None:
@@ -148,7 +148,7 @@ class Simulation:
             return False
         life.machine.broadcast(payload, self.now)
         life.sent.append(payload)
-        self._after(process, life)
+        self.after(process, life)
         return True
 
     def leave(self, process: int) -> None:
@@ -156,13 +156,13 @@ class Simulation:
         life = self.life(process)
         if life.alive and not life.paused and not life.over and life.machine.epoch is not None:
             life.machine.leave(self.now)
-            self._after(process, life)
+            self.after(process, life)
 
     def farewell(self, process: int) -> None:
         """Let a process that has left end with a word."""
         life = self.life(process)
         life.machine.farewell()
-        self._after(process, life)
+        self.after(process, life)
         life.alive = False
 
     def begin_again(self, process: int) -> None:
@@ -201,9 +201,9 @@ class Simulation:
         for source, address, data in queue:
             life.machine.datagram_received(source, address, data, self.now)
         life.machine.tick(self.now)
-        self._after(process, life)
+        self.after(process, life)
 
-    def _after(self, process: int, life: Life) -> None:
+    def after(self, process: int, life: Life) -> None:
         """Send what is to be sent, arm the timer, take the events; who is left out comes back."""
         machine = life.machine
         for to, data in machine.datagrams_to_send():
@@ -230,7 +230,7 @@ class Simulation:
             return
         life.alarm = None
         life.machine.tick(self.now)
-        self._after(process, life)
+        self.after(process, life)
 
     def _send(self, sender: int, life: Life, to: int, incarnation: bytes | None, data: bytes) -> None:
         copies = 0 if self.random.random() < self.loss else 1
@@ -252,7 +252,7 @@ class Simulation:
             receiver.queue.append(arrived)
             return
         receiver.machine.datagram_received(*arrived, self.now)
-        self._after(to, receiver)
+        self.after(to, receiver)
 
 
     def _hint(self, sender: int, life: Life, to: int) -> None:
@@ -263,7 +263,7 @@ class Simulation:
         for member in epoch.roster.members:
             if member.address == self.addresses[to]:
                 life.machine.hint(member, self.now)
-        self._after(sender, life)
+        self.after(sender, life)
 
 
 def keeps_its_promises(simulation: Simulation) -> None:

@@ -129,7 +129,7 @@ def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protoc
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
     seed: int, protocol: str
 ) -> None:
@@ -137,7 +137,7 @@ def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(4, 104))
+@pytest.mark.parametrize("seed", range(2, 104))
 def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on_always(
     seed: int, protocol: str
 ) -> None:
@@ -244,7 +244,7 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone(protocol: s
     all_agree_at_the_end(simulation, {0, 1})
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, protocol: str) -> None:
     simulation = founded(3, seed, protocol=protocol)
     talking(simulation, 2_000.0)
@@ -274,7 +274,7 @@ def test_a_join_while_a_member_is_silent_holds_up_nobody(protocol: str) -> None:
     all_agree_at_the_end(simulation, {0, 1, 3})
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, protocol: str) -> None:
     simulation = founded(2, seed, protocol=protocol)
     simulation.loss = 0.3
@@ -400,22 +400,22 @@ def judge(seed: int, protocol: str) -> None:
         all_agree_at_the_end(simulation, alive)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_all_see_one_history(seed: int, protocol: str) -> None:
     judge(seed, protocol)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(8, 508))
+@pytest.mark.parametrize("seed", range(3, 508))
 def test_whatever_happens_all_see_one_history_always(seed: int, protocol: str) -> None:
     judge(seed, protocol)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_member_that_is_behind_is_enough_for_a_majority_when_another_one_crashes(seed: int) -> None:
     """It can propose no list itself, since it lacks what only the other one has."""
     simulation = founded(3, seed)
-    talking(simulation, 2_000.0, every=2.0)
+    talking(simulation, 1_300.0, every=5.0)
     simulation.at(600.0, lambda: simulation.part({0, 1}, {2}))
     simulation.at(1_100.0, simulation.heal)
     simulation.at(1_100.5 + seed, lambda: simulation.crash(1))
@@ -424,6 +424,33 @@ def test_a_member_that_is_behind_is_enough_for_a_majority_when_another_one_crash
     all_agree_at_the_end(simulation, {0, 2})
     assert len(simulation.lives[2]) == 1, "it stayed a member"
     assert gap_ms(simulation, 0) < LOCAL.suspect_ms + 4 * LOCAL.heartbeat_ms
+
+
+@pytest.mark.parametrize("after", [0.0, 0.3, 0.9, 1.5, 5.0])
+def test_who_leaves_before_it_knows_that_it_is_a_member_costs_no_suspicion(after: float) -> None:
+    simulation = Simulation(3, 1, delay_ms=(0.9, 1.0))
+    simulation.found(range(2))
+    simulation.run(400.0)
+    joining = simulation.begin(2)
+    simulation.run(401.0 + after)
+    joining.machine.leave(simulation.now)
+    simulation.after(2, joining)
+    simulation.run(3_000.0)
+    assert isinstance(joining.events[-1], Left)
+    assert simulation.life(0).machine.suspicions.total() == 0
+    simulation.run(8_000.0)
+    assert names(simulation.life(0).views[-1]) == ["p0", "p1"]
+    assert simulation.life(0).machine.suspicions.total() == 0
+
+
+def test_who_has_heard_of_nobody_leaves_soon() -> None:
+    simulation = Simulation(3, 1)
+    lonely = simulation.begin(2)
+    simulation.run(1_000.0)
+    lonely.machine.leave(simulation.now)
+    simulation.after(2, lonely)
+    simulation.run(1_500.0)
+    assert lonely.events == [Left()]
 
 
 # Founding -----------------------------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def agree(processes: list[Process]) -> None:
             assert all(other[number] == order[number] for number in set(order) & set(other))
 
 
-@pytest.mark.parametrize("killed", [0, 2])
+@pytest.mark.parametrize(
+    ("members", "killed"), [("irbp", 0), ("irbp", 2), ("sequencer", 0), ("total", 2)], indirect=["members"]
+)
 def test_a_member_is_killed_and_the_others_go_on_and_it_comes_back_with_the_state(
     members: Members, killed: int
 ) -> None:
