@@ -26,7 +26,7 @@ import secrets
 import socket
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
@@ -44,17 +44,16 @@ from antiphon.impl.membership.detector import LAN, Timeouts
 from antiphon.impl.membership.member import (
     META_BYTES_MAX,
     NAME_LENGTH_MAX,
-    Blocked,
     Excluded,
     Left,
     Member,
-    Unblocked,
     View,
 )
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.membership.transfer import Transfers, Wanted
-from antiphon.impl.protocols.core import Delivery, Implementation, bytes_copy
+from antiphon.impl.protocols.core import Implementation, bytes_copy
 from antiphon.impl.registry import LISTED, listed
+from antiphon.impl.seeds import Seeds
+from antiphon.impl.states import JoinedEvent, States, Store
 from antiphon.impl.transport.addresses import Address, parsed, resolved, shown
 from antiphon.impl.transport.endpoint import Endpoint
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
@@ -74,21 +73,6 @@ __all__ = [
     "Sent",
     "Store",
 ]
-
-
-class Store(Protocol):
-    """An application's state, which who joins gets from a member."""
-
-    def save(self) -> AsyncIterator[bytes]:
-        """Give the state as it is now, in pieces: after all events that were taken, and before any other.
-
-        It is taken whole before the next event is given.
-        """
-        ...
-
-    async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Become the state that these pieces are; events follow from there."""
-        ...
 
 
 class JoinedStatistics(NamedTuple):
@@ -127,9 +111,6 @@ class Sent(NamedTuple):
     id: int
 
 
-JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
-"""What iteration gives."""
-
 _LAYERS = Layers()
 
 IRBP = "irbp"
@@ -143,12 +124,6 @@ _LOOKS_S = 0.1
 
 _COMPLAINS_S = 10.0
 """How often a process that is no member yet says so in the log."""
-
-_RESOLVES_S = 5.0
-"""How often a seed is looked up again that could not be resolved."""
-
-_GIVEN_BYTES = 2**18
-"""How much of a state is handed over before the event loop goes on."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -217,7 +192,7 @@ class JoinedGroup:
         self.group = group
         self._given_name = name
         self._keys = key if key is None or isinstance(key, Keyring) else Keyring(key)
-        self._seeds = [_address("seeds", seed) for seed in seeds]
+        self._seeds = Seeds(group, [_address("seeds", seed) for seed in seeds])
         self._bind: Address | socket.socket | SharedSocket
         if isinstance(bind, socket.socket | SharedSocket):
             self._bind = bind
@@ -232,36 +207,17 @@ class JoinedGroup:
         self._rejoins = on_exclusion == "rejoin"
         self._layers = layers
         self._metrics = metrics
+        self._states = States(group, timeouts, self._flush)
         self.state = state
-        """Gives and takes the application's state; not to be changed once the group is open."""
-        self._see_state()
-        self._awaits_state = False
         self._moves_states = False
         """Whether somebody wants the state of this application, or this one waits for another's."""
         self._begins = True
         """Whether the next view is the first one of this run."""
-        self._began_after = 0
-        """The place in the common order after which this run began."""
-        self._taken = 0
-        """The place in the common order of the last message that was taken."""
-        self._taken_view = 0
-        """The number of the last view that was taken."""
-        self._refused: dict[bytes, str] = {}
-        """Which members have no state to give, and why."""
-        self._refused_in = 0
-        """The view in which they have said so."""
         self._asks_since = self._complains_at = 0.0
         self._exclusions = 0
-        self._unanswered = 0
-        """How often a member that was asked for its state did not answer in time."""
         self._shell: MemberShell | None = None
         self._socket: SharedSocket | None = None
         self._own: Address = ("", 0)
-        self._numeric_seeds: list[Address] = []
-        self._founds: tuple[Any, ...] = ("", 0)
-        """Where the process listens that founds the group: the first of the seeds."""
-        self._unknown: list[Address] = []
-        """The seeds that cannot be resolved yet."""
         self._resolving: asyncio.Task[None] | None = None
         self._events: deque[JoinedEvent] = deque()
         self._waiting: deque[tuple[bytes, asyncio.Future[Sent]]] = deque()
@@ -282,25 +238,32 @@ class JoinedGroup:
         """
         if self._open or self._shell is not None:
             raise GroupClosed("a group is opened once; make another one")
-        self._see_state()
         self._open = True
         try:
             self._socket = await self._listening()
             self._begin(first=True)
             if self._metrics is not None:
                 self._metrics.joined(self)
-            if self._unknown:
-                self._resolving = asyncio.create_task(self._resolve())
+            if self._seeds.unknown:
+                looking = self._seeds.look_up(self._socket.socket, lambda at: self._membership.add_seed(at))
+                self._resolving = asyncio.create_task(looking)
         except BaseException:
             await self.close()
             raise
         return self
 
-    def _see_state(self) -> None:
+    @property
+    def state(self) -> Store | None:
+        """Gives and takes the application's state; it may be set until the group is opened."""
+        return self._states.store
+
+    @state.setter
+    def state(self, state: Store | None) -> None:
         """Raise InvalidSetting if there is no common order with a place at which a state could be taken."""
-        if self.state is not None and not self._protocol.ordered:
+        if state is not None and not self._protocol.ordered:
             protocol = self._protocol.messages.protocol
-            raise InvalidSetting(f"state={self.state!r}: protocol {protocol!r} gives members no common order")
+            raise InvalidSetting(f"state={state!r}: protocol {protocol!r} gives members no common order")
+        self._states.store = state
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -476,15 +439,8 @@ class JoinedGroup:
 
     def _pop(self) -> JoinedEvent:
         event = self._events.popleft()
-        self._note(event)
+        self._states.note(event)
         return event
-
-    def _note(self, event: JoinedEvent) -> None:
-        """Note what the application has taken, of which its state is from now on."""
-        if type(event) is Delivery:
-            self._taken = event.number
-        elif type(event) is View:
-            self._taken_view = event.number
 
     def at_hand(self) -> list[JoinedEvent]:
         """Hand over, without waiting, the events that nobody has taken yet; none while a state has to move.
@@ -492,21 +448,21 @@ class JoinedGroup:
         Who takes several at once and gives a `state` gives it as it is after all of them.
         """
         self._fetched()
-        if self._moves_states or self._awaits_state or self._taking.locked():
+        if self._moves_states or self._states.awaited or self._taking.locked():
             return []
         events = list(self._events)
         self._events.clear()
         for event in events:
-            self._note(event)
+            self._states.note(event)
         return events
 
     async def _come(self) -> bool:
         """Move states, and wait a while for an event; whether there is one."""
-        await self._give_states()
+        await self._states.give(self._membership.transfers)
         self._fetched()
-        if self._awaits_state:
+        if self._states.awaited:
             await self._take_state()
-        self._moves_states = self._awaits_state
+        self._moves_states = self._states.awaited
         if self._events and not self._moves_states:
             return True
         if self._failure is not None:
@@ -515,97 +471,22 @@ class JoinedGroup:
             raise StopAsyncIteration
         self._news.clear()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._awaits_state else None)
+            await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._states.awaited else None)
         return False
 
-    # The state of the application ---------------------------------------------------------------------------
-
-    async def _give_states(self) -> None:
-        """Give the state as it is now to all who want it, and may have it as of now."""
-        transfers = self._membership.transfers
-        while True:
-            wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
-            if wanted is None:
-                return
-            if self.state is None:
-                transfers.refuse(wanted, "it has no `state=`")
-            elif self._awaits_state:
-                transfers.refuse(wanted, "it waits for a state itself")
-            else:
-                await self._give(transfers, wanted)
-            if wanted in transfers.wanted:  # else who asked has given up
-                transfers.wanted.remove(wanted)
-            self._flush()
-
-    async def _give(self, transfers: Transfers, wanted: Wanted) -> None:
-        """Send the state, as the application gives it; when this is cancelled, it is begun anew later.
-
-        The event loop goes on between pieces. An exception of the application is logged, and ends the
-        transfer: whoever joins has to ask somebody else, and this member goes on.
-        """
-        assert self.state is not None, "it has a state"
-        transfers.begin(wanted, self._taken, self._taken_view)
-        self._flush()
+    async def _take_state(self) -> None:
+        """Take the state that has come; else see that somebody is asked for it."""
         try:
-            async for piece in self.state.save():
-                whole = memoryview(piece)
-                for at in range(0, len(whole), _GIVEN_BYTES):
-                    transfers.piece(wanted, bytes(whole[at : at + _GIVEN_BYTES]))
-                    self._flush()
-                    await asyncio.sleep(0)
-                if not transfers.gives(wanted):
-                    return
-            transfers.end(wanted)
-        except Exception as error:
-            _logger.exception("group %s: `save` failed, and who joins asks another member", self.group)
-            transfers.refuse(wanted, f"its `save` raised {type(error).__name__}: {error}")
+            events = await self._states.take(self._membership, self._events)
+        except GroupFailed as failed:
+            self._fail(failed)
+            return
+        if events is not None:
+            self._events = deque(events)
 
     def _flush(self) -> None:
         if self._shell is not None:
             self._shell.flush()
-
-    def _answers(self, wanted: Wanted) -> bool:
-        return self.state is None or self._awaits_state or self._taken >= wanted.after
-
-    async def _take_state(self) -> None:
-        """Take the state that has come; else see that somebody is asked for it."""
-        transfers = self._membership.transfers
-        if transfers.state is not None and self.state is not None:
-            number, view, pieces = transfers.state
-            await self.state.load(_each(pieces))  # once more, if it raises or is cancelled
-            transfers.taken()
-            self._awaits_state = False
-            self._taken = number
-            self._events = deque(_behind(self._events, number, view))
-        elif self._membership.view is not None and not self._membership.over:
-            self._ask_for_state(transfers, self._membership.view)
-
-    def _ask_for_state(self, transfers: Transfers, view: View) -> None:
-        """Ask one after the other of the other members; nobody has a state when all have refused.
-
-        A member that has begun to give is waited for as long as it is a member. One that does not answer is
-        left for the next one, and waited for longer each time.
-        """
-        others = [member for member in view.members if member != self.me]
-        if self._refused_in != view.number:
-            self._refused, self._refused_in = {}, view.number
-        if transfers.donor is not None and transfers.refusal is not None:
-            self._refused[transfers.donor] = transfers.refusal
-        now = asyncio.get_running_loop().time() * 1000.0
-        if transfers.waits and any(member.incarnation == transfers.donor for member in others):
-            late = now > transfers.asked_at + self._timeouts.exclude_ms * 2.0 ** min(self._unanswered, 5)
-            if transfers.begun or not late:
-                return
-            self._unanswered += 1
-        left = [member for member in others if member.incarnation not in self._refused]
-        if not left:
-            told = "; ".join(f"{one.name}: {self._refused[one.incarnation]}" for one in others)
-            why = told or "all others have left or failed"
-            self._fail(GroupFailed(f"no member has a state to give to {self.me.name}: {why}"))
-            return
-        before = [place for place, member in enumerate(left) if member.incarnation == transfers.donor]
-        transfers.ask(left[before[0] - 1 if before else -1].incarnation, self._began_after, now)
-        self._flush()
 
     def __repr__(self) -> str:
         state = "open" if self._open else "failed" if self._failure is not None else "closed"
@@ -621,10 +502,10 @@ class JoinedGroup:
         host, port = self._own
         name = self._given_name or shown(self._own)
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
-        founder = first and (self._bootstrap or self._founds == self._own)
+        founder = first and (self._bootstrap or self._seeds.founder == self._own)
         membership = Membership(
             self._protocol, self.group, Member(own, name, host, port, self._meta),
-            seeds=self._numeric_seeds, founds=self._expect if founder else None, bootstrap=self._bootstrap,
+            seeds=self._seeds.numeric, founds=self._expect if founder else None, bootstrap=self._bootstrap,
             timeouts=self._timeouts, layers=self._layers,
         )  # fmt: skip
         self._begins = True
@@ -635,7 +516,7 @@ class JoinedGroup:
 
     async def _listening(self) -> SharedSocket:
         """Resolve the hosts, and listen."""
-        known = await self._known_seeds()
+        known = await self._seeds.known()
         if isinstance(self._bind, SharedSocket):
             shared = self._bind
             found = await resolved(shared.socket, known)
@@ -646,8 +527,7 @@ class JoinedGroup:
             else:
                 shared = SharedSocket(bound(found.family, found.own or self._bind, shown(self._bind)))
             await shared.open()
-        self._numeric_seeds = [target[:2] for _, target in sorted(found.routes.items())]
-        self._founds = found.routes.get(0, ("", 0))[:2]
+        self._seeds.resolve({place: target[:2] for place, target in found.routes.items()})
         try:
             self._own = await self._reached_at(shared.socket)
             self._see_that_it_can_begin()
@@ -657,47 +537,16 @@ class JoinedGroup:
             raise
         return shared
 
-    async def _known_seeds(self) -> dict[int, Address]:
-        """The seeds that have an address now, by their places; a machine that is down may have none yet.
-
-        Raises `UnusableAddress` where none has one.
-        """
-        known: dict[int, Address] = {}
-        problem: UnusableAddress | None = None
-        for place, seed in enumerate(self._seeds):
-            try:
-                await resolved(seed, {})
-                known[place] = seed
-            except UnusableAddress as error:
-                problem = error
-        if problem is not None and not known:
-            raise problem
-        self._unknown = [seed for place, seed in enumerate(self._seeds) if place not in known]
-        for seed in self._unknown:
-            _logger.warning("group %s: seed %s cannot be resolved yet", self.group, shown(seed))
-        return known
-
-    async def _resolve(self) -> None:
-        """Ask again and again for the addresses of seeds that had none."""
-        while self._unknown and self._socket is not None:
-            await asyncio.sleep(_RESOLVES_S)
-            for seed in list(self._unknown):
-                with contextlib.suppress(UnusableAddress, GroupClosed):
-                    found = await resolved(self._socket.socket, {0: seed})
-                    self._unknown.remove(seed)
-                    self._numeric_seeds.append(found.routes[0][:2])
-                    self._membership.add_seed(found.routes[0][:2])
-
     def _see_that_it_can_begin(self) -> None:
         """Raise InvalidSetting where this process could only wait for ever."""
         if self._bootstrap:
             return
-        if self._founds == self._own and self._expect is None:
+        if self._seeds.founder == self._own and self._expect is None:
             told = "this process is at the first of the seeds, and founds the group"
             raise InvalidSetting(f"expect=None: {told}: say expect=N, with how many, or bootstrap=True")
-        others = [seed for seed in self._numeric_seeds if seed != self._own] or self._unknown
+        others = [seed for seed in self._seeds.numeric if seed != self._own] or self._seeds.unknown
         if not others and self._expect != 1:
-            raise InvalidSetting(f"seeds={self._seeds!r}: there is no other process to ask")
+            raise InvalidSetting(f"seeds={list(self._seeds.given)!r}: there is no other process to ask")
 
     async def _reached_at(self, sock: socket.socket) -> Address:
         """Return where the others reach this process. Raises `UnusableAddress`."""
@@ -725,7 +574,7 @@ class JoinedGroup:
     def _tell(self) -> None:
         assert self._shell is not None, "it is open"
         membership = self._shell.membership
-        if membership.transfers.wanted or self._awaits_state:
+        if membership.transfers.wanted or self._states.awaited:
             self._moves_states = True
             self._news.set()
         elif membership.untaken:
@@ -767,8 +616,7 @@ class JoinedGroup:
             else:
                 if isinstance(event, View) and self._begins:
                     self._begins = False
-                    self._began_after = self._taken = self._shell.membership.began_after
-                    self._awaits_state = self.state is not None and event.number > 1
+                    self._states.begin(self._shell.membership.began_after, first=event.number == 1)
                 self._events.append(event)
         if events:
             self._shell.taken()
@@ -810,23 +658,6 @@ class JoinedGroup:
             _, served = self._waiting.popleft()
             if not served.done():
                 served.set_exception(why)
-
-
-async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for piece in pieces:
-        yield piece
-
-
-def _behind(before: Iterable[JoinedEvent], number: int, view: int) -> Iterator[JoinedEvent]:
-    """The events that are not in a state of this place and view; the view itself stands first."""
-    events = list(before)
-    seen = [place for place, event in enumerate(events) if isinstance(event, View) and event.number <= view]
-    if seen:
-        yield events[seen[-1]]
-        events = events[seen[-1] + 1 :]
-    for event in events:
-        if not isinstance(event, Delivery) or event.number > number:
-            yield event
 
 
 def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:

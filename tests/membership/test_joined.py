@@ -159,15 +159,11 @@ def test_a_group_is_left_once_and_then_refuses(free_ports: Ports) -> None:
     asyncio.run(asyncio.wait_for(run(), 30))
 
 
-def test_a_state_that_is_set_later_is_refused_too_where_there_is_no_order() -> None:
-    group = Group.join("g", seeds=[("127.0.0.1", 9)], bind=("127.0.0.1", 0), key=None, protocol="vsc")
-    group.state = Texts()
-
-    async def run() -> None:
-        with pytest.raises(InvalidSetting, match="gives members no common order"):
-            await group.__aenter__()
-
-    asyncio.run(run())
+def test_a_state_that_is_set_later_is_refused_too_where_there_is_no_order(free_ports: Ports) -> None:
+    group = joined(seeds_of(free_ports, 1), 0, protocol="vsc")
+    with pytest.raises(InvalidSetting, match="gives members no common order"):
+        group.state = Texts()
+    assert group.state is None
 
 
 @pytest.mark.parametrize("protocol", LISTED)
@@ -725,7 +721,7 @@ def test_a_group_without_a_key_gets_none(free_ports: Ports) -> None:
 def test_a_seed_that_has_no_address_yet_is_looked_up_again(
     free_ports: Ports, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("antiphon.impl.joined._RESOLVES_S", 0.1)
+    monkeypatch.setattr("antiphon.impl.seeds._RESOLVES_S", 0.1)
     at = seeds_of(free_ports, 2)
     known = addresses._numeric
 

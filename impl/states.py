@@ -1,0 +1,184 @@
+"""An application's state in a group that processes join: given to who joins, taken by this one when it joins.
+
+A state is of a place in the common order: it has all messages up to that number, and all views up to that
+one. Who joins asks one member after the other. A member that has begun to give is waited for as long as it is
+a member; one that does not answer is left for the next one, and waited for longer each time. When all have
+refused, nobody has a state.
+
+This module must not know how a state travels, or how members agree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import Protocol
+
+from antiphon.impl.errors import GroupFailed
+from antiphon.impl.membership.detector import Timeouts
+from antiphon.impl.membership.member import Blocked, Member, Unblocked, View
+from antiphon.impl.membership.membership import Membership
+from antiphon.impl.membership.transfer import Transfers, Wanted
+from antiphon.impl.protocols.core import Delivery
+
+__all__ = ["JoinedEvent", "States", "Store"]
+
+JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
+"""What iteration over a group gives."""
+
+_GIVEN_BYTES = 2**18
+"""How much of a state is handed over before the event loop goes on."""
+
+_logger = logging.getLogger("antiphon")
+
+
+class Store(Protocol):
+    """An application's state, which who joins gets from a member."""
+
+    def save(self) -> AsyncIterator[bytes]:
+        """Give the state as it is now, in pieces: after all events that were taken, and before any other.
+
+        It is taken whole before the next event is given.
+        """
+        ...
+
+    async def load(self, pieces: AsyncIterator[bytes]) -> None:
+        """Become the state that these bytes are, which may be cut elsewhere; events follow from there."""
+        ...
+
+
+class States:
+    """The state of one application, and its way to and from other members."""
+
+    def __init__(self, group: str, timeouts: Timeouts, flush: Callable[[], None]) -> None:
+        """Nothing was taken yet. `flush` sends what is to be sent."""
+        self.store: Store | None = None
+        self.awaited = False
+        """Whether this process waits for the state of another one."""
+        self._group = group
+        self._timeouts = timeouts
+        self._flush = flush
+        self._began_after = 0
+        """The place in the common order after which this process became a member."""
+        self._number = 0
+        """The place in the common order of the last message that was taken."""
+        self._view = 0
+        """The number of the last view that was taken."""
+        self._refused: dict[bytes, str] = {}
+        """Which members have no state to give, and why."""
+        self._refused_in = 0
+        """The view in which they have said so."""
+        self._unanswered = 0
+        """How often a member that was asked did not answer in time."""
+
+    def begin(self, after: int, *, first: bool) -> None:
+        """Note that this process has become a member, behind this place; the first members have no state."""
+        self._began_after = self._number = after
+        self.awaited = self.store is not None and not first
+
+    def note(self, event: JoinedEvent) -> None:
+        """Note what the application has taken, of which its state is from now on."""
+        if type(event) is Delivery:
+            self._number = event.number
+        elif type(event) is View:
+            self._view = event.number
+
+    # Giving -------------------------------------------------------------------------------------------------
+
+    async def give(self, transfers: Transfers) -> None:
+        """Give the state as it is now to all who want it, and may have it as of now."""
+        while True:
+            wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
+            if wanted is None:
+                return
+            if self.store is None:
+                transfers.refuse(wanted, "it has no `state=`")
+            elif self.awaited:
+                transfers.refuse(wanted, "it waits for a state itself")
+            else:
+                await self._give(self.store, transfers, wanted)
+            if wanted in transfers.wanted:  # else who asked has given up
+                transfers.wanted.remove(wanted)
+            self._flush()
+
+    def _answers(self, wanted: Wanted) -> bool:
+        return self.store is None or self.awaited or self._number >= wanted.after
+
+    async def _give(self, store: Store, transfers: Transfers, wanted: Wanted) -> None:
+        """Send the state, as the application gives it; when this is cancelled, it is begun anew later.
+
+        The event loop goes on between pieces. An exception of the application is logged, and ends the
+        transfer: whoever joins has to ask somebody else, and this member goes on.
+        """
+        transfers.begin(wanted, self._number, self._view)
+        self._flush()
+        try:
+            async for piece in store.save():
+                whole = memoryview(piece)
+                for at in range(0, len(whole), _GIVEN_BYTES):
+                    transfers.piece(wanted, bytes(whole[at : at + _GIVEN_BYTES]))
+                    self._flush()
+                    await asyncio.sleep(0)
+                if not transfers.gives(wanted):
+                    return
+            transfers.end(wanted)
+        except Exception as error:
+            _logger.exception("group %s: `save` failed, and who joins asks another member", self._group)
+            transfers.refuse(wanted, f"its `save` raised {type(error).__name__}: {error}")
+
+    # Taking -------------------------------------------------------------------------------------------------
+
+    async def take(self, membership: Membership, events: Iterable[JoinedEvent]) -> list[JoinedEvent] | None:
+        """Take the state that has come, and return those of the events that are not in it.
+
+        None: no state has come; somebody is asked for it. Raises `GroupFailed`: nobody has one.
+        """
+        transfers = membership.transfers
+        if transfers.state is not None and self.store is not None:
+            number, view, pieces = transfers.state
+            await self.store.load(_each(pieces))  # once more, if it raises or is cancelled
+            transfers.taken()
+            self.awaited, self._number = False, number
+            return list(_behind(list(events), number, view))
+        if membership.view is not None and not membership.over:
+            self._ask(transfers, membership.me, membership.view)
+        return None
+
+    def _ask(self, transfers: Transfers, me: Member, view: View) -> None:
+        """See that one of the other members is asked, if it is time for that. Raises `GroupFailed`."""
+        others = [member for member in view.members if member != me]
+        if self._refused_in != view.number:
+            self._refused, self._refused_in = {}, view.number
+        if transfers.donor is not None and transfers.refusal is not None:
+            self._refused[transfers.donor] = transfers.refusal
+        now = asyncio.get_running_loop().time() * 1000.0
+        if transfers.waits and any(member.incarnation == transfers.donor for member in others):
+            late = now > transfers.asked_at + self._timeouts.exclude_ms * 2.0 ** min(self._unanswered, 5)
+            if transfers.begun or not late:
+                return
+            self._unanswered += 1
+        left = [member for member in others if member.incarnation not in self._refused]
+        if not left:
+            told = "; ".join(f"{one.name}: {self._refused[one.incarnation]}" for one in others)
+            why = told or "all others have left or failed"
+            raise GroupFailed(f"no member has a state to give to {me.name}: {why}")
+        before = [place for place, member in enumerate(left) if member.incarnation == transfers.donor]
+        transfers.ask(left[before[0] - 1 if before else -1].incarnation, self._began_after, now)
+        self._flush()
+
+
+async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+def _behind(events: list[JoinedEvent], number: int, view: int) -> Iterator[JoinedEvent]:
+    """Give the events that are not in a state of this place and view; the view itself stands first."""
+    seen = [place for place, event in enumerate(events) if isinstance(event, View) and event.number <= view]
+    if seen:
+        yield events[seen[-1]]
+        events = events[seen[-1] + 1 :]
+    for event in events:
+        if not isinstance(event, Delivery) or event.number > number:
+            yield event
