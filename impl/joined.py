@@ -47,6 +47,7 @@ from antiphon.impl.membership.member import (
     Excluded,
     Left,
     Member,
+    Refused,
     View,
 )
 from antiphon.impl.membership.membership import Membership
@@ -427,7 +428,8 @@ class JoinedGroup:
         """The next event; each goes to one caller only.
 
         Raises:
-            GroupFailed: this member was excluded, and `on_exclusion` is "fail".
+            GroupFailed: this member was excluded, and `on_exclusion` is "fail"; the members run another
+                protocol; or no member has a state to give.
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
         if self._events and not self._moves_states and not self._taking.locked():
@@ -597,8 +599,9 @@ class JoinedGroup:
             self._complains_at = now + _COMPLAINS_S
             dropped = ", ".join(f"{count} {kind}" for kind, count in sorted(membership.dropped.items()))
             _logger.warning(
-                "group %s: %s has asked to be a member for %.0f s; %d others ask too; dropped datagrams: %s",
+                "group %s: %s has asked to be a member for %.0f s, with %d others; datagrams dropped: %s%s",
                 self.group, membership.me, now - self._asks_since, membership.asking, dropped or "none",
+                "" if membership.refusal is None else f"; it was refused: {membership.refusal}",
             )  # fmt: skip
 
     def _fetched(self) -> bool:
@@ -609,6 +612,8 @@ class JoinedGroup:
         for event in events:
             if isinstance(event, Excluded):
                 self._excluded(event)
+            elif isinstance(event, Refused):
+                self._fail(GroupFailed(f"{self.me.name} is not taken in: {event.why}"))
             elif isinstance(event, Left):
                 self._left = True
                 self._refuse(GroupClosed("the group was left before the message was sent"))

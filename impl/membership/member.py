@@ -18,6 +18,7 @@ __all__ = [
     "Excluded",
     "Left",
     "Member",
+    "Refused",
     "Unblocked",
     "View",
 ]
@@ -99,6 +100,12 @@ class Unblocked(NamedTuple):
 
 class Excluded(NamedTuple):
     """The others have gone on without this member: it is not in the group any more."""
+
+    why: str
+
+
+class Refused(NamedTuple):
+    """The members do not take this process in, and will not."""
 
     why: str
 

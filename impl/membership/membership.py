@@ -39,7 +39,7 @@ from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
 from antiphon.impl.membership.epoch import Epoch, Roster
-from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Unblocked, View
+from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
 from antiphon.impl.membership.transfer import Transfers
 from antiphon.impl.membership.view_change import Decision, Kind
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Natural
@@ -50,14 +50,14 @@ __all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing", "Standing", "l
 Address = tuple[str, int]
 """Host and port."""
 
-Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left
+Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refused
 
 _LAYERS = Layers()
 
 _HEAD = Packer("!Bq")
 _ENDPOINT, _LINK, _BEAT = range(3)
 """The kinds of datagrams that are of one list; then those that are of none."""
-_JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED, _LOOK, _STANDING = range(3, 12)
+_JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED, _LOOK, _STANDING, _NO = range(3, 13)
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -125,6 +125,14 @@ class _Join(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     member: Member
     protocol: Annotated[str, Meta(max_length=64)]
     version: Natural
+
+
+class _No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The sender does not take the receiver in."""
+
+    why: Annotated[str, Meta(max_length=1_000)]
+    final: bool
+    """Whether that will stay so."""
 
 
 class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -202,6 +210,8 @@ class Membership:
         self._bootstrap = bootstrap
         self._withdraws_at: float | None = None
         self._started_at = 0.0
+        self.refusal: str | None = None
+        """Why a member did not take this process in, the last time."""
         self._candidates: dict[Address, _Candidate] = {}
         """The processes that ask to be members, by their addresses: of each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
@@ -384,6 +394,8 @@ class Membership:
                 self.transfers.stopped(source, number)
             case 10:
                 self._outgoing.append(Outgoing(address, _HEAD.pack(_STANDING, 0) + _encode(self.standing())))
+            case 12:
+                self._refused(data)
             case 11:
                 pass  # a late answer to somebody who looked from here
             case _:
@@ -429,8 +441,10 @@ class Membership:
         joining = join.member
         if (join.protocol, join.version) != self._implementation.messages[:2]:
             self.dropped[Rejection.FOREIGN_VERSION] += 1
-            if self.epoch is not None:  # it founds no other group of this name
-                self._outgoing.append(Outgoing(address, _HEAD.pack(_EXISTS, 0)))
+            if self.epoch is not None:
+                protocol, version = self._implementation.messages[:2]
+                here = f"here it is {protocol!r}, version {version}"
+                self._refuse(address, f"its protocol is {join.protocol!r}, version {join.version}; {here}")
             return
         if joining.incarnation != source:
             self.dropped[Rejection.FALSE_SENDER] += 1
@@ -445,13 +459,29 @@ class Membership:
             self._found(now)
         elif self.epoch.roster.place(source) is None:
             self._outgoing.append(Outgoing(address, _HEAD.pack(_EXISTS, 0)))
-            self._admit(joining, now)
+            self._admit(joining, address, now)
         elif self._welcome is not None:
             self._outgoing.append(Outgoing(joining, self._welcome))
         else:
             self._supersede(source, address, now)
 
-    def _admit(self, joining: Member, now: float) -> None:
+    def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
+        """Tell a process why it is not taken in: for ever, or as things stand."""
+        self._outgoing.append(Outgoing(address, _HEAD.pack(_NO, 0) + _encode(_No(why, final))))
+
+    def _refused(self, data: bytes) -> None:
+        """A member does not take this process in."""
+        try:
+            no = _no.decode(data[_HEAD.size :])
+        except MsgspecError:
+            self.dropped[Rejection.MALFORMED] += 1
+            return
+        if self.epoch is None and not self.over:
+            self.refusal, self._founds = no.why, None
+            if no.final:
+                self._end(Refused(no.why))
+
+    def _admit(self, joining: Member, address: Address, now: float) -> None:
         """Call for a view with this process, unless there is reason to wait.
 
         A later run of a member's process ends that member, once that is silent. A run that is not later is an
@@ -463,6 +493,8 @@ class Membership:
                 if joining.incarnation <= member.incarnation:
                     return
                 if not self.detector.replaced(member.incarnation, now):
+                    told = f"{member} listens at the address that it gives, and lives"
+                    self._refuse(address, told, final=False)
                     return
         if self._may_change and self.detector.suspected <= self.detector.given_up:
             self.epoch.change.admit(joining)
@@ -660,7 +692,7 @@ class Membership:
             if joined != self.me:
                 self._outgoing.append(Outgoing(joined, self._welcome))
 
-    def _end(self, event: Excluded | Left) -> None:
+    def _end(self, event: Excluded | Left | Refused) -> None:
         """Be no member any more. What is owed to those who were members with this one is still sent."""
         if self.epoch is not None:
             self._last = self.epoch.roster
@@ -830,6 +862,7 @@ _encode = msgpack.Encoder().encode
 _join = msgpack.Decoder(_Join)
 _welcome = msgpack.Decoder(_Welcome)
 _standing = msgpack.Decoder(Standing)
+_no = msgpack.Decoder(_No)
 
 
 def look() -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL, Timeouts
-from antiphon.impl.membership.member import Excluded, Left, Member, View
+from antiphon.impl.membership.member import Excluded, Left, Member, Refused, View
 from antiphon.impl.membership.membership import Event, Membership
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.registry import LISTED, listed
@@ -52,7 +52,7 @@ class Life:
     @property
     def over(self) -> bool:
         """Whether it is a member no more."""
-        return any(isinstance(event, Excluded | Left) for event in self.events)
+        return any(isinstance(event, Excluded | Left | Refused) for event in self.events)
 
 
 class Simulation:

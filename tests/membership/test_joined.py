@@ -19,6 +19,7 @@ from antiphon.impl.errors import (
     InvalidKey,
     InvalidSetting,
     PayloadTooLarge,
+    Rejection,
     UnknownProtocol,
     UnusableAddress,
 )
@@ -767,3 +768,36 @@ def test_prometheus_is_told_of_views_and_suspicions(free_ports: Ports) -> None:
     ):  # fmt: skip
         assert f'antiphon_{name}{{group="g",member="m0"}} {value:.1f}' in told
     assert 'antiphon_view_change_milliseconds_total{group="g",member="m0",phase="reports"} 0.0' in told
+
+
+def test_who_names_another_protocol_fails_and_says_why(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True) as first:
+            assert (await until(first, View)).number == 1
+            async with joined(seeds, 1, protocol="sequencer") as second:
+                with pytest.raises(GroupFailed, match=r"m1 is not taken in: its protocol is 'seq.*'irbp'"):
+                    await anext(second)
+            assert first.statistics.dropped[Rejection.FOREIGN_VERSION] > 0
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_who_gives_the_address_of_a_member_that_lives_hears_so(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("antiphon.impl.joined._COMPLAINS_S", 0.3)
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0) as first, joined(seeds, 1):
+            assert (await until(first, View)).number == 1
+            async with joined(seeds, 1, bind=("127.0.0.1", 0), advertise=seeds[1]) as other:
+                await asyncio.sleep(0.8)
+                assert other.view is None
+            assert first.view is not None
+            assert first.view.number == 1
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert "listens at the address that it gives, and lives" in caplog.text

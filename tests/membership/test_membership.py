@@ -10,7 +10,7 @@ import pytest
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL
-from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Unblocked, View
+from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
 from antiphon.impl.membership.membership import _HEAD, _JOIN, _encode, _Join
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import listed
@@ -348,7 +348,9 @@ def test_who_has_another_protocol_is_not_taken_in(protocol: str) -> None:
     simulation.protocol = other
     simulation.at(1_000.0, lambda: simulation.begin(2))
     simulation.run(3_000.0)
-    assert simulation.life(2).views == []
+    (refused,) = simulation.life(2).events
+    assert isinstance(refused, Refused)
+    assert "its protocol is " in refused.why
     assert simulation.life(0).machine.dropped[Rejection.FOREIGN_VERSION] > 0
     keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 1})
