@@ -70,7 +70,7 @@ environment:
 	test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.14 found; say which: make PYTHON=/path/to/python3" >&2; exit 1; }; \
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' 2>/dev/null || { \
 	echo "antiphon needs Python 3.11 to 3.14, and $(PYTHON) is $$($(PYTHON) --version 2>&1); say which: make PYTHON=/path/to/python3" >&2; exit 1; }; \
-	echo "setting up $(VENV) with $$($(PYTHON) --version) (about 500 MB the first time)"; \
+	echo "setting up $(VENV) with $$($(PYTHON) --version) (1.4 GB on the disk)"; \
 	$(PYTHON) -m venv --clear $(VENV) || { echo "the venv module is needed (on Debian: python3-venv)" >&2; exit 1; }; \
 	sed -n -e '/^uv==/,/[^\\]$$/p' -e '/^setuptools==/,/[^\\]$$/p' requirements.lock > $(VENV)/first.lock; \
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r $(VENV)/first.lock; \

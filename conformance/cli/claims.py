@@ -348,10 +348,9 @@ def _print_claim(result: ClaimResult) -> None:
     if claim.by_construction:
         console.print(f"by construction: {claim.by_construction}", soft_wrap=True)
     if claim.defect:
-        console.print(
-            f"a defect of the {'idea' if claim.defect == 'design' else 'printed text'}; repairs: "
-            f"{', '.join(claim.repairs) or 'none'}"
-        )
+        idea = "a defect of the idea" if claim.defect == "design" else "a defect of the printed text"
+        fault = "our question: a defect of nobody's" if Basis.QUESTION in claim.rests_on else idea
+        console.print(f"{fault}; repairs: {', '.join(claim.repairs) or 'none'}")
 
 
 def _print_check(item: CheckResult) -> None:

@@ -168,7 +168,7 @@ how far the repaired text was explored. Made by `antiphon errata --write docs`; 
 
 How to read it:
 
-- **design** or **text** says what is at fault: the idea itself, or only the text as it is printed although the idea is clear.
+- **design** or **text** says what is at fault: the idea itself, or only the text as it is printed although the idea is clear. **Nobody** is where the question is ours.
 - *stated*: the document says it; *implied*: it follows from what the document says; *our question*: the document leaves it open, and nobody is
   charged with it.
 - *Rests on* names the evidence. *States*: a search found the run. *Witnesses only*: something that must be possible is not. *Measured runs*: figures
@@ -231,9 +231,13 @@ def _overview(listed: list[Section]) -> str:
         claim = item.claim
         anchor = re.sub(r"[^\w\- ]", "", f"{claim.id}: {claim.claim}".lower()).strip().replace(" ", "-")
         basis = ", ".join(item.value for item in claim.rests_on)
-        cells = (f"[{claim.id}](#{anchor})", _cell(claim.claim), claim.defect, basis, _demanded(claim))
+        cells = (f"[{claim.id}](#{anchor})", _cell(claim.claim), _fault(claim), basis, _demanded(claim))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _fault(claim: Claim) -> str:
+    return "nobody" if claim.standing is Standing.QUESTION else str(claim.defect)
 
 
 def _demanded(claim: Claim) -> str:
@@ -251,6 +255,8 @@ def _quoted(claim: Claim) -> str:
 
 
 def _verdict(claim: Claim) -> str:
+    if claim.standing is Standing.QUESTION:
+        return f"**Violated; our question, with which nobody is charged.** {claim.because}"
     fault = "the design" if claim.defect == "design" else "the printed text"
     return f"**Violated: a defect of {fault}.** {claim.because}"
 

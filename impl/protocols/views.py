@@ -1,10 +1,10 @@
-"""What a membership does to a core whose members may change: it blocks it, and then installs a view.
+"""A core that can go on in another view: it is blocked, and then installs the view.
 
-A membership that runs a flush calls `block` when a view has formed, hands over every multicast that any
+Whoever drives it runs the flush: it calls `block` when a view has formed, hands over every multicast that any
 member who goes on has and this one has not (by `receive`, from whom it was multicast), and calls
-`change_view` when every such member has them all. No group does so yet: one whose members change
-makes a new core for each list (`antiphon.impl.membership`), and any other keeps its first view, which has all
-members in the order of their numbers.
+`change_view` when every such member has them all. The lockstep with the specifications over views does so. No
+group does: one whose members change makes a new core for each list (`antiphon.impl.membership`), and any
+other keeps its first view, which has all members in the order of their numbers.
 
 This module must not know any protocol.
 """

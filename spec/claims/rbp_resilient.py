@@ -154,7 +154,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "By what is in seqQ, from which lines 77-78 remove what is stable: a copy that was on its way is "
         "taken for a new message, and delivered twice (RBP-42). In figure 16, line 19, nothing is removed "
-        "from seqQ, and there it is true.",
+        "from seqQ, and there it is true. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
             _check("UniformIntegrity", "holds", of=_AGAIN),
@@ -175,7 +177,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "goes on to lines 45 and 51 when Reformation returns in line 40, and gives ts_p + 1, a number that "
         "has been given. One that misses bodies goes on from line 50, and acknowledges without them: what it "
         "lets others believe to be stable is not. One wrong suspicion is enough. Only the first needs that "
-        "lines 45-63 follow line 40 (reading `nesting`); the second is there in both readings.",
+        "lines 45-63 follow line 40 (reading `nesting`); the second is there in both readings. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _shown(
                 _check(
@@ -216,7 +220,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "version of the sender, TL_q, is no "
         "field of the ACK. One NULL acknowledgement of an excluded process gives a number twice, makes a "
         "second holder, and in the end makes a "
-        "message be delivered twice.",
+        "message be delivered twice. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("OneHolder", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=4),
             _check("UniqueNumbers", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=8),
@@ -241,7 +247,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "holds",
         "What came with another version is dropped, and comes again: the sender repeats it until it is "
         "acknowledged, and afterwards whoever has it "
-        "tells it on request, if a body is kept that comes after its number (RBP-39).",
+        "tells it on request, if a body is kept that comes after its number (RBP-39). "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("EverybodyDelivers", "violated", "store_late_body", of={**_TWO, "late": True}, length=9),
             _check("EverybodyDelivers", "holds", of={**_TWO, "late": True}),
@@ -285,7 +293,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "`<` where the text has “less or equal”: the figure waits for one more acknowledgement. It is safe, "
         "and a message is never delivered at "
-        "the bound of the text.",
+        "the bound of the text. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("DeliveredAtTheBound", "unknown", "stable_bound", of=_TWO),
             _check("HeldByEnough", "holds", "stable_bound", of=_TWO),
@@ -314,7 +324,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "new list it needs that acknowledgements count from its first number on: who commits first otherwise "
         "takes for stable, by numbers of the old list, what not all of the new one have agreed to take over "
         "(with five processes, of which the new list has three, one of them does not have it). Who returns "
-        "to a list has to give up what it has under numbers that were given again without it.",
+        "to a list has to give up what it has under numbers that were given again without it. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _reforming("UniformPrefixOrder", "holds"),
             _reforming("UniformIntegrity", "holds"),
@@ -552,7 +564,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "From every state after one or two failures and one loss, among two and three processes, somebody "
         "that is up gets to call Reformation, "
         "unless the token goes on to the last number of the exploration. The timeout is taken to be long "
-        "enough: it fires only where the token is lost.",
+        "enough: it fires only where the token is lost. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("GoesOnOrNoticed", "holds", of=_FAILED),
             _check("WaitsNoMore", "holds", of=_FAILED),
@@ -617,7 +631,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "and 62). Numbers are given in turn, so that q is the process before p in the ring if the number "
         "that came with the token is one of q's: it always is, with the ring as repaired (RBP-02), unless an "
         "ACK of another list is taken (RBP-19). That passive detection sends nothing is plain from lines 28 "
-        "and 70.",
+        "and 70. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("NamedByNeighbour", "holds", of={**_CALM, "strays": 1}),
             _check("NamedByNeighbour", "violated", "filter_versions", of={**_CALM, "strays": 1}, length=1),
@@ -633,7 +649,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "Lines 20 and 26 recognise what is in seqQ, and lines 77-78 take it out. A copy that was on its way "
         "is stored, gets a second number, and "
-        "is delivered twice. Whatever the queues forget must be known elsewhere.",
+        "is delivered twice. Whatever the queues forget must be known elsewhere. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("UniformIntegrity", "violated", "keep_collected", of=_AGAIN, length=31),
             _check("UniformIntegrity", "holds", of=_AGAIN),
@@ -650,7 +668,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "NULL takes a number, and has no body in recvQ, so that line 74 never takes it to stableQ, and line "
         "79 waits for its number for ever. The "
-        "first number is NULL's (line 11): nothing is ever delivered.",
+        "first number is NULL's (line 11): nothing is ever delivered. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("SomethingDelivered", "unknown", "pass_over_null", of=_TWO),
             _check("Validity", "violated", "pass_over_null", of=_TWO, length=1),
@@ -669,7 +689,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "violated",
         "Line 25 takes an ACK of four fields, the last the version of the token list, and only line 54 sends "
         "one: the first ACK (line 11), one that is repeated (line 22, which also names nobody), and every ACK"
-        " of a message (line 61) has three, and is received by nobody.",
+        " of a message (line 61) has three, and is received by nobody. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("Validity", "violated", "tag_every_ack", of=_TWO, length=1),
             _check("SomethingDelivered", "unknown", "tag_every_ack", of=_TWO),
@@ -690,7 +712,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         "stand in the column of line 42 too, and belong to the `else` of line 41 then (reading `nesting`): "
         "nothing follows the loop, and a token that came after a gap is dropped when the gap is closed. "
         "While its sequencer is up, the token comes again, and without a gap; where the sequencer has "
-        "failed, the token is lost, though no packet was, and without passive detection nobody ever notices.",
+        "failed, the token is lost, though no packet was, and without passive detection nobody ever notices. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _shown(_check("GoesOnOrNoticed", "holds", of=_UNWATCHED)),
             _shown(_check("GoesOnOrNoticed", "violated", of={**_UNWATCHED, "nesting": "else"}, length=7)),
@@ -706,7 +730,9 @@ RBP_RESILIENT: tuple[Claim, ...] = (
         Kind.SAFETY,
         "violated",
         "As in figure 16 (RBP-03): each round gives the message another identifier, and both are numbered, "
-        "collected and delivered.",
+        "collected and delivered. "
+        "Lines 77-78 are taken for a part of the `if` of line 75: with the reading `removing` this is not so "
+        "(RBP-21).",
         (
             _check("UniformIntegrity", "violated", "one_identifier", of=_RENAMED, length=23),
             _check("UniformIntegrity", "holds", of=_RENAMED),

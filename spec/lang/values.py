@@ -8,7 +8,6 @@ is *active*, and values are checked against its sizes as they are made.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import inspect
 import sys
 import threading
@@ -554,8 +553,3 @@ def constraint(*actions: str) -> Callable[[Marked], Marked]:
 def on(event: type) -> Callable[[Marked], Marked]:
     """A handler in a service: runs at every `emit` of this record."""
     return _marker(Mark("on", event=event))
-
-
-def is_enum(python: object) -> bool:
-    """Whether this object is an enumeration class."""
-    return isinstance(python, type) and issubclass(python, enum.Enum)

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "docs/api.md": "tests/api/test_docs.py",
     "docs/errata.md": "tests/claims/test_errata.py",
     "docs/from-tla.md": "tests/lang/test_from_tla.py",
+    "docs/groups.md": "tests/membership/test_page.py",
     "docs/language.md": "tests/lang/test_docs.py",
     "docs/library.md": "tests/impl/test_docs.py",
     "docs/tutorial.md": "tests/examples/test_tutorial.py",

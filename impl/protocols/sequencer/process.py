@@ -19,7 +19,7 @@ Rules of this file:
 | On send(M)                      | `broadcast`                                                  |
 | On reception of M from S        | `receive`                                                    |
 | Multicast(M,S), Deliver(M,S)    | `_multicast`, `_deliver`                                     |
-| On view change                  | `change_view`, which a membership calls (`impl.protocols.views`) |
+| On view change                  | `change_view` (`impl.protocols.views`)                       |
 | "shallow-copy M into M-tmp"     | messages are immutable; a delivery is made from one          |
 
 Repairs, by paragraph. On send: the coordinator, too, keeps its message in the forward-table until it has it

@@ -15,7 +15,7 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.spec.lang import ir, types, values
+from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.declare import (
     ConstantDeclaration,
@@ -188,11 +188,6 @@ def _record(world: World, python: Any, at: Location) -> tuple[ir.Expression, typ
             return None
         parts.append(part[0])
     return ir.MakeRecord(type=kind, arguments=tuple(parts), at=at), kind
-
-
-def is_marker(python: object, name: str) -> bool:
-    """Whether a Python object is the language's own function `name` (`require`, `emit`, ...)."""
-    return python is getattr(values, name)
 
 
 def place(world: World, name: str = "") -> Location:
