@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from antiphon.conformance.cli import output, streams
+from antiphon.conformance.cli import options, output, streams
 from antiphon.impl.errors import LocalError
 from antiphon.impl.keys import read_keys
 from antiphon.impl.looking import standing
@@ -25,10 +25,10 @@ def members(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the group.")],
     at: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where one of its processes listens.")],
     key_file: Annotated[
-        Path | None, typer.Option("--key-file", metavar="FILE", help="The group's keys, if it has some.")
+        Path | None, typer.Option("--key-file", metavar="FILE", help=options.KEYS)
     ] = None,
     timeout: Annotated[float, typer.Option("--timeout", help="Give up after so many seconds.")] = 3.0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> int:
     """Ask one process of a group for its view, whom it suspects, and how far it has come."""
     try:

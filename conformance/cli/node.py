@@ -92,7 +92,7 @@ def node(
         typer.Option(
             "--key-file",
             metavar="FILE",
-            help="The group's keys, read again at a SIGHUP; without, nothing is encrypted.",
+            help=options.KEYS,
         ),
     ] = None,
     stall: Annotated[

@@ -81,6 +81,7 @@ ENGINE = typer.Option(
 THREADS = typer.Option("--threads", help="Threads of the native engine; all processors.", min=1)
 JOBS = typer.Option("--jobs", help="Processes that share the work; all processors.", min=1, metavar="N")
 FRESH = typer.Option("--fresh", help="Explore everything, also what this code has explored before.")
+KEYS = "The group's keys, which `node` reads again at a SIGHUP; without, nothing is encrypted."
 LOG = typer.Option("--log", help="Where logs are written, for `antiphon verify`.", metavar="DIR")
 LAKE = typer.Option("--lake", help="The lake: where Spark keeps what it has read and found.", metavar="DIR")
 MASTER = typer.Option(
