@@ -40,7 +40,7 @@ from antiphon.impl.errors import (
     UnusableAddress,
 )
 from antiphon.impl.layers import Layers
-from antiphon.impl.membership.detector import LAN, Timeouts
+from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Timeouts
 from antiphon.impl.membership.member import (
     META_BYTES_MAX,
     NAME_LENGTH_MAX,
@@ -114,6 +114,8 @@ class Sent(NamedTuple):
 
 _LAYERS = Layers()
 
+_PROFILES = {"local": LOCAL, "lan": LAN, "wan": WAN}
+
 IRBP = "irbp"
 """The protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
 
@@ -152,7 +154,7 @@ class JoinedGroup:
         bootstrap: bool = False,
         meta: bytes = b"",
         protocol: Implementation[Any] | str = IRBP,
-        timeouts: Timeouts = LAN,
+        timeouts: Timeouts | Literal["local", "lan", "wan"] = "lan",
         on_exclusion: Literal["rejoin", "fail"] = "rejoin",
         state: Store | None = None,
         layers: Layers = _LAYERS,
@@ -171,7 +173,7 @@ class JoinedGroup:
         reach it, if that is another address. `name` is what people know it
         by, by default its address; `meta` are bytes for the other members. `key` is as of `Group`.
 
-        `timeouts` say after which silences a member is suspected, and excluded: `LOCAL`, `LAN`, `WAN`, or
+        `timeouts` say after which silences a member is suspected, and excluded: "local", "lan", "wan", or
         `Timeouts(...)` (`antiphon.impl.membership.detector`), the same everywhere. With `on_exclusion`
         "rejoin" a process that the others have taken for crashed comes back as a new member; with "fail" the
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
@@ -204,7 +206,7 @@ class JoinedGroup:
         self._bootstrap = bootstrap
         self._meta = meta
         self._protocol = _with_lists(protocol)
-        self._timeouts = timeouts
+        self._timeouts = timeouts = _PROFILES[timeouts] if isinstance(timeouts, str) else timeouts
         self._rejoins = on_exclusion == "rejoin"
         self._layers = layers
         self._metrics = metrics
@@ -702,6 +704,8 @@ def _see_kinds(**given: Any) -> None:
     gives = state is None or all(callable(getattr(state, name, None)) for name in ("save", "load"))
     short = name is None or (isinstance(name, str) and len(name) <= NAME_LENGTH_MAX)
     few = isinstance(meta, bytes) and len(meta) <= META_BYTES_MAX
+    named = isinstance(given["timeouts"], str) and given["timeouts"] in _PROFILES
+    timed = named or isinstance(given["timeouts"], Timeouts)
     some = expect is None or (type(expect) is int and expect >= 1)
     rules = {
         "group": (sized, f"a text of 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"),
@@ -710,7 +714,7 @@ def _see_kinds(**given: Any) -> None:
         "name": (short, f"a text of at most {NAME_LENGTH_MAX} characters"),
         "meta": (few, f"at most {META_BYTES_MAX} bytes"),
         "expect": (some, "how many members the group begins with"),
-        "timeouts": (isinstance(given["timeouts"], Timeouts), "LOCAL, LAN, WAN or Timeouts(...)"),
+        "timeouts": (timed, "'local', 'lan', 'wan' or Timeouts(...)"),
         "on_exclusion": (given["on_exclusion"] in ("rejoin", "fail"), "'rejoin' or 'fail'"),
     }
     for which, (kept, wanted) in rules.items():

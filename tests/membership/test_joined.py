@@ -287,7 +287,8 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
         ({"expect": 0}, InvalidSetting, "how many members the group begins with"),
         ({"name": "x" * 100}, InvalidSetting, "at most 64 characters"),
         ({"meta": bytes(2_000)}, InvalidSetting, "at most 1024 bytes"),
-        ({"timeouts": 3}, InvalidSetting, "LOCAL, LAN, WAN"),
+        ({"timeouts": 3}, InvalidSetting, "'local', 'lan', 'wan'"),
+        ({"timeouts": "fast"}, InvalidSetting, "'local', 'lan', 'wan'"),
         ({"on_exclusion": "give up"}, InvalidSetting, "'rejoin' or 'fail'"),
     ],
 )

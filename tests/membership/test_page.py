@@ -71,7 +71,8 @@ def test_a_state_is_taken_as_it_was_given() -> None:
 def test_the_table_of_waiting_times_is_that_of_the_code() -> None:
     for name, profile in {"LOCAL": LOCAL, "LAN": LAN, "WAN": WAN}.items():
         times = (profile.heartbeat_ms, profile.suspect_ms, profile.exclude_ms)
-        assert f"| `{name}` | {' | '.join(f'{time:,.0f}' for time in times)} |" in PAGE
+        row = " | ".join(f"{time:,.0f}" for time in times)
+        assert f'| `"{name.lower()}"` | {row} |' in PAGE
 
 
 def test_threads_without_asyncio_hear_the_same(free_ports: Callable[[int], list[int]]) -> None:
