@@ -28,7 +28,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self, cast
 
 from antiphon.impl.errors import (
     GroupClosed,
@@ -51,7 +51,7 @@ from antiphon.impl.membership.member import (
     View,
 )
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.protocols.core import Implementation, bytes_copy
+from antiphon.impl.protocols.core import Delivery, Implementation, bytes_copy
 from antiphon.impl.registry import LISTED, listed
 from antiphon.impl.seeds import Seeds
 from antiphon.impl.states import JoinedEvent, States, Store
@@ -410,9 +410,12 @@ class JoinedGroup:
         if not self._open:
             raise GroupClosed("broadcast outside `async with`")
         payload = _checked(payload, self._layers)
-        if not self._waiting and not self._membership.busy:
-            sent = self._sent(payload)
-            self._tell()
+        shell = self._shell
+        assert shell is not None, "it is open"
+        if not self._waiting and not shell.membership.busy:
+            sent = Sent(shell.membership.me, shell.broadcast(payload))
+            if shell.membership.alone:
+                self._news.set()
             return sent
         served: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting.append((payload, served))
@@ -420,7 +423,7 @@ class JoinedGroup:
 
     def _sent(self, payload: bytes) -> Sent:
         assert self._shell is not None, "it is open"
-        return Sent(self._shell.membership.me, self._shell.broadcast(payload).id)
+        return Sent(self._shell.membership.me, self._shell.broadcast(payload))
 
     def __aiter__(self) -> AsyncIterator[JoinedEvent]:
         """The events in the group's order; ends when the group is left or closed and all were taken."""
@@ -434,16 +437,17 @@ class JoinedGroup:
                 protocol; or no member has a state to give.
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
-        if self._events and not self._moves_states and not self._taking.locked():
-            return self._pop()
-        async with self._taking:
-            while not await self._come():
-                pass
-            return self._pop()
-
-    def _pop(self) -> JoinedEvent:
-        event = self._events.popleft()
-        self._states.note(event)
+        if self._events and not self._moves_states:
+            event = self._events.popleft()
+        else:
+            async with self._taking:
+                while not await self._come():
+                    pass
+                event = self._events.popleft()
+        if type(event) is Delivery:
+            self._states.number = event.number
+        else:
+            self._states.note(event)
         return event
 
     def at_hand(self) -> list[JoinedEvent]:
@@ -462,6 +466,7 @@ class JoinedGroup:
 
     async def _come(self) -> bool:
         """Move states, and wait a while for an event; whether there is one."""
+        self._moves_states = self._states.awaited or bool(self._membership.transfers.wanted)
         await self._states.give(self._membership.transfers)
         self._fetched()
         if self._states.awaited:
@@ -611,6 +616,10 @@ class JoinedGroup:
         if self._shell is None:
             return False
         events = self._shell.membership.events()
+        if {*map(type, events)} == {Delivery}:  # nearly always
+            self._events.extend(cast(list[JoinedEvent], events))
+            self._shell.taken()
+            return True
         for event in events:
             if isinstance(event, Excluded):
                 self._excluded(event)
@@ -668,7 +677,8 @@ class JoinedGroup:
 
 
 def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:
-    payload = bytes_copy(payload)
+    if type(payload) is not bytes:
+        payload = bytes_copy(payload)
     if len(payload) > layers.message_bytes_max:
         raise PayloadTooLarge(f"{len(payload)} bytes; a message has at most {layers.message_bytes_max}")
     return payload

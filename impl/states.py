@@ -61,7 +61,7 @@ class States:
         self._flush = flush
         self._began_after = 0
         """The place in the common order after which this process became a member."""
-        self._number = 0
+        self.number = 0
         """The place in the common order of the last message that was taken."""
         self._view = 0
         """The number of the last view that was taken."""
@@ -74,13 +74,13 @@ class States:
 
     def begin(self, after: int, *, first: bool) -> None:
         """Note that this process has become a member, behind this place; the first members have no state."""
-        self._began_after = self._number = after
+        self._began_after = self.number = after
         self.awaited = self.store is not None and not first
 
     def note(self, event: JoinedEvent) -> None:
         """Note what the application has taken, of which its state is from now on."""
         if type(event) is Delivery:
-            self._number = event.number
+            self.number = event.number
         elif type(event) is View:
             self._view = event.number
 
@@ -103,7 +103,7 @@ class States:
             self._flush()
 
     def _answers(self, wanted: Wanted) -> bool:
-        return self.store is None or self.awaited or self._number >= wanted.after
+        return self.store is None or self.awaited or self.number >= wanted.after
 
     async def _give(self, store: Store, transfers: Transfers, wanted: Wanted) -> None:
         """Send the state, as the application gives it; when this is cancelled, it is begun anew later.
@@ -111,7 +111,7 @@ class States:
         The event loop goes on between pieces. An exception of the application is logged, and ends the
         transfer: whoever joins has to ask somebody else, and this member goes on.
         """
-        transfers.begin(wanted, self._number, self._view)
+        transfers.begin(wanted, self.number, self._view)
         self._flush()
         try:
             async for piece in store.save():
@@ -139,7 +139,7 @@ class States:
             number, view, pieces = transfers.state
             await self.store.load(_each(pieces))  # once more, if it raises or is cancelled
             transfers.taken()
-            self.awaited, self._number = False, number
+            self.awaited, self.number = False, number
             return list(_behind(list(events), number, view))
         if membership.view is not None and not membership.over:
             self._ask(transfers, membership.me, membership.view)

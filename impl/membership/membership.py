@@ -42,7 +42,7 @@ from antiphon.impl.membership.epoch import Epoch, Roster
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
 from antiphon.impl.membership.transfer import Transfers
 from antiphon.impl.membership.view_change import Decision, Kind
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Implementation, Natural
+from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Implementation, Natural
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing", "Standing", "look", "standing_in"]
@@ -187,6 +187,8 @@ class Membership:
         """The list of which this process is a member, if it is one."""
         self.view: View | None = None
         """The last regular view."""
+        self.alone = False
+        """Whether the list has no other member: what is broadcast is delivered at once."""
         self.over = False
         """Whether this process was a member, and never will be again."""
         self.dropped: Counter[Rejection] = Counter()
@@ -285,8 +287,8 @@ class Membership:
         """Whether `broadcast` would be refused: no list yet, it ends, or as much is on its way as may be."""
         return self.epoch is None or self.epoch.stopped or self.epoch.endpoint.busy
 
-    def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send a message to the group; the identifier is the own place in the list, and the own count.
+    def broadcast(self, payload: bytes, now: float) -> int:
+        """Send a message to the group, and return its place among the own ones, from 1.
 
         Raises:
             GroupClosed: this process is no member.
@@ -299,7 +301,7 @@ class Membership:
         self.epoch.endpoint.broadcast(payload, now)
         self._outstanding.append(payload)
         self._broadcast += 1
-        return Identifier(self.epoch.me, self._broadcast)
+        return self._broadcast
 
     def events(self) -> list[Event]:
         """Hand over, once, what has happened, in order: the application takes it."""
@@ -658,6 +660,7 @@ class Membership:
 
     def _begin(self, roster: Roster, now: float) -> None:
         """Take part in a list, and broadcast again what was not delivered in the last one."""
+        self.alone = len(roster.members) == 1
         self._seeks_at = self._withdraws_at = None
         self._candidates.clear()
         self._welcome = None

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.sealing import Keyring
 from antiphon.impl.transport.sessions import Received, Sessions
@@ -57,15 +56,18 @@ class MemberShell(Shell):
         self._socket = socket
         self._begin()
 
-    def broadcast(self, payload: bytes) -> Identifier:
-        """Send to the group. Raises as the membership's `broadcast`, and `GroupClosed` when not open."""
+    def broadcast(self, payload: bytes) -> int:
+        """Send to the group, and return the message's place among the own ones.
+
+        Raises as the membership's `broadcast`, and `GroupClosed` when not open.
+        """
         if not self._runs:
             raise GroupClosed("the shell is not open")
         now = self._now()
-        identifier = self.membership.broadcast(payload, now)
+        own = self.membership.broadcast(payload, now)
         if self.membership.unsent:
             self._drain(now)
-        return identifier
+        return own
 
     def leave(self) -> None:
         """Ask the others for a view without this member."""
