@@ -40,6 +40,7 @@ from antiphon.impl.errors import (
     UnusableAddress,
 )
 from antiphon.impl.layers import Layers
+from antiphon.impl.member_log import MemberLog
 from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Timeouts
 from antiphon.impl.membership.member import (
     META_BYTES_MAX,
@@ -159,6 +160,7 @@ class JoinedGroup:
         state: Store | None = None,
         layers: Layers = _LAYERS,
         metrics: JoinedMeter | None = None,
+        log: MemberLog | None = None,
     ) -> None:
         """A process that joins the group with this name, or founds it.
 
@@ -180,7 +182,8 @@ class JoinedGroup:
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
         RBP's ring, "sequencer" and "total" let one member order for all, "vsc" promises no order between
         sources, and takes no `state`; or an implementation that has lists (`Implementation.listed`). `layers`
-        and `metrics` are as of `Group`.
+        and `metrics` are as of `Group`. `log` writes down what the application gets, for a judge
+        (`antiphon.impl.member_log`).
 
         Raises:
             InvalidSetting: an argument is of another kind than it must be, or out of its range, or the
@@ -210,6 +213,9 @@ class JoinedGroup:
         self._rejoins = on_exclusion == "rejoin"
         self._layers = layers
         self._metrics = metrics
+        self._log = log
+        self._firsts: deque[tuple[View, Member]] = deque()
+        """The first views that nobody has taken yet, and whose they are: there the log of a run begins."""
         self._states = States(group, timeouts, self._flush)
         self.state = state
         self._moves_states = False
@@ -307,6 +313,8 @@ class JoinedGroup:
         self._open = False
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
+        if self._log is not None:
+            self._log.close("left" if self._left else None)
         if self._resolving is not None:
             self._resolving.cancel()
         if self._shell is not None:
@@ -413,6 +421,8 @@ class JoinedGroup:
         shell = self._shell
         assert shell is not None, "it is open"
         if not self._waiting and not shell.membership.busy:
+            if self._log is not None:
+                self._log.broadcast(shell.membership.me, shell.membership.broadcasts + 1, payload)
             sent = Sent(shell.membership.me, shell.broadcast(payload))
             if shell.membership.alone:
                 self._news.set()
@@ -422,8 +432,11 @@ class JoinedGroup:
         return await served
 
     def _sent(self, payload: bytes) -> Sent:
-        assert self._shell is not None, "it is open"
-        return Sent(self._shell.membership.me, self._shell.broadcast(payload))
+        shell = self._shell
+        assert shell is not None, "it is open"
+        if self._log is not None:
+            self._log.broadcast(shell.membership.me, shell.membership.broadcasts + 1, payload)
+        return Sent(shell.membership.me, shell.broadcast(payload))
 
     def __aiter__(self) -> AsyncIterator[JoinedEvent]:
         """The events in the group's order; ends when the group is left or closed and all were taken."""
@@ -448,6 +461,8 @@ class JoinedGroup:
             self._states.number = event.number
         else:
             self._states.note(event)
+        if self._log is not None:
+            self._write_down(event, self._log)
         return event
 
     def at_hand(self) -> list[JoinedEvent]:
@@ -462,7 +477,15 @@ class JoinedGroup:
         self._events.clear()
         for event in events:
             self._states.note(event)
+            if self._log is not None:
+                self._write_down(event, self._log)
         return events
+
+    def _write_down(self, event: JoinedEvent, log: MemberLog) -> None:
+        """Write down what the application gets; with the first view of a run its log begins."""
+        if self._firsts and event is self._firsts[0][0]:
+            log.go_on(self._firsts.popleft()[1])
+        log.taken(event)
 
     async def _come(self) -> bool:
         """Move states, and wait a while for an event; whether there is one."""
@@ -492,6 +515,10 @@ class JoinedGroup:
             return
         if events is not None:
             self._events = deque(events)
+            if self._log is not None:
+                self._firsts.clear()
+                self._log.go_on(self.me)
+                self._log.loaded(*self._states.place)
 
     def _flush(self) -> None:
         if self._shell is not None:
@@ -520,6 +547,8 @@ class JoinedGroup:
         self._begins = True
         self._asks_since = asyncio.get_running_loop().time()
         self._complains_at = self._asks_since + _COMPLAINS_S
+        if self._log is not None:
+            self._log.begin(self.group, self._protocol.messages.protocol, membership.me)
         self._shell = MemberShell(membership, self._keys, on_progress=self._go_on, on_failure=self._fail)
         self._shell.open(self._socket)
 
@@ -591,9 +620,9 @@ class JoinedGroup:
         if membership.over and self._open:
             self._fetched()
         if membership.doubts or membership.epoch is None:
-            self._log(membership)
+            self._report(membership)
 
-    def _log(self, membership: Membership) -> None:
+    def _report(self, membership: Membership) -> None:
         """Say who is suspected and why, and now and then that this process still asks to be a member."""
         while membership.doubts:
             member, (_, kind, silent_ms, hinted) = membership.doubts.popleft()
@@ -632,6 +661,8 @@ class JoinedGroup:
             else:
                 if isinstance(event, View) and self._begins:
                     self._begins = False
+                    if self._log is not None:
+                        self._firsts.append((event, self.me))
                     self._states.begin(self._shell.membership.began_after, first=event.number == 1)
                 self._events.append(event)
         if events:

@@ -77,6 +77,11 @@ class States:
         self._began_after = self.number = after
         self.awaited = self.store is not None and not first
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """The place in the common order and the last view, of which the application's state is."""
+        return self.number, self._view
+
     def note(self, event: JoinedEvent) -> None:
         """Note what the application has taken, of which its state is from now on."""
         if type(event) is Delivery:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +15,10 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.judge.history import TOTAL_ORDER, promised_words
+from antiphon.conformance.judge.trace.members import MemberLogsError, member_logs, numbered
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
+from antiphon.spec.services.views import VIEW_SYNCHRONY
 
 Promise = Annotated[
     list[str] | None,
@@ -30,7 +36,8 @@ def verify(
         str,
         typer.Argument(
             metavar="PATH",
-            help="A lake, or logs: a directory of runs (RUN/process-0.ndjson), or what ingest takes.",
+            help="A lake, or logs: a directory of runs (RUN/process-0.ndjson), or what ingest takes; or of "
+            "members that join (member-INCARNATION.ndjson).",
             show_default=False,
         ),
     ],
@@ -48,14 +55,30 @@ def verify(
 
     console = output.err()
     try:
-        with working(f"judging {path}{f' on {master}' if master else ''}", console) as tell:
-            report = judge(path, master, promise or (TOTAL_ORDER,), tell, jobs=os.cpu_count() or 1)
-    except InputError as error:
+        with (
+            _logs(path) as (logs, usual),
+            working(f"judging {path}{f' on {master}' if master else ''}", console) as tell,
+        ):
+            report = judge(logs, master, promise or usual, tell, jobs=os.cpu_count() or 1)
+    except (InputError, MemberLogsError) as error:
         raise output.UsageProblem(str(error)) from error
     if json:
         return output.finish(documents.Verify(outcome=report.outcome, path=path, report=report.to_dict()))
     _print(report)
     return report.outcome.exit_code
+
+
+@contextmanager
+def _logs(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The logs to judge, and what their system promises unless it is said: those of members get numbers."""
+    if not member_logs(path):
+        yield path, (TOTAL_ORDER,)
+        return
+    with TemporaryDirectory(prefix="antiphon-") as folder:
+        run = Path(folder) / (Path(path).resolve().name or "run")
+        run.mkdir()
+        numbered(path, run)
+        yield str(run), (VIEW_SYNCHRONY, TOTAL_ORDER)
 
 
 def _print(report: Any) -> None:

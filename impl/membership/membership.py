@@ -240,7 +240,8 @@ class Membership:
         """How many own messages were taken from this list."""
         self._outstanding: deque[bytes] = deque()
         """The own messages that were not delivered and taken yet."""
-        self._broadcast = 0
+        self.broadcasts = 0
+        """How many messages this process has broadcast as a member."""
         self._events: deque[Event] = deque()
         self._outgoing: list[Outgoing] = []
         self._told: dict[bytes, float] = {}
@@ -300,8 +301,8 @@ class Membership:
             raise GroupClosed("no member of the group" if self.over else "no member of the group yet")
         self.epoch.endpoint.broadcast(payload, now)
         self._outstanding.append(payload)
-        self._broadcast += 1
-        return self._broadcast
+        self.broadcasts += 1
+        return self.broadcasts
 
     def events(self) -> list[Event]:
         """Hand over, once, what has happened, in order: the application takes it."""

@@ -290,9 +290,15 @@ class UniformViewSynchrony(ViewSynchrony):
 
 VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
 EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
+VIEW_SYNCHRONY: Final = "view-synchrony"
+"""Virtual synchrony of a group that sends again, in the next view, what was not delivered in one: a message
+need not be delivered in the view in which it was broadcast."""
 
-_in_views = partial(Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY), by="both")
-_in_primary = partial(Property, promised=(VIRTUAL_SYNCHRONY,), by="virtual synchrony")
+_in_views = partial(
+    Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY), by="both"
+)
+_in_primary = partial(Property, promised=(VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY), by="virtual synchrony")
+_in_its_view = partial(Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY), by="both")
 
 VIEW_PROMISES: Final = Promises(
     (
@@ -335,7 +341,7 @@ VIEW_PROMISES: Final = Promises(
             reason="nobody went to this view from the one before it",
             for_some=True,
         ),
-        _in_views(
+        _in_its_view(
             "SendingViewDelivery",
             "a message is delivered in the view in which it was broadcast",
             "deliveries",
@@ -379,6 +385,6 @@ VIEW_PROMISES: Final = Promises(
             of_delivery=True,
         ),
     ),
-    (VIRTUAL_SYNCHRONY,),
+    (VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY),
     UniformViewSynchrony,
 )

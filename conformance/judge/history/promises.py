@@ -1,8 +1,10 @@
 """Words say what a system promises, and decide which properties its logs are judged by.
 
 A promise is a set of these words. `total-order` alone is the promise of a group that stays as it is. With
-`virtual-synchrony` (a primary partition) or `extended-virtual-synchrony` (parts that go on, each by itself)
-processes come and go. Then a promise about all processes becomes one about the members of views.
+`virtual-synchrony` (a primary partition), `view-synchrony` (the same, but for the view in which a message
+comes) or `extended-virtual-synchrony` (parts that go on, each by itself) processes come and go. Then a
+promise about all processes becomes one about the members of views.
+
 `safe-delivery` adds that nobody delivers a message that another process, to whom the delivery promises it,
 will not deliver. All other words go with everything, or stand alone. Logs of deliveries alone are asked for
 `no-duplication`, `uniform-total-order` and `prefix-order`, which need no broadcast.
@@ -22,9 +24,9 @@ from antiphon.spec.services.broadcast import BROADCAST_ONCE, TOTAL_ORDER, UNIFOR
 from antiphon.spec.services.extended import SAFE_DELIVERY
 from antiphon.spec.services.order import OF_DELIVERIES
 from antiphon.spec.services.promises import Property
-from antiphon.spec.services.views import EXTENDED_VIRTUAL_SYNCHRONY, VIRTUAL_SYNCHRONY
+from antiphon.spec.services.views import EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY, VIRTUAL_SYNCHRONY
 
-VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY})
+VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY})
 
 
 class PromiseError(ValueError):
@@ -49,10 +51,10 @@ def _refuse(words: tuple[str, ...]) -> None:
     for word in words:
         if word not in promised_words():
             raise PromiseError(f"unknown promise {word!r}; {known_names(word, promised_words())}")
-    if VIEWS.issubset(words):
+    if len(VIEWS.intersection(words)) > 1:
         raise PromiseError(
-            f"{VIRTUAL_SYNCHRONY} has one history of views, {EXTENDED_VIRTUAL_SYNCHRONY} one in each part: "
-            "promise one of them"
+            f"{VIRTUAL_SYNCHRONY} and {VIEW_SYNCHRONY} have one history of views, "
+            f"{EXTENDED_VIRTUAL_SYNCHRONY} one in each part: promise one of them"
         )
     if SAFE_DELIVERY in words and VIEWS.isdisjoint(words):
         raise PromiseError(

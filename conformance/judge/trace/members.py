@@ -1,0 +1,110 @@
+"""Logs of members that have no numbers become the logs of a run, whose processes have.
+
+A group that processes join writes one file for each run of each process (`antiphon.impl.member_log`). Here
+each of these is a process of its own, numbered in the order of the incarnations, which begin with the time. A
+log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
+without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
+A member of a view whose log is missing is a process without a log.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import DecodeError, json
+
+from antiphon.conformance.judge.trace.directory import log_name
+from antiphon.conformance.judge.trace.schema import SCHEMA, VERSION
+
+__all__ = ["MemberLogsError", "member_logs", "numbered"]
+
+_SCHEMA = "antiphon.member"
+
+
+class MemberLogsError(ValueError):
+    """Files that are no logs of members of one group; the message names the file, and why."""
+
+
+def member_logs(directory: str | Path) -> list[Path]:
+    """Return the logs of members in a directory, in the order of their incarnations."""
+    return sorted(Path(directory).glob("member-*.ndjson"))
+
+
+def numbered(directory: str | Path, into: str | Path) -> None:
+    """Write the logs of a run, which those of members in `directory` are, into another, empty one.
+
+    Raises:
+        MemberLogsError: there is no log of a member, one has no header, or they are of several groups.
+        OSError: a file cannot be read or written.
+    """
+    logs = {path: _lines(path) for path in member_logs(directory)}
+    if not logs:
+        raise MemberLogsError(f"{directory} has no log of a member (member-INCARNATION.ndjson)")
+    heads = {path: _head(path, lines) for path, lines in logs.items()}
+    groups = {(head["group"], head["protocol"]) for head in heads.values()}
+    if len(groups) > 1:
+        told = " and ".join(sorted(f"{group!r} with {protocol!r}" for group, protocol in groups))
+        raise MemberLogsError(f"{directory} has logs of several groups: {told}")
+    mine = {head["member"]["incarnation"]: path for path, head in heads.items()}
+    events = [line for lines in logs.values() for line in lines[1:]]
+    views = [event for event in events if event.get("kind") == "view"]
+    everybody = sorted({*mine, *(member for view in views for member in view["members"])})
+    place = {incarnation: number for number, incarnation in enumerate(everybody)}
+    failed = {incarnation for view in views for incarnation in view["failed"]}
+    ((group, protocol),) = groups
+    for incarnation, path in mine.items():
+        number = place[incarnation]
+        header = {
+            "schema": SCHEMA, "version": VERSION, "run": group, "protocol": protocol, "process": number,
+            "processes": len(everybody),
+        }  # fmt: skip
+        lines = [header, *_events(logs[path][1:], number, place, crashed=incarnation in failed)]
+        text = b"".join(json.encode(line) + b"\n" for line in lines)
+        (Path(into) / log_name(number)).write_bytes(text)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log; what was cut off at its end by a crash is left out."""
+    lines = []
+    whole = path.read_bytes().split(b"\n")[:-1]
+    for count, line in enumerate(whole, 1):
+        try:
+            lines.append(json.decode(line, type=dict[str, Any]))
+        except DecodeError as error:
+            raise MemberLogsError(f"{path}:{count}: {error}") from error
+    return lines
+
+
+def _head(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    head = lines[0] if lines else {}
+    if head.get("schema") != _SCHEMA or head.get("version") != 1:
+        raise MemberLogsError(f"{path}:1: the header of a log of schema {_SCHEMA!r}, version 1, is missing")
+    return head
+
+
+def _events(
+    lines: list[dict[str, Any]], me: int, place: dict[str, int], *, crashed: bool
+) -> list[dict[str, Any]]:
+    """The events of one process, in the words of the trace schema."""
+    events: list[dict[str, Any]] = []
+    for line in lines:
+        match line["kind"]:
+            case "broadcast":
+                events.append({"kind": "broadcast", "m": f"{me}:{line['id']}", "digest": line["digest"]})
+            case "deliver":
+                source = place.get(line["source"], len(place))
+                named = f"{source}:{line['id']}"
+                events.append(
+                    {"kind": "deliver", "m": named, "number": line["number"], "digest": line["digest"]}
+                )
+            case "view":
+                members = [place[member] for member in line["members"]]
+                events.append({"kind": "install", "view": line["number"], "members": members})
+    last = lines[-1]["kind"] if lines else ""
+    if last == "excluded" or (crashed and last != "left"):
+        events.append({"kind": "crash"})
+        last = "crash"
+    if last in ("left", "crash"):
+        events.append({"kind": "end"})
+    return [{**event, "i": index} for index, event in enumerate(events)]
