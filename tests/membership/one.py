@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator
 
 from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.member_log import MemberLog
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Unblocked, View
 from antiphon.impl.protocols.core import Delivery
@@ -50,7 +51,7 @@ async def main() -> None:
     seen = Seen()
     group = JoinedGroup(
         "g", seeds=seeds, bind=seeds[told["me"]], key=bytes(32), name=f"p{told['me']}", expect=told["expect"],
-        timeouts=LOCAL, state=seen, protocol=told["protocol"],
+        timeouts=LOCAL, state=seen, protocol=told["protocol"], log=MemberLog(told["logs"]),
     )  # fmt: skip
     async with group:
 

@@ -17,6 +17,10 @@ from typing import Any
 
 import pytest
 
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.judge.trace.members import numbered
+
 from .simulation import ORDERED
 
 SCRIPT = Path(__file__).with_name("one.py")
@@ -26,8 +30,10 @@ PATIENCE_S = 30.0
 class Process:
     """One member, and the lines that it has printed."""
 
-    def __init__(self, ports: list[int], me: int, expect: int | None, protocol: str) -> None:
-        told = json.dumps({"ports": ports, "me": me, "expect": expect, "protocol": protocol})
+    def __init__(self, ports: list[int], me: int, expect: int | None, protocol: str, logs: Path) -> None:
+        told = json.dumps(
+            {"ports": ports, "me": me, "expect": expect, "protocol": protocol, "logs": str(logs)}
+        )
         self.popen = subprocess.Popen(
             [sys.executable, str(SCRIPT), told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -77,28 +83,28 @@ class Process:
 class Members:
     """Processes with ports of their own."""
 
-    def __init__(self, count: int, protocol: str) -> None:
+    def __init__(self, count: int, protocol: str, logs: Path) -> None:
         sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
         for sock in sockets:
             sock.bind(("127.0.0.1", 0))
         self.ports = [sock.getsockname()[1] for sock in sockets]
         for sock in sockets:
             sock.close()
-        self.protocol = protocol
+        self.protocol, self.logs = protocol, logs
         self.started: list[Process] = []
         self.expected: dict[int, int | None] = {}
 
     def start(self, me: int, expect: int | None = None) -> Process:
         """Start a process, with the same settings each time; the first one founds the group with so many."""
-        process = Process(self.ports, me, self.expected.setdefault(me, expect), self.protocol)
+        process = Process(self.ports, me, self.expected.setdefault(me, expect), self.protocol, self.logs)
         self.started.append(process)
         return process
 
 
 @pytest.fixture(params=ORDERED)
-def members(request: pytest.FixtureRequest) -> Iterator[Members]:
+def members(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Members]:
     """Three ports, and each protocol that takes states; whoever still runs at the end is killed."""
-    some = Members(3, request.param)
+    some = Members(3, request.param, tmp_path / "logs")
     yield some
     for process in some.started:
         with process.popen:
@@ -123,11 +129,24 @@ def agree(processes: list[Process]) -> None:
             assert all(other[number] == order[number] for number in set(order) & set(other))
 
 
+def holds(members: Members, tmp_path: Path) -> None:
+    """End all that still run, and fail unless what all have written down holds."""
+    for process in members.started:
+        if process.popen.poll() is None:
+            process.leaves()
+    run = tmp_path / "run"
+    run.mkdir()
+    numbered(members.logs, run)
+    assert not load_run(run).problems
+    outcomes = judge_run(load_run(run), ("view-synchrony", "total-order")).outcomes
+    assert {outcome.value for outcome in outcomes.values()} == {"holds"}, outcomes
+
+
 @pytest.mark.parametrize(
     ("members", "killed"), [("irbp", 0), ("irbp", 2), ("sequencer", 0), ("total", 2)], indirect=["members"]
 )
 def test_a_member_is_killed_and_the_others_go_on_and_it_comes_back_with_the_state(
-    members: Members, killed: int
+    members: Members, killed: int, tmp_path: Path
 ) -> None:
     three = founded(members)
     rest = [process for me, process in enumerate(three) if me != killed]
@@ -150,9 +169,10 @@ def test_a_member_is_killed_and_the_others_go_on_and_it_comes_back_with_the_stat
     ends = [process.leaves() for process in [again, rest[0]]]
     assert ends[0]["payloads"] == ends[1]["payloads"], "state and messages together are the whole history"
     assert ends[0]["payloads"].count("1:150") == 1
+    holds(members, tmp_path)
 
 
-def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members) -> None:
+def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members, tmp_path: Path) -> None:
     three = founded(members)
     for process in three:
         process.sends(200)
@@ -166,6 +186,7 @@ def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members) -> Non
     agree(three)
     for process in three:
         assert [line["number"] for line in process.lines if line["kind"] == "view"] == [1]
+    holds(members, tmp_path)
 
 
 def test_members_leave_and_the_last_one_goes_on_alone(members: Members) -> None:
