@@ -20,6 +20,7 @@ from enum import StrEnum
 
 __all__ = [
     "Busy",
+    "ClientForgotten",
     "GroupClosed",
     "GroupError",
     "GroupFailed",
@@ -29,6 +30,7 @@ __all__ = [
     "LocalError",
     "PayloadTooLarge",
     "Rejection",
+    "RequestFailed",
     "SystemRefusal",
     "UnknownDelivery",
     "UnknownProtocol",
@@ -90,6 +92,14 @@ class UnusableAddress(SystemRefusal):
 
 class GroupFailed(GroupError):
     """The group cannot go on; where the library itself failed, `__cause__` is what it failed with."""
+
+
+class RequestFailed(GroupError):
+    """A replicated service could not do what a client asked for, and has not changed; the text says why."""
+
+
+class ClientForgotten(GroupError):
+    """A replicated service keeps no answers for this client any more, so that none of its requests counts."""
 
 
 class Rejection(StrEnum):

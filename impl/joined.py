@@ -345,6 +345,18 @@ class JoinedGroup:
         return self._membership.me.address
 
     @property
+    def shared_socket(self) -> SharedSocket:
+        """Where it listens, and others may listen too. Raises `GroupClosed` before the group is open."""
+        if self._socket is None:
+            raise GroupClosed("outside `async with`")
+        return self._socket
+
+    @property
+    def keys(self) -> Keyring | None:
+        """The keys in use and those that are accepted; None for a group without one."""
+        return self._keys
+
+    @property
     def untaken(self) -> int:
         """How many events nobody has taken yet."""
         return len(self._events) + self._membership.untaken

@@ -94,6 +94,8 @@ class Sessions:
         self._peers: OrderedDict[bytes, _Peer] = OrderedDict()
         self._forgotten = _UNKNOWN
         """The latest incarnation that was forgotten."""
+        self._counted = 0
+        """The highest counter of a frame for an incarnation that was forgotten."""
         self._at: dict[Address, bytes] = {}
         """The last incarnation that was heard from an address, and has heard this one."""
         self._waiting: dict[Address, bytes] = {}
@@ -172,9 +174,11 @@ class Sessions:
         peer = self._peers.get(source)
         if peer is None:
             peer = self._peers[source] = _Peer()
+            peer.counter = self._counted  # it may be one that was forgotten, and no counter seals twice
             if len(self._peers) > PEERS_MAX:
-                forgotten, _ = self._peers.popitem(last=False)
+                forgotten, gone = self._peers.popitem(last=False)
                 self._forgotten = max(self._forgotten, forgotten)
+                self._counted = max(self._counted, gone.counter)
         else:
             self._peers.move_to_end(source)
         return peer

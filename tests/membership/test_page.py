@@ -15,6 +15,7 @@ from statistics import median
 from typing import Any
 
 from antiphon.impl.membership.detector import LAN, LOCAL, WAN
+from antiphon.impl.primary_backup import CLIENTS_MAX, REQUEST_BYTES_MAX
 from antiphon.impl.registry import LISTED
 
 from .simulation import Simulation
@@ -32,7 +33,7 @@ def defined(name: str) -> dict[str, Any]:
 
 
 def test_every_block_is_run_by_a_test_here() -> None:
-    assert list(BLOCKS) == ["orders.py", "state.py", "waiting.py", "shared.py"]
+    assert list(BLOCKS) == ["orders.py", "state.py", "lots.py", "waiting.py", "shared.py"]
     assert PAGE.count("```") == 2 * len(BLOCKS) + 2, "and one of the shell"
 
 
@@ -66,6 +67,36 @@ def test_a_state_is_taken_as_it_was_given() -> None:
         return list(other.words)
 
     assert asyncio.run(copied()) == ["first", "second"]
+
+
+def test_lots_are_drawn_once_and_all_replicas_have_them(free_ports: Callable[[int], list[int]]) -> None:
+    names, key = defined("lots.py"), secrets.token_bytes(32)
+    seeds = [("127.0.0.1", port) for port in free_ports(2)]
+
+    async def drawn() -> tuple[list[str], list[list[int]]]:
+        lots = [names["Lots"]() for _ in seeds]
+        serving = [
+            asyncio.create_task(names["replica"](at, seeds, key, one))
+            for at, one in zip(seeds, lots, strict=True)
+        ]
+        answers = await names["draw"](["ann", "bob", "cat"], seeds, key)
+        while any(len(one.drawn) < 3 for one in lots):
+            await asyncio.sleep(0.01)
+        for task in serving:
+            task.cancel()
+        await asyncio.wait(serving)
+        return answers, [one.drawn for one in lots]
+
+    answers, (first, second) = asyncio.run(asyncio.wait_for(drawn(), 30))
+    told = zip(["ann", "bob", "cat"], first, strict=True)
+    assert answers == [f"{name} has drawn {lot}" for name, lot in told]
+    assert first == second
+    assert len(set(first)) == 3
+
+
+def test_the_page_says_what_is_kept_for_clients() -> None:
+    assert f"`clients_max`, {CLIENTS_MAX:,}" in PAGE
+    assert f"more than {REQUEST_BYTES_MAX:,} bytes" in PAGE
 
 
 def test_the_table_of_waiting_times_is_that_of_the_code() -> None:
@@ -133,7 +164,8 @@ def steps(protocol: str, members: int) -> int:
 
 
 def test_the_table_of_protocols_has_all_and_their_steps() -> None:
-    rows = dict(re.findall(r"^\| `\"(\w+)\"`.*\| ([^|]+) \|$", PAGE, re.MULTILINE))
+    section = PAGE.partition("## Which protocol")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `\"(\w+)\"`.*\| ([^|]+) \|$", section, re.MULTILINE))
     assert list(rows) == list(LISTED)
     assert rows["irbp"] == "2n to 3n for n members"
     assert all(2 * n <= steps("irbp", n) <= 3 * n for n in (3, 5, 8))

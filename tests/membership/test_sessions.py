@@ -164,3 +164,19 @@ def test_what_was_recorded_of_a_run_that_was_forgotten_is_refused() -> None:
     (hello,) = later.frames_to_send()
     assert isinstance(b.received(C, hello.data, 0.0), Received), "a later run is taken"
     assert a.frames_to_send() == []
+
+
+def test_no_counter_seals_twice_although_who_it_is_for_was_forgotten() -> None:
+    """Two frames under one key and one counter would tell who reads them what makes a seal."""
+    a, b, _ = met()
+    b.send(A, b"a" * 16, b"secret", 0.0)
+    (sealed,) = b.frames_to_send()
+    for number in range(PEERS_MAX + 1):
+        b.send(C, b"c" + number.to_bytes(15), b"hello", 0.0)
+    b.frames_to_send()
+    b.send(A, b"a" * 16, b"again", 0.0)
+    (again,) = b.frames_to_send()
+    head = FRAME_BYTES - 16
+    assert again.data[: head - 8] == sealed.data[: head - 8], "from the same to the same"
+    assert int.from_bytes(again.data[head - 8 : head]) > int.from_bytes(sealed.data[head - 8 : head])
+    assert a.received(B, again.data, 0.0) == Received(b"b" * 16, b"again")
