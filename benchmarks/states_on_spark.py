@@ -106,6 +106,7 @@ makes those of fewer states larger and those of too many smaller.
 SMALL = {
     "dtp-figure-1": "an exchange of a few messages: 2,787 states with four processes and eight messages",
     "die-hard": "a way of pourings, about as many levels as states",
+    "irbp-whole-view": "56,385 states with two processes and two messages; with three they take minutes",
     "ewd840": "36,990 states with six nodes; with seven there are 10^5 initial states, read one by one",
 }
 """What has no 10^5 states, and why."""

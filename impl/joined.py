@@ -676,6 +676,9 @@ class JoinedGroup:
                     if self._log is not None:
                         self._firsts.append((event, self.me))
                     self._states.begin(self._shell.membership.began_after, first=event.number == 1)
+                    if event.number == 1 and self._exclusions and self.state is not None:
+                        told = "was founded anew, and this process has a state of the group before"
+                        self._fail(GroupFailed(f"group {self.group!r} {told}: start it again"))
                 self._events.append(event)
         if events:
             self._shell.taken()

@@ -802,3 +802,23 @@ def test_who_gives_the_address_of_a_member_that_lives_hears_so(
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert "listens at the address that it gives, and lives" in caplog.text
+
+
+def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state(free_ports: Ports) -> None:
+    """Nobody could say what its state has to do with that of the others."""
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 1, state=Texts()) as second:
+            async with joined(seeds, 0, state=Texts()) as first:
+                assert (await until(first, View)).number == 1
+                assert (await until(second, View)).number == 1
+                await first.close()
+            second._membership._end(Excluded("for the test"))
+            second._tell()
+            async with joined(seeds, 0, state=Texts()) as anew:
+                assert (await until(anew, View)).number == 1
+                with pytest.raises(GroupFailed, match="founded anew"):
+                    await until(second, Delivery)
+
+    asyncio.run(asyncio.wait_for(run(), 30))

@@ -39,7 +39,8 @@ class Process:
         )
         self.lines: list[dict[str, Any]] = []
         self._queue: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.popen.stdout is not None
@@ -74,6 +75,13 @@ class Process:
         assert self.popen.wait(PATIENCE_S) == 0
         return end
 
+    def ends(self) -> None:
+        """End it, if it still runs, and read all that it has printed."""
+        self.popen.kill()
+        self._reader.join()
+        with self.popen:
+            pass
+
     @property
     def deliveries(self) -> list[dict[str, Any]]:
         """What it has delivered, as far as its lines were read."""
@@ -107,8 +115,7 @@ def members(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Members]
     some = Members(3, request.param, tmp_path / "logs")
     yield some
     for process in some.started:
-        with process.popen:
-            process.popen.kill()
+        process.ends()
 
 
 def founded(members: Members) -> list[Process]:
