@@ -73,7 +73,7 @@ PROMISED = {
         "eventually-perfect-detector", "strong-detector", "eventually-strong-detector", "active-detector",
         "passive-detector",
     ],
-    "indications": ["virtual-synchrony", "causal-order", "safe-indications"],
+    "indications": ["view-synchrony", "causal-order", "safe-indications"],
     "deliveries": ["no-duplication", "uniform-total-order", "prefix-order"],
 }  # fmt: skip
 """What is judged together, by what a run needs beside the pass."""
