@@ -644,10 +644,11 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
     free_ports: Ports, caplog: pytest.LogCaptureFixture
 ) -> None:
     seeds = seeds_of(free_ports, 3)
+    quick = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=500)
 
     async def run() -> None:
-        async with joined(seeds, 0) as first, joined(seeds, 1) as second:
-            third = await joined(seeds, 2).__aenter__()
+        async with joined(seeds, 0, timeouts=quick) as first, joined(seeds, 1, timeouts=quick) as second:
+            third = await joined(seeds, 2, timeouts=quick).__aenter__()
             assert (await until(first, View)).number == 1
             assert first.reached == 3
             await third.close()
