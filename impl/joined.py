@@ -433,9 +433,7 @@ class JoinedGroup:
         shell = self._shell
         assert shell is not None, "it is open"
         if not self._waiting and not shell.membership.busy:
-            if self._log is not None:
-                self._log.broadcast(shell.membership.me, shell.membership.broadcasts + 1, payload)
-            sent = Sent(shell.membership.me, shell.broadcast(payload))
+            sent = self._sent(payload)
             if shell.membership.alone:
                 self._news.set()
             return sent
@@ -672,17 +670,22 @@ class JoinedGroup:
                 self._news.set()
             else:
                 if isinstance(event, View) and self._begins:
-                    self._begins = False
-                    if self._log is not None:
-                        self._firsts.append((event, self.me))
-                    self._states.begin(self._shell.membership.began_after, first=event.number == 1)
-                    if event.number == 1 and self._exclusions and self.state is not None:
-                        told = "was founded anew, and this process has a state of the group before"
-                        self._fail(GroupFailed(f"group {self.group!r} {told}: start it again"))
-                self._events.append(event)
+                    self._begin_run(event, self._shell.membership)
+                if self._failure is None:
+                    self._events.append(event)
         if events:
             self._shell.taken()
         return bool(self._events)
+
+    def _begin_run(self, view: View, membership: Membership) -> None:
+        """Note the first view of a run."""
+        self._begins = False
+        if view.number == 1 and self._exclusions and self.state is not None:
+            told = "was founded anew, and this process has a state of the group before"
+            self._fail(GroupFailed(f"group {self.group!r} {told}: start it again"))
+        elif self._log is not None:
+            self._firsts.append((view, membership.me))
+        self._states.begin(membership.began_after, first=view.number == 1)
 
     def _excluded(self, event: Excluded) -> None:
         if self._left:

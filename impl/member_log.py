@@ -9,13 +9,15 @@ A process that was excluded and comes back is another member, and begins another
 again does. Each event is one write, before the application gets it, or before others can: so a process that
 is killed loses nothing that anybody knows of. That costs some microseconds an event.
 
-The lines are JSON. Members stand in them by their incarnations, since nobody has a number. This module must
-not know how members agree.
+A write that fails, on a full disk for instance, ends the file, and not the group: a log with a hole that
+nobody sees would be worse. The lines are JSON. Members stand in them by their incarnations, since nobody has
+a number. This module must not know how members agree.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from pathlib import Path
 from typing import Any, Final
@@ -33,8 +35,11 @@ SCHEMA: Final = "antiphon.member"
 """The name of the schema, which the first line of each file has, with version 1."""
 
 
+_logger = logging.getLogger("antiphon")
+
+
 class MemberLogRefused(SystemRefusal):
-    """A file cannot be created or written; the message says which and why."""
+    """A file cannot be created; the message says which and why."""
 
 
 class MemberLog:
@@ -47,6 +52,8 @@ class MemberLog:
             MemberLogRefused: it cannot be made.
         """
         self.directory = Path(directory)
+        self.failure: str | None = None
+        """Why a file is not written any more, if a write has failed; the group goes on."""
         self._encode = json.Encoder().encode
         self._files: dict[bytes, int] = {}
         """The descriptors of the runs that have begun, by their incarnations."""
@@ -138,8 +145,10 @@ class MemberLog:
             while data:
                 data = data[os.write(descriptor, data) :]
         except OSError as error:
-            told = f"{self._path(run)} cannot be written: {error.strerror}"
-            raise MemberLogRefused(error.errno, told) from error
+            self.failure = f"{self._path(run)} cannot be written: {error.strerror}"
+            _logger.error("%s; the log ends there, and is not judged to hold", self.failure)
+            del self._files[run]
+            os.close(descriptor)
 
 
 def _digest(payload: bytes) -> str:

@@ -55,9 +55,15 @@ Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refuse
 _LAYERS = Layers()
 
 _HEAD = Packer("!Bq")
-_ENDPOINT, _LINK, _BEAT = range(3)
-"""The kinds of datagrams that are of one list; then those that are of none."""
-_JOIN, _WELCOME, _SUPERSEDED, _STATE, _ENDED, _EXISTS, _STOPPED, _LOOK, _STANDING, _NO = range(3, 13)
+
+class _Kind:
+    """What a datagram is."""
+
+    ENDPOINT, LINK, BEAT = range(3)
+    """Of one list."""
+    JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
+    """Of none."""
+
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -281,7 +287,7 @@ class Membership:
         """Tell those that were members with this process that it needs nothing any more: it ends now."""
         for member in self._last.members:
             if member != self.me:
-                self._outgoing.append(Outgoing(member, _HEAD.pack(_ENDED, self._last.number)))
+                self._send(member, _Kind.ENDED, self._last.number)
 
     @property
     def busy(self) -> bool:
@@ -361,14 +367,14 @@ class Membership:
         kind, number = _HEAD.unpack_from(data)
         self.detector.heard(source, now)
         epoch = self.epoch
-        if kind == _ENDPOINT and epoch is not None and number == epoch.roster.number:
+        if kind == _Kind.ENDPOINT and epoch is not None and number == epoch.roster.number:
             place = epoch.places.get(source)
             if place is not None:
                 epoch.endpoint_received(place, data[_HEAD.size :], now)
                 if self.detector.changed:
                     self._go_on(now)
                 return
-        if kind <= _BEAT:
+        if kind <= _Kind.BEAT:
             self._list_received(kind, number, source, address, data, now)
         else:
             self._other_received(kind, number, source, address, data, now)
@@ -379,27 +385,28 @@ class Membership:
     ) -> None:
         """Handle what belongs to no list."""
         match kind:
-            case 3:
+            case _Kind.JOIN:
                 self._join_received(source, address, data, now)
-            case 4:
+            case _Kind.WELCOME:
                 self._welcome_received(data, now)
-            case 5 if data[_HEAD.size :] == self.me.incarnation:  # not for an earlier run at this address
-                self._superseded(number)
-            case 5:
-                self.dropped[Rejection.FOREIGN_INCARNATION] += 1
-            case 6:
+            case _Kind.SUPERSEDED:
+                if data[_HEAD.size :] == self.me.incarnation:
+                    self._superseded(number)
+                else:  # it is for an earlier run at this address
+                    self.dropped[Rejection.FOREIGN_INCARNATION] += 1
+            case _Kind.STATE:
                 self._state_received(number, source, data, now)
-            case 7:
+            case _Kind.ENDED:
                 self._ended_elsewhere(source, number)
-            case 8:
+            case _Kind.EXISTS:
                 self._founds = None
-            case 9:
+            case _Kind.STOPPED:
                 self.transfers.stopped(source, number)
-            case 10:
-                self._outgoing.append(Outgoing(address, _HEAD.pack(_STANDING, 0) + _encode(self.standing())))
-            case 12:
+            case _Kind.LOOK:
+                self._send(address, _Kind.STANDING, 0, _encode(self.standing()))
+            case _Kind.NO:
                 self._refused(data)
-            case 11:
+            case _Kind.STANDING:
                 pass  # a late answer to somebody who looked from here
             case _:
                 self.dropped[Rejection.MALFORMED] += 1
@@ -410,21 +417,21 @@ class Membership:
         """What is said on a list goes to that list, if this process is or was on it."""
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
-            if kind != _BEAT and not self.over:
+            if kind != _Kind.BEAT and not self.over:
                 self._early.append((number, kind, source, data))
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
         if place is None:
-            if kind == _LINK and number < epoch.roster.number:
-                self._outgoing.append(Outgoing(address, _HEAD.pack(_ENDED, number)))
+            if kind == _Kind.LINK and number < epoch.roster.number:
+                self._send(address, _Kind.ENDED, number)
             if self.epoch is not None and self.epoch.roster.place(source) is None:
                 self._supersede(source, address, now)
             return
-        if kind == _LINK:
+        if kind == _Kind.LINK:
             rejection = epoch.link_received(place, data[_HEAD.size :], now)
             if rejection is not None:
                 self.dropped[rejection] += 1
-        elif kind == _ENDPOINT and epoch is self.epoch:
+        elif kind == _Kind.ENDPOINT and epoch is self.epoch:
             epoch.endpoint_received(place, data[_HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
@@ -461,7 +468,7 @@ class Membership:
                 self._candidates[joining.address] = _Candidate(joining, address, now)
             self._found(now)
         elif self.epoch.roster.place(source) is None:
-            self._outgoing.append(Outgoing(address, _HEAD.pack(_EXISTS, 0)))
+            self._send(address, _Kind.EXISTS, 0)
             self._admit(joining, address, now)
         elif self._welcome is not None:
             self._outgoing.append(Outgoing(joining, self._welcome))
@@ -470,7 +477,7 @@ class Membership:
 
     def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
         """Tell a process why it is not taken in: for ever, or as things stand."""
-        self._outgoing.append(Outgoing(address, _HEAD.pack(_NO, 0) + _encode(_No(why, final))))
+        self._send(address, _Kind.NO, 0, _encode(_No(why, final)))
 
     def _refused(self, data: bytes) -> None:
         """A member does not take this process in."""
@@ -536,7 +543,7 @@ class Membership:
             return
         known = self.transfers.received(source, transfer, data[_HEAD.size :], now)
         if known is None:
-            self._outgoing.append(Outgoing(member, _HEAD.pack(_STOPPED, -transfer)))
+            self._send(member, _Kind.STOPPED, -transfer)
         elif not known:
             self.dropped[Rejection.MALFORMED] += 1
 
@@ -586,7 +593,7 @@ class Membership:
             outgoing += self._of_change(ended)
         epoch = self.epoch
         if epoch is not None:
-            members, head = epoch.roster.members, _HEAD.pack(_ENDPOINT, epoch.roster.number)
+            members, head = epoch.roster.members, _HEAD.pack(_Kind.ENDPOINT, epoch.roster.number)
             outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
             if epoch.change.called:
                 outgoing += self._of_change(epoch)
@@ -594,7 +601,7 @@ class Membership:
             for incarnation, transfer, data in self.transfers.datagrams(self._now):
                 member = self._member(incarnation)
                 if member is not None:
-                    outgoing.append(Outgoing(member, _HEAD.pack(_STATE, transfer) + data))
+                    outgoing.append(Outgoing(member, _HEAD.pack(_Kind.STATE, transfer) + data))
         for to, _ in outgoing:
             if type(to) is Member:
                 self.detector.sent(to.incarnation, self._now)
@@ -602,7 +609,7 @@ class Membership:
 
     def _of_change(self, epoch: Epoch) -> list[Outgoing]:
         """The datagrams of the change that ends a list."""
-        members, head = epoch.roster.members, _HEAD.pack(_LINK, epoch.roster.number)
+        members, head = epoch.roster.members, _HEAD.pack(_Kind.LINK, epoch.roster.number)
         return [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
 
     @property
@@ -691,7 +698,7 @@ class Membership:
         self._blocked = False
         counts = tuple(self._counts[member.incarnation] for member in view.members)
         welcome = _Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
-        self._welcome = _HEAD.pack(_WELCOME, 0) + _encode(welcome)
+        self._welcome = _HEAD.pack(_Kind.WELCOME, 0) + _encode(welcome)
         for joined in view.joined:
             if joined != self.me:
                 self._outgoing.append(Outgoing(joined, self._welcome))
@@ -793,7 +800,7 @@ class Membership:
         if self.epoch is not None:
             return
         protocol, version = self._implementation.messages[:2]
-        join = _HEAD.pack(_JOIN, 0) + _encode(_Join(self.me, protocol, version))
+        join = _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(self.me, protocol, version))
         self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
 
     def _found(self, now: float) -> None:
@@ -821,14 +828,17 @@ class Membership:
         if now >= self._told.get(source, now):
             self._told = {some: at for some, at in self._told.items() if at > now}
             self._told[source] = now + _SEEK_MS
-            superseded = _HEAD.pack(_SUPERSEDED, self.epoch.roster.number) + source
-            self._outgoing.append(Outgoing(address, superseded))
+            self._send(address, _Kind.SUPERSEDED, self.epoch.roster.number, source)
+
+    def _send(self, to: Member | Address, kind: int, number: int, body: bytes = b"") -> None:
+        """Send what belongs to no endpoint and no change of a list."""
+        self._outgoing.append(Outgoing(to, _HEAD.pack(kind, number) + body))
 
     def _beat(self, incarnation: bytes) -> None:
         assert self.epoch is not None, "there is a list"
         member = self._member(incarnation)
         assert member is not None, "members of the list are watched"
-        self._outgoing.append(Outgoing(member, _HEAD.pack(_BEAT, self.epoch.roster.number)))
+        self._send(member, _Kind.BEAT, self.epoch.roster.number)
 
     def _member(self, incarnation: bytes) -> Member | None:
         """The member of the list with this incarnation, or None."""
@@ -871,12 +881,12 @@ _no = msgpack.Decoder(_No)
 
 def look() -> bytes:
     """Return the datagram that asks a process where it stands."""
-    return _HEAD.pack(_LOOK, 0)
+    return _HEAD.pack(_Kind.LOOK, 0)
 
 
 def standing_in(data: bytes) -> Standing | None:
     """Return the answer to `look` that is in a datagram, or None: it is another one."""
-    if len(data) < _HEAD.size or _HEAD.unpack_from(data)[0] != _STANDING:
+    if len(data) < _HEAD.size or _HEAD.unpack_from(data)[0] != _Kind.STANDING:
         return None
     try:
         return _standing.decode(data[_HEAD.size :])

@@ -820,6 +820,6 @@ def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state
             async with joined(seeds, 0, state=Texts()) as anew:
                 assert (await until(anew, View)).number == 1
                 with pytest.raises(GroupFailed, match="founded anew"):
-                    await until(second, Delivery)
+                    await anext(second)
 
     asyncio.run(asyncio.wait_for(run(), 30))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,3 +179,37 @@ def test_a_log_is_never_overwritten(tmp_path: Path, free_ports: Ports) -> None:
     asyncio.run(asyncio.wait_for(run(), 30))
     with pytest.raises(MemberLogRefused, match="cannot be made"):
         MemberLog(tmp_path / next(tmp_path.iterdir()).name / "below")
+
+
+def test_a_disk_that_is_full_ends_the_log_and_not_the_group(
+    tmp_path: Path, free_ports: Ports, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (port,) = free_ports(1)
+    written = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if b'"deliver"' in data:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return written(descriptor, data)
+
+    async def run() -> None:
+        log = MemberLog(tmp_path)
+        async with Group.join("g", seeds=[("127.0.0.1", port)], bind=("127.0.0.1", port), key=None, expect=1,
+                              log=log) as group:  # fmt: skip
+            assert isinstance(await anext(group), View)
+            monkeypatch.setattr("antiphon.impl.member_log.os.write", full)
+            for payload in (b"one", b"two"):
+                await group.broadcast(payload)
+                event = await anext(group)
+                assert isinstance(event, Delivery)
+                assert event.payload == payload
+            monkeypatch.undo()
+            assert log.failure is not None
+            assert "No space left" in log.failure
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert caplog.text.count("cannot be written") == 1
+    into = tmp_path / "run"
+    into.mkdir()
+    numbered(tmp_path, into)
+    assert load_run(into).problems, "a log without an end"

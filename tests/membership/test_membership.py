@@ -11,7 +11,7 @@ from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
-from antiphon.impl.membership.membership import _HEAD, _JOIN, _encode, _Join
+from antiphon.impl.membership.membership import _HEAD, _encode, _Join, _Kind
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import listed
 
@@ -50,7 +50,7 @@ def founded(
 
 def question(simulation: Simulation, member: Member) -> bytes:
     """What a process says that wants to be a member."""
-    return _HEAD.pack(_JOIN, 0) + _encode(_Join(member, *simulation.protocol.messages[:2]))
+    return _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(member, *simulation.protocol.messages[:2]))
 
 
 def names(view: View) -> list[str]:
