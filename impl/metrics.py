@@ -12,7 +12,7 @@ until the protocol takes it, and how long it takes until it is delivered at its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
@@ -138,38 +138,43 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All counters and gauges as they stand."""
-        members = [(member, group, group.statistics) for member, group in list(self._groups.items())]
-        for name, told, field, label in _COUNTED:
-            family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*_MEMBER, label))
-            for member, _, statistics in members:
-                for key, count in getattr(statistics, field).items():
-                    family.add_metric((*member, str(key)), count)
-            yield family
+        fixed = [(member, group, group.statistics) for member, group in list(self._groups.items())]
+        joined = [(member, group, group.statistics) for member, group in list(self._joined.items())]
+        yield from _counters(_MEMBER, _COUNTED, fixed)
         for name, told, field in _STANDING:
-            gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=_MEMBER)
-            for member, group, _ in members:
-                gauge.add_metric(member, getattr(group, field))
-            yield gauge
-        yield from self._collect_joined()
-
-    def _collect_joined(self) -> Iterator[Metric]:
-        groups = [(member, group, group.statistics) for member, group in list(self._joined.items())]
-        for name, told, field, label in _JOINED_COUNTED:
-            family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*_JOINED, label))
-            for member, _, statistics in groups:
-                for key, count in getattr(statistics, field).items():
-                    family.add_metric((*member, str(key)), count)
-            yield family
+            yield _gauge(name, told, _MEMBER, {member: getattr(group, field) for member, group, _ in fixed})
+        yield from _counters(_JOINED, _JOINED_COUNTED, joined)
         for name, told, total in _JOINED_TOTALS:
             family = CounterMetricFamily(f"antiphon_{name}", told, labels=_JOINED)
-            for member, _, statistics in groups:
+            for member, _, statistics in joined:
                 family.add_metric(member, total(statistics))
             yield family
         for name, told, value in _JOINED_STANDING:
-            gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=_JOINED)
-            for member, group, _ in groups:
-                gauge.add_metric(member, value(group))
-            yield gauge
+            yield _gauge(name, told, _JOINED, {member: value(group) for member, group, _ in joined})
 
     def _histogram(self, name: str, told: str) -> Histogram:
         return Histogram(f"antiphon_{name}_seconds", told, _MEMBER, registry=self.registry, buckets=_SECONDS)
+
+
+def _counters(
+    labels: tuple[str, ...],
+    table: tuple[tuple[str, str, str, str], ...],
+    groups: Iterable[tuple[tuple[str, str], object, object]],
+) -> Iterator[Metric]:
+    """Give a family for each row: name, help, the field of the statistics, and what its keys are."""
+    some = list(groups)
+    for name, told, field, label in table:
+        family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*labels, label))
+        for member, _, statistics in some:
+            for key, count in getattr(statistics, field).items():
+                family.add_metric((*member, str(key)), count)
+        yield family
+
+
+def _gauge(
+    name: str, told: str, labels: tuple[str, ...], values: Mapping[tuple[str, str], float]
+) -> GaugeMetricFamily:
+    gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=labels)
+    for member, value in values.items():
+        gauge.add_metric(member, value)
+    return gauge

@@ -18,7 +18,24 @@ from msgspec import Meta, Struct
 
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Natural, Payload
 
-__all__ = ["Body", "Flushes", "Numbered", "Report", "covered_from", "merged"]
+__all__ = [
+    "KEPT_BYTES",
+    "MERGED_BYTES_MAX",
+    "Body",
+    "Flushes",
+    "Numbered",
+    "Report",
+    "covered_from",
+    "merged",
+    "merged_with_kept",
+]
+
+
+MERGED_BYTES_MAX = 2**22
+"""How much of what was kept for external members a change of the list hands to all."""
+
+KEPT_BYTES = 64
+"""What a message that is kept takes beside its payload, about."""
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -111,6 +128,26 @@ def merged(reports: Iterable[Report]) -> Report:
         tuple(Numbered(number, name) for number, name in sorted(kept.items())),
         tuple(Body(name, bodies[name]) for name in sorted(named)),
     )
+
+
+def merged_with_kept(
+    reports: Sequence[Report], kept: Iterable[tuple[int, Identifier | None, bytes]], *, missing: bool
+) -> Report:
+    """Join reports and what a process of the core has kept for external ones, by falling numbers.
+
+    So much of it is joined as they need and MERGED_BYTES_MAX allow. `missing` is as of `Flushes.merge`.
+    """
+    lowest = 0 if missing else min(report.settled for report in reports)
+    numbered, bodies, room = [], [], MERGED_BYTES_MAX
+    for number, name, payload in kept:
+        room -= len(payload) + KEPT_BYTES
+        if number <= lowest or room < 0:
+            break
+        numbered.append(Numbered(number, name))
+        if name is not None:
+            bodies.append(Body(name, payload))
+    none = (0,) * len(reports[0].counts)
+    return merged([*reports, Report(0, none, tuple(numbered), tuple(bodies))])
 
 
 def covered_from(agreed: Report) -> int:

@@ -17,16 +17,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.flush import Body, Numbered, Report, merged
+from antiphon.impl.protocols.flush import KEPT_BYTES, Body, Numbered, Report, merged_with_kept
 
-__all__ = ["KEPT_BYTES", "MERGED_BYTES_MAX", "History", "HistorySnapshot", "Ordered"]
-
-MERGED_BYTES_MAX = 2**22
-"""How much of what was kept for external members a change of the list hands to all."""
-
-KEPT_BYTES = 64
-"""What a message that is kept takes beside its payload, about."""
-
+__all__ = ["History", "HistorySnapshot", "Ordered"]
 
 class Ordered(NamedTuple):
     """A message at its place in the order of one list."""
@@ -111,22 +104,9 @@ class History:
         )
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: the union, and what is kept, as far as others need it and MERGED_BYTES_MAX allow."""
-        lowest = 0 if missing else min(report.settled for report in reports)
-        joined, room = [], MERGED_BYTES_MAX
-        for number in reversed(self._kept):
-            message = self._kept[number]
-            room -= message.size
-            if number <= lowest or room < 0:
-                break
-            joined.append(message)
-        kept = Report(
-            0,
-            (0,) * len(self.counts),
-            tuple(Numbered(message.number, message.identifier) for message in joined),
-            tuple(Body(message.identifier, message.payload) for message in joined),
-        )
-        return merged([*reports, kept])
+        """Step 3: the union, and what is kept, as far as others need it and there is room."""
+        kept = ((at, self._kept[at].identifier, self._kept[at].payload) for at in reversed(self._kept))
+        return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Ordered] | None:
         """Steps 5 and 6: what was agreed and is not delivered here, in order; None: some of it is nowhere.

@@ -56,7 +56,7 @@ from antiphon.impl.protocols.core import (
     payload_copy,
     standing,
 )
-from antiphon.impl.protocols.flush import Body, Numbered, Report
+from antiphon.impl.protocols.flush import KEPT_BYTES, Body, Numbered, Report
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 __all__ = [
@@ -72,9 +72,6 @@ __all__ = [
     "flaw",
     "vsc_listed",
 ]
-
-KEPT_BYTES = 64
-"""What a message that is kept takes beside its payload, about."""
 
 Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """A number, with all before it; 0: none."""

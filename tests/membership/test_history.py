@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.flush import Body, Numbered, Report
-from antiphon.impl.protocols.history import KEPT_BYTES, MERGED_BYTES_MAX, History, Ordered
+from antiphon.impl.protocols.flush import KEPT_BYTES, MERGED_BYTES_MAX, Body, Numbered, Report
+from antiphon.impl.protocols.history import History, Ordered
 
 A1, A2, A3, B1, B2 = (Identifier(*pair) for pair in ((0, 1), (0, 2), (0, 3), (1, 1), (1, 2)))
 

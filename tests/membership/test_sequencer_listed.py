@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from antiphon.impl.errors import Busy
 from antiphon.impl.protocols.core import Delivery, Identifier
-from antiphon.impl.protocols.flush import covered_from
 from antiphon.impl.protocols.listeners import EXTERNAL_AHEAD, EXTERNAL_BYTES, Gone, Stable
 from antiphon.impl.protocols.sequencer import ListedCore, Settings
 from antiphon.impl.protocols.sequencer.listed import Ack, ListedViolation, flaw
 from antiphon.impl.protocols.sequencer.messages import Data, Forward
+
+from .agreement import ends_in_one_history
 
 NOW = 0.0
 
@@ -245,31 +246,8 @@ def test_what_anybody_delivers_every_majority_delivers_at_the_same_number(seed: 
                 members.say(me, f"{step}".encode())
         elif pairs := [pair for pair, queue in members.queues.items() if queue]:
             members.carry(*chance.choice(pairs), chance.choice([1, 1, 5]))
-    reporters = chance.sample(range(count), chance.randrange(count // 2 + 1, count + 1))
-    reports = {me: members.cores[me].report() for me in reporters}
-    agreed = members.cores[reporters[0]].merge(list(reports.values()), missing=len(reporters) < count)
-    whole: dict[int, bytes] = {}
-    first = covered_from(agreed)
-    goes_on = [me for me in reporters if reports[me].settled + 1 >= first]
-    assert set(range(core)).intersection(reporters) <= set(goes_on), "the core has what is needed"
-    for me in range(count):
-        adopted = members.cores[me].adopt(agreed)
-        assert adopted is not None or me not in goes_on
-        for delivery in (*members.delivered[me], *(adopted or ())):
-            assert whole.setdefault(delivery.number, delivery.payload) == delivery.payload
-        if adopted is not None:
-            mine = [*members.delivered[me], *adopted]
-            assert [one.number for one in mine] == list(range(1, agreed.settled + 1))
-            for source in range(core):
-                ids = [one.id for one in mine if one.source == source]
-                assert ids == list(range(1, len(ids) + 1)), "each message of a source once, in its order"
-    delivered = {(one.source, one.id) for me in goes_on for one in members.delivered[me]}
-    delivered |= {item.identifier for item in agreed.numbered if item.identifier is not None}
-    for me in set(range(core)).intersection(reporters):
-        sent = members.cores[me].snapshot().core.last_number
-        assert (me, sent) in delivered or sent == 0, "who reports has all its messages delivered"
-    assert max(whole, default=0) <= agreed.settled
-    assert not any(core_.violations for core_ in members.cores)
+    sent = [one.snapshot().core.last_number for one in members.cores]
+    ends_in_one_history(chance, members.cores, members.delivered, core, sent)
 
 
 # What no correct member says --------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.flush import Body, Report, merged
+from antiphon.impl.protocols.flush import KEPT_BYTES, Body, Report, merged_with_kept
 from antiphon.impl.protocols.flush import Numbered as Reported
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
@@ -99,12 +99,6 @@ __all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapsho
 EXTERNAL_AHEAD = 256
 """How many numbers beyond its last one an external process keeps; what comes further ahead it asks for later.
 """
-
-MERGED_BYTES_MAX = 2**22
-"""How much of what was kept for external processes a change of the list hands to all."""
-
-KEPT_BYTES = 64
-"""What a number that is kept takes beside its body, about."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -553,20 +547,10 @@ class Core(TimedCore[Message, Timer]):
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
         """Step 3: what all adopt, when these have reported, this process among them.
 
-        What was kept for external processes is joined too, as far as they need it and MERGED_BYTES_MAX allow.
+        What was kept for external processes is joined too, as far as they need it and there is room.
         """
-        lowest = 0 if missing else min(report.settled for report in reports)
-        numbered, bodies, room = [], [], MERGED_BYTES_MAX
-        for number in reversed(self._kept):
-            name, body = self._kept[number]
-            room -= len(body) + KEPT_BYTES
-            if number <= lowest or room < 0:
-                break
-            numbered.append(Reported(number, name))
-            if name is not None:
-                bodies.append(Body(name, body))
-        kept = Report(0, (0,) * self.members, tuple(numbered), tuple(bodies))
-        return merged([*reports, kept])
+        kept = ((number, *self._kept[number]) for number in reversed(self._kept))
+        return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
         """Steps 5 and 6: deliver what is stable here and what was agreed, as far as it was not delivered.

@@ -22,30 +22,27 @@ sections 3.2 (stability) and 4.4.3 (external members).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from msgspec import Struct
 
-from antiphon.impl import tracing
 from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import (
-    Delivery,
     Identifier,
     Send,
     Wait,
     source_flaw,
 )
 from antiphon.impl.protocols.flush import Report
-from antiphon.impl.protocols.history import History, HistorySnapshot, Ordered
+from antiphon.impl.protocols.history import HistorySnapshot, Ordered
 from antiphon.impl.protocols.listeners import (
     KEPT_BYTES_MAX,
     Gone,
-    Listeners,
     ListenersSnapshot,
     Stable,
     Upto,
 )
+from antiphon.impl.protocols.on_list import OnList
 from antiphon.impl.protocols.sequencer.messages import Data, Forward, Message
 from antiphon.impl.protocols.sequencer.process import DEFAULTS, Core, Settings, Snapshot
 from antiphon.impl.tracing import NULL_TRACER, Tracer
@@ -102,7 +99,7 @@ class ListedSnapshot(NamedTuple):
     lost: bool
 
 
-class ListedCore(Core):
+class ListedCore(OnList[Message], Core):
     """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
 
     def __init__(
@@ -125,25 +122,12 @@ class ListedCore(Core):
                 them order messages.
         """
         super().__init__(me, members, settings, tracer=tracer)
-        if not 2 <= core <= members:
-            raise ValueError(f"a core of {core} of {members} members; it has two at least")
+        self._begin_list(core, kept_bytes)
         self.group = tuple(range(core))
-        self.external = me >= core
-        self._history = History(members, kept_bytes if core < members and not self.external else 0)
         self._acknowledged = {process: 0 for process in self.group if process != me}
         """What each other of the core has, as the coordinator knows."""
         self._told = -1 if self.external else 0
         """What the others were last told: to be stable by the coordinator, to have come by anybody else."""
-        self._listeners = Listeners()
-        self._heard: int | None = None
-        """What the coordinator said to be stable the last time, at an external member."""
-        self.lost = False
-        """Whether this external member needs what nobody keeps any more."""
-
-    @property
-    def caught_up(self) -> bool:
-        """Whether this external member has all that was stable when the coordinator spoke last."""
-        return self.external and self._heard is not None and self._heard <= self._history.stable
 
     @property
     def busy(self) -> bool:
@@ -169,11 +153,6 @@ class ListedCore(Core):
                 self._forward_table.pop(identifier.id, None)
             self._delivered = at
             self._hand_over(at, identifier, payload)
-
-    def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
-        self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
-        if self._tracer.recording:
-            self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
 
     # Who has what -------------------------------------------------------------------------------------------
 
@@ -259,19 +238,6 @@ class ListedCore(Core):
         ordered = self._received_table[self.me]
         own = ((Identifier(self.me, n), body) for n, body in self._forward_table.items() if n > ordered)
         return self._history.report(own)
-
-    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: what all adopt, when these have reported, this process among them."""
-        return self._history.merge(reports, missing)
-
-    def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
-        adopted = self._history.adopt(agreed)
-        if adopted is None:
-            return None
-        for number, identifier, payload in adopted:
-            self._hand_over(number, identifier, payload)
-        return self.deliveries()
 
     # Looking at a core from outside -------------------------------------------------------------------------
 

@@ -20,19 +20,18 @@ members).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
-from antiphon.impl import tracing
 from antiphon.impl.errors import Violation
-from antiphon.impl.protocols.core import Delivery, Identifier, Send, source_flaw
+from antiphon.impl.protocols.core import Identifier, Send, source_flaw
 from antiphon.impl.protocols.deadlines import Deadlines
 from antiphon.impl.protocols.flush import Report
-from antiphon.impl.protocols.history import History, HistorySnapshot, Ordered
-from antiphon.impl.protocols.listeners import KEPT_BYTES_MAX, Gone, Listeners, ListenersSnapshot, Stable
+from antiphon.impl.protocols.history import HistorySnapshot, Ordered
+from antiphon.impl.protocols.listeners import KEPT_BYTES_MAX, Gone, ListenersSnapshot, Stable
+from antiphon.impl.protocols.on_list import OnList
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
 from antiphon.impl.protocols.total.process import DEFAULTS, SEQUENCER, Core, Settings, Snapshot, Timer
 from antiphon.impl.tracing import NULL_TRACER, Tracer
@@ -75,7 +74,7 @@ class ListedSnapshot(NamedTuple):
     timers: tuple[tuple[ListedTimer, float, int], ...]
 
 
-class ListedCore(Core):
+class ListedCore(OnList[Message], Core):
     """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
 
     def __init__(
@@ -98,18 +97,10 @@ class ListedCore(Core):
                 fewer than two of them order messages.
         """
         super().__init__(me, members, replace(settings, pending_max=1), tracer=tracer)
-        if not 2 <= core <= members:
-            raise ValueError(f"a core of {core} of {members} members; it has two at least")
-        self.external = me >= core
+        self._begin_list(core, kept_bytes)
         self._others = tuple(process for process in range(core) if process != me)
-        self._history = History(members, kept_bytes if core < members and not self.external else 0)
         self._told = 0
         """What the sequencer has told to be stable."""
-        self._listeners = Listeners()
-        self._heard: int | None = None
-        """What the sequencer said to be stable."""
-        self.lost = False
-        """Whether this external member needs what nobody keeps any more."""
         self._again = Deadlines({ListedTimer.ACKNOWLEDGE_AGAIN: settings.resend_ms}, settings.backoff_max)
 
     def start(self, now: float) -> None:
@@ -118,11 +109,6 @@ class ListedCore(Core):
         if self.external:
             self._to(SEQUENCER, Resend(1))
         self._watch()
-
-    @property
-    def caught_up(self) -> bool:
-        """Whether this external member has all that was stable, as far as it has heard."""
-        return self.external and self._heard is not None and self._heard <= self._history.stable
 
     @property
     def busy(self) -> bool:
@@ -148,11 +134,6 @@ class ListedCore(Core):
             self._hand_over(at, identifier, payload)
         if settled:
             self._again.stop(ListedTimer.ACKNOWLEDGE_AGAIN)
-
-    def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
-        self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
-        if self._tracer.recording:
-            self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
 
     # Receiving ----------------------------------------------------------------------------------------------
 
@@ -241,19 +222,6 @@ class ListedCore(Core):
         """Figure 32, step 1: what this process knows."""
         own = ((Identifier(self.me, name), payload) for name, payload in self._pending.items())
         return self._history.report(own)
-
-    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: what all adopt, when these have reported, this process among them."""
-        return self._history.merge(reports, missing)
-
-    def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
-        adopted = self._history.adopt(agreed)
-        if adopted is None:
-            return None
-        for number, identifier, payload in adopted:
-            self._hand_over(number, identifier, payload)
-        return self.deliveries()
 
     # Looking at a core from outside -------------------------------------------------------------------------
 

@@ -1,0 +1,73 @@
+"""A core of one list whose messages one of its members orders, and which ends in a flush.
+
+The first members of the list are the core, and the first of them orders. A message is stable, and delivered,
+when all of the core have it. The others are external: they listen, and are sent what is stable.
+
+This module must not know how a member learns that a message is stable.
+
+Source: Barchet-Estefanel 2002, sections 4.4.2 and 4.4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from antiphon.impl import tracing
+from antiphon.impl.protocols.base import CoreBase
+from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.history import History
+from antiphon.impl.protocols.listeners import Listeners
+
+__all__ = ["OnList"]
+
+M = TypeVar("M")
+
+
+class OnList(CoreBase[M]):
+    """The part of such a core that does not depend on the protocol; a protocol's core is its other base."""
+
+    def _begin_list(self, core: int, kept_bytes: int) -> None:
+        """Be a member of a list whose first `core` members order messages; nothing is ordered.
+
+        Of what is stable at most `kept_bytes` are kept, for those who listen.
+
+        Raises:
+            ValueError: there are not so many members, or fewer than two of them order messages.
+        """
+        if not 2 <= core <= self.members:
+            raise ValueError(f"a core of {core} of {self.members} members; it has two at least")
+        self.external = self.me >= core
+        """Whether this member listens, and orders nothing."""
+        keeps = core < self.members and not self.external
+        self._history = History(self.members, kept_bytes if keeps else 0)
+        self._listeners = Listeners()
+        self._heard: int | None = None
+        """What the member that orders said to be stable the last time."""
+        self.lost = False
+        """Whether this external member needs what nobody keeps any more."""
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether this external member has all that was stable, as far as it has heard."""
+        return self.external and self._heard is not None and self._heard <= self._history.stable
+
+    def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
+        """Deliver a message at its place."""
+        self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
+        if self._tracer.recording:
+            self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
+
+    def merge(self, reports: Sequence[Report], missing: bool) -> Report:
+        """Step 3: what all adopt, when these have reported, this process among them."""
+        return self._history.merge(reports, missing)
+
+    def adopt(self, agreed: Report) -> list[Delivery] | None:
+        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
+        adopted = self._history.adopt(agreed)
+        if adopted is None:
+            return None
+        for number, identifier, payload in adopted:
+            self._hand_over(number, identifier, payload)
+        return self.deliveries()
