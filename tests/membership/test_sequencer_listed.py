@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from typing import Any
 
 import pytest
@@ -11,63 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.impl.errors import Busy
-from antiphon.impl.protocols.core import Delivery, Identifier
+from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.listeners import EXTERNAL_AHEAD, EXTERNAL_BYTES, Gone, Stable
 from antiphon.impl.protocols.sequencer import ListedCore, Settings
 from antiphon.impl.protocols.sequencer.listed import Ack, ListedViolation, flaw
 from antiphon.impl.protocols.sequencer.messages import Data, Forward
 
 from .agreement import ends_in_one_history
+from .queues import NOW, Queues
 
-NOW = 0.0
 
-
-class Members:
-    """The cores of one list, joined by queues."""
+class Members(Queues):
+    """Cores of SEQUENCER, of which the first ones order messages."""
 
     def __init__(self, count: int, core: int | None = None, **settings: Any) -> None:
         core = count if core is None else core
-        self.cores = [ListedCore(me, count, core=core, **settings) for me in range(count)]
-        self.delivered: list[list[Delivery]] = [[] for _ in range(count)]
-        self.queues: dict[tuple[int, int], deque[Any]] = {
-            (me, to): deque() for me in range(count) for to in range(count) if me != to
-        }
-        for core_ in self.cores:
-            core_.start(NOW)
-
-    def collect(self, me: int) -> None:
-        """Take what one has to say and to deliver."""
-        self.delivered[me] += self.cores[me].settle(NOW)
-        for to, message in self.cores[me].outputs():
-            self.queues[me, to].append(message)
-
-    def say(self, me: int, payload: bytes = b"m") -> None:
-        """Let one broadcast."""
-        self.cores[me].broadcast(payload, NOW)
-        self.collect(me)
-
-    def carry(self, sender: int, to: int, count: int = 1) -> None:
-        """Bring so many of the messages that are on their way, in one datagram."""
-        for _ in range(min(count, len(self.queues[sender, to]))):
-            self.cores[to].receive(sender, self.queues[sender, to].popleft(), NOW)
-        self.collect(to)
-
-    def run(self, without: frozenset[int] = frozenset()) -> None:
-        """Bring everything that is not for one of these."""
-        for me in range(len(self.cores)):
-            if me not in without:
-                self.collect(me)
-        for _ in range(1_000):
-            pairs = [p for p, queue in self.queues.items() if queue and without.isdisjoint(p)]
-            if not pairs:
-                return
-            for sender, to in pairs:
-                self.carry(sender, to, len(self.queues[sender, to]))
-        raise AssertionError("they speak without end")
-
-    def numbers(self, me: int) -> list[int]:
-        """The numbers that one has delivered."""
-        return [delivery.number for delivery in self.delivered[me]]
+        super().__init__([ListedCore(me, count, core=core, **settings) for me in range(count)])
 
 
 def test_a_message_is_delivered_when_all_of_the_core_have_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from itertools import pairwise
 from typing import Any
 
@@ -20,47 +19,15 @@ from antiphon.impl.protocols.core import Delivery, Identifier
 from antiphon.impl.protocols.flush import Body, Report, covered_from
 from antiphon.impl.protocols.vsc import Ack, Core, Data, Settings, Stable, VscViolation
 
+from .queues import NOW, Queues
 from .simulation import Simulation, all_agree_at_the_end, keeps_view_synchrony
 
-NOW = 0.0
 
-
-class Members:
-    """The cores of one list, joined by queues."""
+class Members(Queues):
+    """Cores of view-synchronous multicast."""
 
     def __init__(self, count: int, settings: Settings | None = None) -> None:
-        self.cores = [Core(me, count, settings or Settings()) for me in range(count)]
-        self.delivered: list[list[Delivery]] = [[] for _ in range(count)]
-        self.queues: dict[tuple[int, int], deque[Any]] = {
-            (me, to): deque() for me in range(count) for to in range(count) if me != to
-        }
-
-    def collect(self, me: int) -> None:
-        """Take what one has to say and to deliver."""
-        self.delivered[me] += self.cores[me].settle(NOW)
-        for to, message in self.cores[me].outputs():
-            self.queues[me, to].append(message)
-
-    def say(self, me: int, payload: bytes = b"m") -> None:
-        """Let one broadcast."""
-        self.cores[me].broadcast(payload, NOW)
-        self.collect(me)
-
-    def carry(self, sender: int, to: int, count: int = 1) -> None:
-        """Bring so many of the messages that are on their way, in one datagram."""
-        for _ in range(min(count, len(self.queues[sender, to]))):
-            self.cores[to].receive(sender, self.queues[sender, to].popleft(), NOW)
-        self.collect(to)
-
-    def run(self) -> None:
-        """Bring everything."""
-        for _ in range(1_000):
-            pairs = [pair for pair, queue in self.queues.items() if queue]
-            if not pairs:
-                return
-            for sender, to in pairs:
-                self.carry(sender, to, len(self.queues[sender, to]))
-        raise AssertionError("they speak without end")
+        super().__init__([Core(me, count, settings or Settings()) for me in range(count)])
 
 
 def names(deliveries: list[Delivery]) -> list[tuple[int, int]]:
