@@ -227,6 +227,8 @@ RMP: tuple[Claim, ...] = (
         "Its primary inserts it; it is one more message of the ring.",
         (
             _rings("FromBelow", "holds", _RINGS, 16),
+            _rings("Validity", "holds", {**_RINGS, "highest": 5}),
+            _rings("UniformAgreement", "holds", {**_RINGS, "highest": 5}),
             _rings("UniformTotalOrder", "holds", _RINGS, messages=2),
             _rings("UniformPrefixOrder", "holds", _RINGS, messages=2),
             _rings("UniformIntegrity", "holds", _RINGS, messages=2),
