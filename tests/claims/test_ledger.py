@@ -8,13 +8,14 @@ import collections
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from antiphon.conformance.ledger import errata
-from antiphon.conformance.ledger.checking import program_of
+from antiphon.conformance.ledger.checking import program_of, run_ledger
 from antiphon.conformance.ledger.measurements import MEASUREMENTS, measure
 from antiphon.model.explore import kinds_of
 from antiphon.programs import called
@@ -22,6 +23,7 @@ from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Basis, Check, Measurement, all_claims, claim_of, claims_of, families
 from antiphon.spec.claims.claim import ORDERS, RecordedOutcome, Standing
 from antiphon.spec.lang import Const, Spec, SpecError, program
+from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.services.events import Group
 
 CHECKS = [(claim, check) for claim in all_claims() for check in claim.checks if isinstance(check, Check)]
@@ -269,3 +271,26 @@ def test_what_rests_on_less_than_a_judged_search_is_known() -> None:
     for claim in all_claims():
         assert (Basis.QUESTION in claim.rests_on) == (claim.standing is Standing.QUESTION)
         assert (claim.rests_on[-1] is Basis.READING) == (not claim.checks)
+
+
+@pytest.mark.deep
+def test_only_two_verdicts_depend_on_the_nesting_of_figure_25() -> None:
+    """Lines 35-41 can be read in two ways (reading `nesting`); RBP-18 and RBP-46 say that they differ."""
+    asked = []
+    for claim in claims_of("rbp"):
+        checks = [
+            replace(check, constants={**check.constants, "nesting": "else"})
+            for check in claim.checks
+            if isinstance(check, Check) and check.spec is RbpResilientChecked and not check.deep
+            if "nesting" not in check.constants
+        ]
+        if checks:
+            asked.append(replace(claim, checks=tuple(checks)))
+    assert len(asked) > 15
+    differ = {
+        result.claim.id
+        for result in run_ledger(asked)
+        for item in result.results
+        if item.verdict is not None and item.verdict.outcome.value != item.check.outcome
+    }
+    assert differ == {"RBP-18", "RBP-46"}
