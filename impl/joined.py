@@ -222,6 +222,8 @@ class JoinedGroup:
         """Whether somebody wants the state of this application, or this one waits for another's."""
         self._begins = True
         """Whether the next view is the first one of this run."""
+        self._holds = False
+        """Whether own messages wait for the state: one that is in it already is delivered to nobody here."""
         self._asks_since = self._complains_at = 0.0
         self._exclusions = 0
         self._shell: MemberShell | None = None
@@ -417,19 +419,20 @@ class JoinedGroup:
 
         Waits while this process is no member yet, a view changes, or as much is on its way as may be. A
         message that was taken is delivered in the end, if this member stays one; who is excluded loses what
-        was not delivered, and so do its other broadcasts that wait.
+        was not delivered, and so do its other broadcasts that wait. Who joins with `state` sends when it has
+        the others' state, which is loaded here where nobody iterates.
 
         Raises:
             TypeError, PayloadTooLarge: as `Group.broadcast`; nothing was done.
             GroupClosed: outside `async with`, or closed while waiting.
             GroupFailed: this member was excluded before the message was sent, or before, and `on_exclusion`
-                is "fail".
+                is "fail"; or no member has a state to give.
+            Exception: what `load` of the state raises, if it runs here; nothing was sent.
         """
-        if self._failure is not None:
-            raise self._failure
-        if not self._open:
-            raise GroupClosed("broadcast outside `async with`")
+        self._see_that_it_sends()
         payload = _checked(payload, self._layers)
+        if self._holds:
+            await self._have_state()
         shell = self._shell
         assert shell is not None, "it is open"
         if not self._waiting and not shell.membership.busy:
@@ -440,6 +443,22 @@ class JoinedGroup:
         served: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting.append((payload, served))
         return await served
+
+    def _see_that_it_sends(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if not self._open:
+            raise GroupClosed("broadcast outside `async with`")
+
+    async def _have_state(self) -> None:
+        """Wait until this process has its state, and load it if nobody iterates meanwhile."""
+        async with self._taking:
+            while self._holds:
+                await self._move_states()
+                self._see_that_it_sends()
+                if self._holds:
+                    await self._news_come()
+        self._see_that_it_sends()
 
     def _sent(self, payload: bytes) -> Sent:
         shell = self._shell
@@ -499,22 +518,30 @@ class JoinedGroup:
 
     async def _come(self) -> bool:
         """Move states, and wait a while for an event; whether there is one."""
-        self._moves_states = self._states.awaited or bool(self._membership.transfers.wanted)
-        await self._states.give(self._membership.transfers)
-        self._fetched()
-        if self._states.awaited:
-            await self._take_state()
-        self._moves_states = self._states.awaited
+        await self._move_states()
         if self._events and not self._moves_states:
             return True
         if self._failure is not None:
             raise self._failure
         if not self._open or self._left:
             raise StopAsyncIteration
+        await self._news_come()
+        return False
+
+    async def _move_states(self) -> None:
+        """Give the state to those that want it, and take what this process waits for."""
+        self._moves_states = self._states.awaited or bool(self._membership.transfers.wanted)
+        await self._states.give(self._membership.transfers)
+        self._fetched()
+        if self._states.awaited:
+            await self._take_state()
+        self._moves_states = self._states.awaited
+
+    async def _news_come(self) -> None:
+        """Wait for something new, and not for long while a state has to come."""
         self._news.clear()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._states.awaited else None)
-        return False
 
     async def _take_state(self) -> None:
         """Take the state that has come; else see that somebody is asked for it."""
@@ -525,6 +552,7 @@ class JoinedGroup:
             return
         if events is not None:
             self._events = deque(events)
+            self._holds = False
             if self._log is not None:
                 self._firsts.clear()
                 self._log.go_on(self.me)
@@ -554,7 +582,7 @@ class JoinedGroup:
             seeds=self._seeds.numeric, founds=self._expect if founder else None, bootstrap=self._bootstrap,
             timeouts=self._timeouts, layers=self._layers,
         )  # fmt: skip
-        self._begins = True
+        self._begins, self._holds = True, self.state is not None
         self._asks_since = asyncio.get_running_loop().time()
         self._complains_at = self._asks_since + _COMPLAINS_S
         if self._log is not None:
@@ -686,6 +714,7 @@ class JoinedGroup:
         elif self._log is not None:
             self._firsts.append((view, membership.me))
         self._states.begin(membership.began_after, first=view.number == 1)
+        self._holds = self._states.awaited
 
     def _excluded(self, event: Excluded) -> None:
         if self._left:

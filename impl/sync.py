@@ -264,7 +264,8 @@ class SyncStore(Protocol):
     """An application's state, as `Store`, of a program without asyncio.
 
     Both methods run in the group's thread, while the thread that takes events waits for the next one; so only
-    one thread may take events of a group with a state.
+    one thread may take events of a group with a state. `load` runs within a `broadcast` too: where other
+    threads broadcast, the state has a lock of its own.
     """
 
     def save(self) -> Iterable[bytes]:

@@ -553,6 +553,78 @@ def test_a_state_that_could_not_be_taken_is_taken_again(free_ports: Ports) -> No
     assert new.texts == [b"one"]
 
 
+def test_what_a_new_member_says_is_not_in_the_state_that_it_gets(free_ports: Ports) -> None:
+    """Else it would wait for its delivery for ever: the state would have it, and so no event."""
+    seeds = seeds_of(free_ports, 2)
+    old, new = Texts(), Texts()
+    old.texts = [b"one"]
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+
+            async def take() -> None:
+                async for event in first:
+                    if isinstance(event, Delivery):
+                        old.texts.append(event.payload)
+
+            taking = asyncio.create_task(take())
+            async with joined(seeds, 1, state=new) as second:
+                sent = await second.broadcast(b"mine")  # it takes no events meanwhile
+                assert new.texts == [b"one"]
+                while b"mine" not in old.texts:
+                    await asyncio.sleep(0.01)
+                event = await until(second, Delivery)
+                assert (event.source, event.id, event.payload) == (*sent, b"mine")
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_broadcast_waits_for_the_state_that_another_task_takes(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+    old = Texts()
+    old.texts = [b"one"]
+    ended: list[str] = []
+
+    class Slow(Texts):
+        """An application that takes its time, and not at the first attempt."""
+
+        times = 0
+
+        async def load(self, pieces: AsyncIterator[bytes]) -> None:
+            Slow.times += 1
+            if Slow.times == 1:
+                raise OSError("disk")
+            await asyncio.sleep(0.3)
+            await super().load(pieces)
+            ended.append("load")
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=True, state=old) as first:
+            assert (await until(first, View)).number == 1
+            taking = asyncio.create_task(until(first, Delivery))
+            async with joined(seeds, 1, state=Slow()) as second:
+                with pytest.raises(OSError, match="disk"):
+                    await second.broadcast(b"never")
+
+                async def say(text: bytes) -> None:
+                    await second.broadcast(text)
+                    ended.append(text.decode())
+
+                own = asyncio.create_task(until(second, Delivery))
+                await asyncio.sleep(0.05)
+                await asyncio.gather(say(b"two"), say(b"three"))
+                assert (await own).payload == b"two"
+                assert (await until(second, Delivery)).payload == b"three"
+            await taking
+            with pytest.raises(GroupClosed):
+                await second.broadcast(b"late")
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert ended == ["load", "two", "three"]
+
+
 def test_views_that_are_in_the_state_are_not_told_again(free_ports: Ports) -> None:
     seeds = seeds_of(free_ports, 3)
     old, new = Texts(), Texts()
