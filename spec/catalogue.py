@@ -37,6 +37,8 @@ class Entry:
         family: the letters with which the identifiers of these claims begin, in lower case.
         refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
         binding_at: what joins it to its implementation, an `antiphon.conformance.compare.bindings.Bound`.
+        runs: whether a group can run what is bound. A part, such as the consensus of a membership, is walked
+            in lockstep alone.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Entry:
     family: str = ""
     refinement_at: str = ""
     binding_at: str = ""
+    runs: bool = True
 
     @property
     def spec(self) -> type[Spec]:
@@ -331,6 +334,8 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.chandra_toueg.properties:ChandraTouegChecked",
         claims_at="antiphon.spec.claims.chandra_toueg:CHANDRA_TOUEG",
         family="ct",
+        binding_at="antiphon.conformance.compare.bindings.chandra_toueg:CHANDRA_TOUEG",
+        runs=False,
         refinement_at="antiphon.spec.protocols.chandra_toueg.refinement:CHANDRA_TOUEG",
     ),
     Entry(

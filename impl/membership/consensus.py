@@ -8,14 +8,16 @@ members fail, and in the end some member that is up is suspected by nobody, ever
 | estimate_p, ts_p, r_p          | `_estimate`, `_timestamp`, `_round`        |
 | c_p = (r_p mod n) + 1          | `coordinator(round)`, of members 0 to n-1  |
 | state_p = decided              | `decision` is not None                     |
-| phases 1 to 4                  | `_begin`, `_gather`, `_answer`, `_count`   |
+| phase 1                        | `begin_round`                              |
+| phases 2 to 4, with their waits | `gather`, `adopt` or `refuse`, `count`    |
 | R-broadcast of a decision      | `Decide`, sent on to all by whoever gets it |
-| D_p                            | `suspect`, `trust`                         |
+| D_p                            | `suspect`                                  |
 
 1. Channels are reliable: what is sent to a member that is up comes. Messages of later rounds are kept, those
    of earlier ones have no reader any more.
-2. One member alone decides what it proposes.
-3. A coordinator that suspects nobody waits for a majority, not for all.
+2. A step is taken as soon as it can be: `settle` does. So a coordinator proposes when a majority has sent
+   estimates, and who has the proposal adopts it, suspected or not.
+3. Who has decided takes no more steps: all that are up get the decision from it.
 
 No clock and no socket. Source: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable
 distributed systems", Journal of the ACM 43(2), 1996, section 6.2, figure 6.
@@ -23,14 +25,14 @@ distributed systems", Journal of the ACM 43(2), 1996, section 6.2, figure 6.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Annotated, Generic, TypeVar
+from enum import IntEnum
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Meta, Struct
 
 from antiphon.impl.protocols.core import NATURAL_MAX, Natural, Send
 
-__all__ = ["Ack", "Consensus", "Decide", "Estimate", "Message", "Nack", "Proposal"]
+__all__ = ["Ack", "Consensus", "Decide", "Estimate", "Message", "Nack", "Phase", "Proposal", "Snapshot"]
 
 V = TypeVar("V")
 
@@ -71,8 +73,43 @@ class Decide(Struct, Generic[V], frozen=True, array_like=True, tag="decide"):
 Message = Estimate[V] | Proposal[V] | Ack | Nack | Decide[V]
 
 
+class Phase(IntEnum):
+    """Where a member stands in its round."""
+
+    IDLE = 0
+    """It has proposed nothing."""
+    LOOPING = 1
+    """It begins the next round."""
+    GATHERING = 2
+    """It coordinates the round, and waits for estimates of a majority."""
+    WAITING = 3
+    """It waits for the proposal, or for a suspicion of the coordinator."""
+    COUNTING = 4
+    """It coordinates the round, and waits for answers of a majority."""
+
+
+class Snapshot(NamedTuple, Generic[V]):
+    """The whole state of a member in one consensus."""
+
+    phase: Phase
+    round: int
+    estimate: V | None
+    timestamp: int
+    decision: V | None
+    suspected: frozenset[int]
+    estimates: tuple[tuple[int, int, Estimate[V]], ...]
+    """What came for the round or a later one: round, sender, message; sorted."""
+    proposals: tuple[tuple[int, V], ...]
+    """Round and value."""
+    replies: tuple[tuple[int, int, bool], ...]
+    """Round, sender, and whether it has adopted."""
+
+
 class Consensus(Generic[V]):
-    """Member `me` of the members 0..members-1 in one consensus."""
+    """Member `me` of the members 0..members-1 in one consensus.
+
+    What comes in only changes what is known; `settle` takes the steps that follow from it.
+    """
 
     def __init__(self, me: int, members: int) -> None:
         """Nothing is proposed yet."""
@@ -82,18 +119,15 @@ class Consensus(Generic[V]):
         """The value that is decided, once this member knows it."""
         self.suspected: frozenset[int] = frozenset()
         """D_p."""
+        self.phase = Phase.IDLE
         self._estimate: V | None = None
         self._timestamp = 0
         self._round = 0
-        self._waits = False
-        """Whether this member stands in phase 3: it waits for the proposal of the round."""
-        self._estimates: defaultdict[int, dict[int, Estimate[V]]] = defaultdict(dict)
+        self._estimates: dict[tuple[int, int], Estimate[V]] = {}
+        """By round and sender."""
         self._proposals: dict[int, V] = {}
-        self._replies: defaultdict[int, dict[int, bool]] = defaultdict(dict)
-        self._proposed: set[int] = set()
-        """The rounds in which this member, their coordinator, has proposed."""
-        self._counted: set[int] = set()
-        """The rounds in which it has counted the answers."""
+        self._replies: dict[tuple[int, int], bool] = {}
+        """By round and sender: whether it has adopted."""
         self._outputs: list[Send[Message[V]]] = []
 
     def coordinator(self, round_: int) -> int:
@@ -105,138 +139,146 @@ class Consensus(Generic[V]):
         """The round in which this member stands, from 1; 0 before it has proposed."""
         return self._round
 
+    # What comes in ------------------------------------------------------------------------------------------
+
     def propose(self, value: V) -> None:
         """Take part with this initial value; a second one, or one after the decision, has no effect."""
-        if self._estimate is None and self.decision is None:
+        if self.phase is Phase.IDLE and self.decision is None:
             self._estimate = value
-            self._begin()
+            self.phase = Phase.LOOPING
 
     def suspect(self, suspected: frozenset[int]) -> None:
         """Suspect these members from now on, and no others."""
         self.suspected = suspected
-        self._go_on()
 
     def receive(self, sender: int, message: Message[V]) -> None:
-        """Handle a message of another member."""
-        match message:
-            case Estimate():
-                self._estimates[message.round].setdefault(sender, message)
-            case Proposal():
-                if sender == self.coordinator(message.round):
-                    self._proposals.setdefault(message.round, message.value)
-            case Ack():
-                self._replies[message.round].setdefault(sender, True)
-            case Nack():
-                self._replies[message.round].setdefault(sender, False)
-            case Decide():
-                self._decide(message.value)
-        self._go_on()
+        """Handle a message of another member. A decision is decided, and sent on, at once."""
+        if self.decision is not None:
+            return
+        if isinstance(message, Decide):
+            self._decide(message.value)
+        elif message.round >= self._round:
+            self._keep(sender, message)
+
+    def settle(self) -> None:
+        """Take steps until none is left."""
+        steps = (self.begin_round, self.gather, self.adopt, self.refuse, self.count)
+        while any(step() for step in steps):
+            pass
 
     def outputs(self) -> list[Send[Message[V]]]:
         """Hand over, once, what is to be sent, in order."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
-    # The rounds ---------------------------------------------------------------------------------------------
+    # The steps: each says whether it was taken --------------------------------------------------------------
+
+    def begin_round(self) -> bool:
+        """Phase 1: send the estimate to the coordinator of the next round."""
+        if self.phase is not Phase.LOOPING or self._estimate is None or self.decision is not None:
+            return False
+        self._round = round_ = self._round + 1
+        self._estimates = {key: sent for key, sent in self._estimates.items() if key[0] >= round_}
+        self._proposals = {key: value for key, value in self._proposals.items() if key >= round_}
+        self._replies = {key: adopted for key, adopted in self._replies.items() if key[0] >= round_}
+        self.phase = Phase.GATHERING if self.coordinator(round_) == self.me else Phase.WAITING
+        self._to(self.coordinator(round_), Estimate(round_, self._estimate, self._timestamp))
+        return True
+
+    def gather(self) -> bool:
+        """Phase 2: propose the newest of the estimates of a majority; of several that of the first member."""
+        heard = {sender: sent for (at, sender), sent in self._estimates.items() if at == self._round}
+        if self.phase is not Phase.GATHERING or self.decision is not None or len(heard) < self._majority:
+            return False
+        newest = min(heard, key=lambda sender: (-heard[sender].timestamp, sender))
+        self._estimate = heard[newest].value
+        self.phase = Phase.WAITING
+        proposal = Proposal(self._round, self._estimate)
+        self._to_others(proposal)
+        self._keep(self.me, proposal)
+        return True
+
+    def adopt(self) -> bool:
+        """Phase 3: the proposal of the round has come."""
+        if self.phase is not Phase.WAITING or self.decision is not None or self._round not in self._proposals:
+            return False
+        self._estimate, self._timestamp = self._proposals[self._round], self._round
+        self._reply(Ack(self._round))
+        return True
+
+    def refuse(self) -> bool:
+        """Phase 3: it has not come, and the coordinator of the round is suspected."""
+        if self.phase is not Phase.WAITING or self.decision is not None or self._round in self._proposals:
+            return False
+        if self.coordinator(self._round) not in self.suspected:
+            return False
+        self._reply(Nack(self._round))
+        return True
+
+    def count(self) -> bool:
+        """Phase 4: a majority has answered; if a majority has adopted, its value is decided."""
+        replies = [adopted for (at, _), adopted in self._replies.items() if at == self._round]
+        if self.phase is not Phase.COUNTING or self.decision is not None or len(replies) < self._majority:
+            return False
+        self.phase = Phase.LOOPING
+        if sum(replies) >= self._majority:
+            assert self._estimate is not None, "a coordinator has an estimate"
+            self._decide(self._estimate)
+        return True
 
     @property
     def _majority(self) -> int:
         return self.members // 2 + 1
 
-    def _begin(self) -> None:
-        """Phase 1: send the estimate to the coordinator of the next round."""
-        if self.members == 1 and self._estimate is not None:
-            self._decide(self._estimate)
-            return
-        self._estimates.pop(self._round, None)  # nobody reads them any more
-        self._proposals.pop(self._round, None)
-        self._replies.pop(self._round, None)
-        self._round += 1
-        self._waits = True
-        assert self._estimate is not None, "who takes part has an estimate"
-        estimate = Estimate(self._round, self._estimate, self._timestamp)
-        self._to(self.coordinator(self._round), estimate)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Do what can be done now; `_begin` comes back here for the next round."""
-        if self.decision is not None or self._estimate is None:
-            return
-        self._gather()
-        if self._waits:
-            self._answer()
-        self._count()
-
-    def _gather(self) -> None:
-        """Phase 2: the coordinator proposes the newest of the estimates of a majority."""
-        round_ = self._round
-        heard = self._estimates[round_]
-        if self.coordinator(round_) != self.me or round_ in self._proposed or len(heard) < self._majority:
-            return
-        self._proposed.add(round_)
-        newest = max(heard.values(), key=lambda estimate: estimate.timestamp)
-        self._estimate = newest.value
-        self._to_all(Proposal(round_, newest.value))
-
-    def _answer(self) -> None:
-        """Phase 3: adopt the proposal of the round, or give up its coordinator; then go on."""
-        round_ = self._round
-        coordinator = self.coordinator(round_)
-        if round_ in self._proposals:
-            self._estimate, self._timestamp = self._proposals[round_], round_
-            self._to(coordinator, Ack(round_))
-        elif coordinator in self.suspected:
-            self._to(coordinator, Nack(round_))
-        else:
-            return
-        self._waits = False
-        if coordinator != self.me:
-            self._begin()
-
-    def _count(self) -> None:
-        """Phase 4: the coordinator has the answers of a majority, and knows whether all of them adopted."""
-        round_ = self._round
-        replies = self._replies[round_]
-        if self.coordinator(round_) != self.me or self._waits or round_ in self._counted:
-            return
-        if len(replies) < self._majority:
-            return
-        self._counted.add(round_)
-        assert self._estimate is not None, "a coordinator has an estimate"
-        if sum(replies.values()) >= self._majority:
-            self._decide(self._estimate)
-        else:
-            self._begin()
+    def _reply(self, reply: Ack | Nack) -> None:
+        coordinator = self.coordinator(self._round)
+        self._to(coordinator, reply)
+        self.phase = Phase.COUNTING if coordinator == self.me else Phase.LOOPING
 
     def _decide(self, value: V) -> None:
-        """Decide, once, and send the decision on to all: so it comes to all that are up, or to nobody."""
-        if self.decision is None:
-            self.decision = value
-            self._to_others(Decide(value))
+        """Decide, and send the decision on to all: so it comes to all that are up, or to nobody."""
+        self.decision = value
+        self._estimates, self._proposals, self._replies = {}, {}, {}
+        self._to_others(Decide(value))
 
-    # What is sent -------------------------------------------------------------------------------------------
+    # What is sent, and kept ---------------------------------------------------------------------------------
 
-    def _to(self, process: int, message: Message[V]) -> None:
+    def _to(self, process: int, message: Estimate[V] | Ack | Nack) -> None:
         if process == self.me:
-            self._keep(message)
+            self._keep(self.me, message)
         else:
             self._outputs.append(Send(process, message))
 
-    def _keep(self, message: Message[V]) -> None:
-        """Note what this member has sent to itself."""
+    def _keep(self, sender: int, message: Estimate[V] | Proposal[V] | Ack | Nack) -> None:
+        """Keep the first of its kind from a member; a proposal counts only from its coordinator."""
         match message:
             case Estimate():
-                self._estimates[message.round][self.me] = message
+                self._estimates.setdefault((message.round, sender), message)
             case Proposal():
-                self._proposals[message.round] = message.value
+                if sender == self.coordinator(message.round):
+                    self._proposals.setdefault(message.round, message.value)
             case Ack() | Nack():
-                self._replies[message.round][self.me] = isinstance(message, Ack)
-            case _:
-                raise AssertionError(f"{message} is for others")
-
-    def _to_all(self, message: Message[V]) -> None:
-        self._to_others(message)
-        self._keep(message)
+                self._replies.setdefault((message.round, sender), isinstance(message, Ack))
 
     def _to_others(self, message: Message[V]) -> None:
         self._outputs += [Send(process, message) for process in range(self.members) if process != self.me]
+
+    # Snapshots ----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot[V]:
+        """Return the whole state: members with equal snapshots behave equally."""
+        return Snapshot(
+            self.phase, self._round, self._estimate, self._timestamp, self.decision, self.suspected,
+            tuple((at, sender, self._estimates[at, sender]) for at, sender in sorted(self._estimates)),
+            tuple((at, self._proposals[at]) for at in sorted(self._proposals)),
+            tuple((at, sender, self._replies[at, sender]) for at, sender in sorted(self._replies)),
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot[Any]) -> None:
+        """Become what `snapshot` was taken of; what was to be sent is forgotten."""
+        self.phase, self._round, self._estimate, self._timestamp, self.decision = snapshot[:5]
+        self.suspected = snapshot.suspected
+        self._estimates = {(at, sender): sent for at, sender, sent in snapshot.estimates}
+        self._proposals = dict(snapshot.proposals)
+        self._replies = {(at, sender): adopted for at, sender, adopted in snapshot.replies}
+        self._outputs = []

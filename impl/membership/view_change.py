@@ -218,6 +218,7 @@ class ViewChange:
         if (suspected, given_up) != (self._suspected, self._given_up):
             self._suspected, self._given_up, self._tried = suspected, given_up, 0
             self._consensus.suspect(suspected)
+            self._consensus.settle()
             self._look()
 
     def receive(self, sender: int, message: Message) -> None:
@@ -237,6 +238,7 @@ class ViewChange:
                 self._take_offer()
             case _:
                 self._consensus.receive(sender, message)
+                self._consensus.settle()
 
     @property
     def proposes(self) -> bool:
@@ -281,6 +283,7 @@ class ViewChange:
         for process in sorted(self._lacking):
             self._outputs.append(Send(process, Offer(value)))
         self._consensus.propose(value)
+        self._consensus.settle()
 
     def _take_offer(self) -> None:
         """Propose what another member has proposed: this one has tried in vain."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.compare.bindings import Bound, bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings import Bound, bound_protocol, protocols_of_groups
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.spec.catalogue import (
     ENTRIES,
@@ -40,7 +40,7 @@ def test_every_place_holds_what_its_name_says(entry: Entry) -> None:
     assert not entry.binding_at or isinstance(resolve(entry.binding_at), Bound)
 
 
-@pytest.mark.parametrize("name", bound_protocols())
+@pytest.mark.parametrize("name", protocols_of_groups())
 def test_what_is_bound_runs_in_a_swarm(name: str) -> None:
     """Its `Bound` makes what groups run, also with each planted fault."""
     make = bound_protocol(name).implementation

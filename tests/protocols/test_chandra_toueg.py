@@ -7,6 +7,7 @@ import pytest
 from antiphon.conformance.ledger import Reports
 from antiphon.model.verdict import Outcome, Report
 from antiphon.spec.lang import program
+from antiphon.spec.protocols.chandra_toueg.by_message import ChandraTouegByMessage
 from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked, ChandraTouegForever
 
 check = Reports.private().check
@@ -113,3 +114,17 @@ def test_every_step_of_the_environment_is_taken_somewhere() -> None:
         program(ChandraTouegChecked, rounds=1, values=1, false_suspicions=2), properties=("Validity",)
     )
     assert slow.exploration.never_fired == ()
+
+
+@pytest.mark.parametrize(
+    ("mutant", "broken"), [("", set()), ("half_is_enough", {"Locked", "UniformAgreement", "Agreement"})]
+)
+def test_message_by_message_the_rules_are_the_same(mutant: str, broken: set[str]) -> None:
+    """What an implementation is walked with: messages on their way, steps as soon as they can be."""
+    asked = {"processes": 2, "values": 2, "crashes": 1, "false_suspicions": 1, "rounds": 2}
+    chosen = {mutant: True, "processes": 3, "crashes": 0} if mutant else {}
+    report = check(
+        program(ChandraTouegByMessage, **{**asked, **chosen}), properties=SAFETY, engine="native"
+    )
+    assert violated(report) == broken
+    assert {verdict.outcome for verdict in report.verdicts} <= {Outcome.HOLDS, Outcome.VIOLATED}

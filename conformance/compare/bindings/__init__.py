@@ -9,7 +9,12 @@ from antiphon.conformance.compare.bindings.binding import (
     Stimulus,
 )
 from antiphon.conformance.compare.bindings.guarded import BindingError, Guarded, guarded
-from antiphon.conformance.compare.bindings.registry import binding_of, bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings.registry import (
+    binding_of,
+    bound_protocol,
+    bound_protocols,
+    protocols_of_groups,
+)
 
 __all__ = [
     "Binding",
@@ -24,4 +29,5 @@ __all__ = [
     "bound_protocol",
     "bound_protocols",
     "guarded",
+    "protocols_of_groups",
 ]

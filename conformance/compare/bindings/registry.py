@@ -24,6 +24,11 @@ def bound_protocols() -> tuple[str, ...]:
     return tuple(entry.name for entry in ENTRIES if entry.binding_at)
 
 
+def protocols_of_groups() -> tuple[str, ...]:
+    """The names of the bound protocols that a group can run; loads none."""
+    return tuple(entry.name for entry in ENTRIES if entry.binding_at and entry.runs)
+
+
 @cache
 def bound_protocol(name: str) -> Bound:
     """How the protocol of this name is bound; also "file.py:Name" and "module:Name".

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from antiphon.conformance.compare.bindings.registry import bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings.registry import bound_protocol, protocols_of_groups
 from antiphon.impl import registry
 from antiphon.impl.group import Group
 from antiphon.impl.protocols.core import Implementation
@@ -42,8 +42,8 @@ Member = Callable[[Membership, socket.socket, Tracer], Group]
 
 
 def known_protocols() -> tuple[str, ...]:
-    """The names of the catalogue that a cluster understands, sorted: those that are bound, as in a swarm."""
-    return tuple(sorted(bound_protocols()))
+    """The names of the catalogue that a cluster understands, sorted: those that groups run, as in a swarm."""
+    return tuple(sorted(protocols_of_groups()))
 
 
 def maker(protocol: str) -> Member:

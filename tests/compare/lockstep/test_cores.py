@@ -45,6 +45,13 @@ RING_TWO: dict[str, Any] = dict(bound_protocol("totem").small)
 RING_THREE: dict[str, Any] = {"processes": 3, "messages": 2, "visit_max": 1, "unstable_max": 2}
 RING_ONE: dict[str, Any] = {"processes": 3, "messages": 1}
 
+C_TWO: dict[str, Any] = {
+    "processes": 2, "values": 2, "crashes": 0, "false_suspicions": 2, "rounds": 1,
+}  # fmt: skip
+C_CRASH: dict[str, Any] = {**C_TWO, "crashes": 1, "false_suspicions": 1, "rounds": 2}
+C_THREE: dict[str, Any] = {**C_TWO, "processes": 3, "false_suspicions": 1}
+C_ROUNDS: dict[str, Any] = {**C_THREE, "rounds": 2}
+
 ONE_SIDE = "steps that only one side would take"
 REFUSED = "the implementation refuses the step"
 TIMERS = "the timers that run, milliseconds left and back-off"
@@ -67,6 +74,11 @@ AGREE = [
     ("pinwheel", Q_SMALL, 1_265, 4_162),
     ("totem", RING_TWO, 2_562, 5_944),
     ("totem", RING_ONE, 210, 348),
+    ("chandra-toueg", C_TWO, 600, 950),
+    ("chandra-toueg", C_CRASH, 1_175, 1_606),
+    pytest.param("chandra-toueg", C_THREE, 25_451, 70_266, marks=pytest.mark.deep),
+    pytest.param("chandra-toueg", C_ROUNDS, 254_819, 889_466, marks=pytest.mark.deep),
+    pytest.param("chandra-toueg", {**C_THREE, "crashes": 1}, 267_014, 757_279, marks=pytest.mark.deep),
 ]
 """A core, a model, its states and its transitions."""
 
@@ -168,8 +180,32 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("totem", "takes-own-for-all"): (RING_TWO, 3, "variable stable"),
     ("totem", "tells-nothing"): (RING_TWO, 3, "variable network"),
     ("totem", "tells-what-was-given"): (RING_TWO, 5, "variable network"),
+    ("chandra-toueg", "acknowledges-suspected"): (C_TWO, 4, "variable network"),
+    ("chandra-toueg", "adopts-nothing"): (C_THREE, 9, "variable estimate"),
+    ("chandra-toueg", "counts-from-nought"): (C_TWO, 2, "variable phase"),
+    ("chandra-toueg", "decides-in-silence"): (C_TWO, 11, "variable network"),
+    ("chandra-toueg", "decides-on-any-answers"): (C_TWO, 11, "events"),
+    ("chandra-toueg", "forgets-what-comes-early"): (C_TWO, 3, "variable inbox"),
+    ("chandra-toueg", "gives-up-on-one-nack"): (C_TWO, 11, "variable inbox"),
+    ("chandra-toueg", "goes-on-undecided"): (C_TWO, 11, "variable inbox"),
+    ("chandra-toueg", "half-is-enough"): (C_TWO, 2, ONE_SIDE),
+    ("chandra-toueg", "ignores-timestamps"): (C_ROUNDS, 16, ONE_SIDE),
+    ("chandra-toueg", "keeps-its-timestamp"): (C_TWO, 7, "variable timestamp"),
+    ("chandra-toueg", "keeps-what-comes-late"): (C_CRASH, 11, "variable inbox"),
+    ("chandra-toueg", "leaves-one-out"): (C_TWO, 6, "variable network"),
+    ("chandra-toueg", "never-refuses"): (C_TWO, 3, ONE_SIDE),
+    ("chandra-toueg", "one-coordinator"): (C_CRASH, 5, "variable phase"),
+    ("chandra-toueg", "proposes-its-own"): (C_TWO, 5, ONE_SIDE),
+    ("chandra-toueg", "refuses-first"): (C_THREE, 12, "variable timestamp"),
+    ("chandra-toueg", "suspects-for-ever"): (C_TWO, 3, "variable suspected"),
+    ("chandra-toueg", "takes-the-oldest"): (C_ROUNDS, 14, ONE_SIDE),
+    ("chandra-toueg", "tells-nobody-else"): (C_TWO, 12, "variable network"),
+    ("chandra-toueg", "waits-for-one-more"): (C_TWO, 5, ONE_SIDE),
 }
 """Where each fault shows, after how many steps, and what differs."""
+
+LONG = {("chandra-toueg", "ignores-timestamps"), ("chandra-toueg", "takes-the-oldest")}
+"""A hundred thousand transitions lie before them."""
 
 CORES = sorted({core for core, _ in CAUGHT})
 
@@ -203,7 +239,9 @@ def test_a_core_agrees_in_every_transition(
     assert (report.states, report.transitions) == (states, transitions)
 
 
-@pytest.mark.parametrize(("core", "fault"), CAUGHT)
+@pytest.mark.parametrize(
+    ("core", "fault"), [pytest.param(*key, marks=(pytest.mark.deep,) * (key in LONG)) for key in CAUGHT]
+)
 def test_each_fault_is_caught_with_a_shortest_trace(core: str, fault: str) -> None:
     """And the core without it agrees along that trace."""
     constants, length, what = CAUGHT[core, fault]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.conformance.compare.bindings import bound_protocols
+from antiphon.conformance.compare.bindings import protocols_of_groups
 from antiphon.conformance.run.cluster import known_protocols, run_cluster
 from antiphon.impl import registry
 
@@ -14,7 +14,7 @@ CORES = (*registry.known_protocols(), "horus-total", "FRAG:TOTAL:MBRSHIP:FRAG:NA
 
 
 def test_a_cluster_knows_what_is_implemented_and_what_is_bound() -> None:
-    assert set(registry.known_protocols()) < set(known_protocols()) == set(bound_protocols())
+    assert set(registry.known_protocols()) < set(known_protocols()) == set(protocols_of_groups())
 
 
 @pytest.mark.parametrize("messages", [30, pytest.param(300, marks=pytest.mark.deep)])

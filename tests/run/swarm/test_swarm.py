@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from antiphon.conformance.compare.bindings import bound_protocols
+from antiphon.conformance.compare.bindings import protocols_of_groups
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.run.swarm import (
@@ -56,7 +56,7 @@ def first_failure(core: str, fault: str, seeds: int = 100) -> tuple[RunResult, S
     raise AssertionError(f"{core} with {fault} holds in {seeds} runs")
 
 
-@pytest.mark.parametrize("core", bound_protocols())
+@pytest.mark.parametrize("core", protocols_of_groups())
 def test_no_core_is_accused_without_a_fault(core: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
     report = run_swarm(core, runs=25, seed=1)
@@ -68,7 +68,7 @@ def test_no_core_is_accused_without_a_fault(core: str) -> None:
     assert report.never_sent == []
 
 
-@pytest.mark.parametrize("core", bound_protocols())
+@pytest.mark.parametrize("core", protocols_of_groups())
 def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
     """With a log the whole judge is asked of runs that hold, and nothing changes but that there is a log."""
     for seed in range(3):
