@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.arguments import question
 from antiphon.conformance.compare.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.compare.bindings.plain import is_plain
+from antiphon.conformance.compare.bindings.registry import bound_class
 from antiphon.conformance.compare.lockstep import LockstepReport
 from antiphon.conformance.compare.lockstep import lockstep as walk
 from antiphon.conformance.judge.history import TOTAL_ORDER
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
 _ENGINES = ("generated", "reference")
 """What executes the specification beside an implementation."""
-Bound: TypeAlias = Binding | str
-"""A binding, or the name of a protocol that is bound: then its small model, which is walked in seconds."""
+Bound: TypeAlias = Binding | type | str
+"""A binding, a class under `@antiphon.testing.binding`, or the name of a protocol that is bound: then its
+small model, which is walked in seconds.
+"""
 
 
 def binding(protocol: str, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
@@ -56,7 +60,7 @@ def lockstep(
     """Walk specification and implementation together through every transition; compare variables and events.
 
     Args:
-        bound: a binding, or the name of a bound protocol.
+        bound: a binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol.
         max_transitions: stop after so many; a walk that was stopped is unknown.
         max_depth: walk at most so many steps ahead.
         max_states: stop soon after so many states of the specification.
@@ -69,7 +73,7 @@ def lockstep(
     """
     if engine not in _ENGINES:
         raise ArgumentError(f"lockstep has no engine {engine!r}; {known_names(engine, _ENGINES)}")
-    joined = binding(bound) if isinstance(bound, str) else bound
+    joined = _joined(bound)
     machine = joined.program.reference if engine == "reference" else None
     bounds = Bounds(max_states, max_seconds, max_depth, max_memory_mb)
     return walk(
@@ -94,7 +98,8 @@ def stateful(
     nothing is measured on these runs, not proved; `lockstep` walks every transition of a small model.
 
     Args:
-        bound: a binding, or the name of a bound protocol, with constants that find every planted fault.
+        bound: a binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol, with
+            constants that find every planted fault.
         runs: how many runs.
         steps: greatest number of steps of a run.
         seed: number of the random run.
@@ -107,7 +112,7 @@ def stateful(
         protocol = bound_protocol(bound)
         bound = protocol.bind(**protocol.random)
     bounds = Bounds(seconds=max_seconds, memory_mb=max_memory_mb)
-    return run_stateful(bound, runs=runs, steps=steps, seed_number=seed, bounds=bounds)
+    return run_stateful(_joined(bound), runs=runs, steps=steps, seed_number=seed, bounds=bounds)
 
 
 @question()
@@ -134,3 +139,20 @@ def verify(
     from antiphon.conformance.spark.pipeline import verify as judge  # here: few programs need it
 
     return judge(path, master, promise)
+
+
+def _joined(bound: Bound) -> Binding:
+    """The binding that is meant.
+
+    Raises:
+        ArgumentError: none is.
+    """
+    if isinstance(bound, str):
+        return binding(bound)
+    if not isinstance(bound, type):
+        return bound
+    if not is_plain(bound):
+        raise ArgumentError(
+            f"{bound.__name__} is no binding: write @antiphon.testing.binding(Spec) above it"
+        )
+    return bound_class(bound).bind()

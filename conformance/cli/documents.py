@@ -238,6 +238,7 @@ class Lockstep(Document, tag="lockstep", kw_only=True):
     seed: int
     exempt: dict[str, str]
     fired: dict[str, int]
+    one_way: bool = False
     difference: DifferenceDocument | None = None
     saved: str | None = None
 

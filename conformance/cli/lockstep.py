@@ -14,6 +14,7 @@ from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.compare import lockstep as room
 from antiphon.conformance.compare.bindings import Binding
 from antiphon.conformance.compare.lockstep import LOCKSTEP
+from antiphon.conformance.compare.lockstep.report import ONE_WAY
 from antiphon.conformance.report.words import settings
 from antiphon.spec.lang import Program
 
@@ -90,6 +91,7 @@ def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> 
         seed=report.seed,
         exempt=report.exempt,
         fired=report.fired,
+        one_way=report.one_way,
         difference=documents.difference_document(report.difference),
         saved=saved,
     )
@@ -127,7 +129,8 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault:
     for name, reason in report.exempt.items():
         console.print(f"not compared: {name}: {reason}", style="bright_black")
     print_difference(report.difference, saved, fault)
-    reason = "they agree everywhere" if report.difference is None else report.difference.what
+    everywhere = f"they agree in every transition, {ONE_WAY}" if report.one_way else "they agree everywhere"
+    reason = everywhere if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
         reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
     output.last_line(report.outcome, f"{protocol}: {reason}")

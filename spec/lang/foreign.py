@@ -161,10 +161,15 @@ def _place(error: BaseException) -> Location | None:
     found, trace = None, error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if file != __file__ and not file.startswith(_OWN):
+        if file != __file__ and not is_library(file):
             found = Location(file, trace.tb_lineno or 0)
         trace = trace.tb_next
     return found
+
+
+def is_library(file: str) -> bool:
+    """Return True for a file of Python's own library."""
+    return file.startswith(_OWN)
 
 
 _OWN = (f"{sysconfig.get_path('stdlib')}{os.sep}", "<frozen ")

@@ -1,12 +1,15 @@
 """A binding joins specification and implementation, for lockstep, Hypothesis machines and replay alike."""
 
 from antiphon.conformance.compare.bindings.binding import (
+    EVENTS,
     Binding,
     Bound,
     Effect,
+    Forgets,
     Misreports,
     Refused,
     Stimulus,
+    Unsteady,
 )
 from antiphon.conformance.compare.bindings.guarded import BindingError, Guarded, guarded
 from antiphon.conformance.compare.bindings.registry import (
@@ -17,14 +20,17 @@ from antiphon.conformance.compare.bindings.registry import (
 )
 
 __all__ = [
+    "EVENTS",
     "Binding",
     "BindingError",
     "Bound",
     "Effect",
+    "Forgets",
     "Guarded",
     "Misreports",
     "Refused",
     "Stimulus",
+    "Unsteady",
     "binding_of",
     "bound_protocol",
     "bound_protocols",

@@ -34,6 +34,18 @@ class Misreports(Exception):
         super().__init__(f"{what}: {specification!r}, but {implementation!r}")
 
 
+class Forgets(Misreports):
+    """What was put back from a snapshot is not what the snapshot was taken of."""
+
+
+class Unsteady(Exception):
+    """What was executed or asked twice was something else the second time."""
+
+
+EVENTS = "events"
+"""What `exempt` calls the events of steps, where no variable is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stimulus:
     """Whom a step concerns: `process` (None: the environment alone), and what it takes from the network, if
@@ -69,11 +81,14 @@ class Binding(Protocol):
             index.
         channel: the variable of the specification that is the set of packets in flight; "" if there is none.
         links: the queues and logs of the specification, for every key of their variables.
-        exempt: variables that are not compared, each with the reason, in at least four words.
+        exempt: variables that are not compared, or `EVENTS`, each with the reason, in at least four words.
         ordered: whether the specification lets internal steps of different processes happen in one order
             only, so that it may enable fewer of them than the processes offer.
         restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
             needs none.
+
+    A binding may have two attributes more (`trait`): `whole`, if its one process is the whole system and
+    projects whole variables, and `one_way`, if its snapshots cannot tell that two ways led to one state.
     """
 
     program: Program
@@ -118,6 +133,11 @@ class Binding(Protocol):
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """The value of a variable that is no map over processes, from the shares of all."""
+
+
+def trait(binding: Binding, name: str) -> bool:
+    """Whether a binding says that it is `whole`, or `one_way`."""
+    return getattr(binding, name, False) is True
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from antiphon.conformance.compare.bindings.binding import Binding, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.compare.bindings.binding import (
+    Binding,
+    Effect,
+    Misreports,
+    Refused,
+    Stimulus,
+    Unsteady,
+    trait,
+)
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.model.bounds import Enough
 from antiphon.spec.lang import Program, SpecError, Step
@@ -57,6 +65,7 @@ class Guarded:
         self.exempt: Mapping[str, str] = self._attribute("exempt", Mapping, "a mapping of names to reasons")
         self.internal = frozenset[str](self._attribute("internal", Iterable, "a set of names of actions"))
         self.ordered: bool = self._attribute("ordered", bool, "True or False")
+        self.whole, self.one_way = trait(binding, "whole"), trait(binding, "one_way")
 
     @property
     def restores(self) -> int:
@@ -70,7 +79,7 @@ class Guarded:
 
     def start(self, me: int) -> Effect:
         """Process `me`, fresh, with what it sends at once."""
-        with foreign(Enough):
+        with foreign(Enough, Misreports, BindingError):
             effect = self.binding.start(me)
         return self._effect(effect, f"start({me})")
 
@@ -89,8 +98,14 @@ class Guarded:
         return stimulus
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Process `me` takes the step where it stands. Raises `Refused`: it would not."""
-        with foreign(Enough, Refused):
+        """Process `me` takes the step where it stands.
+
+        Raises:
+            Refused: it would not.
+            Misreports: what it does cannot be told.
+            Unsteady: it cannot be put where it stood.
+        """
+        with foreign(Enough, Refused, Misreports, Unsteady, BindingError):
             effect = self.binding.perform(me, snapshot, step, datagram)
         return self._effect(effect, f"perform({me}, ..., {step})")
 

@@ -1,7 +1,7 @@
 """Binds a protocol to its implementation, by its name in the catalogue or by where its binding stands.
 
-What stands at "file.py:Name" or "module:Name" is a `Bound`, or a class of bindings that is made with the
-constants of its specification.
+What stands at "file.py:Name" or "module:Name" is a `Bound`, a class of bindings that is made with the
+constants of its specification, or a plain class that was declared (`antiphon.testing.binding`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from antiphon.conformance.compare.bindings.binding import Binding, Bound
 from antiphon.conformance.compare.bindings.guarded import made
+from antiphon.conformance.compare.bindings.plain import is_plain, plain_bound
 from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import did_you_mean, known_names
@@ -60,8 +61,19 @@ def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Bind
     return found.bind(fault=fault, **constants)
 
 
-def _bound(found: Bound | type[Binding], name: str) -> Bound:
+def bound_class(cls: type) -> Bound:
+    """How a plain class that was declared is bound, behind a guard.
+
+    Raises:
+        BindingError: it breaks the rules of bindings.
+    """
+    return _bound(cls, cls.__qualname__)
+
+
+def _bound(found: Bound | type, name: str) -> Bound:
     """What stands at a place, as the catalogue would have it: a class of bindings has no planted faults."""
+    if isinstance(found, type) and is_plain(found):
+        found = plain_bound(found)
     if isinstance(found, Bound):
         return replace(found, bind=made(found.bind, name))
     return Bound(made(_maker(found), name))
@@ -77,12 +89,17 @@ def _maker(binding: type[Binding]) -> Callable[..., Binding]:
 
 def _is_binding(value: object) -> bool:
     """A class of bindings is one that says, itself or in a base, how a step is performed and projected."""
-    return isinstance(value, Bound) or (
+    if isinstance(value, Bound) or is_plain(value):
+        return True
+    return (
         isinstance(value, type) and value is not Binding and all(hasattr(value, name) for name in _METHODS)
     )
 
 
 _METHODS = tuple(name for name in vars(Binding) if not name.startswith("_"))
 _BINDING = Kind(
-    "binding", _is_binding, "an antiphon.conformance.compare.bindings.Bound, nor a class of bindings"
+    "binding",
+    _is_binding,
+    "an antiphon.conformance.compare.bindings.Bound, nor a class of bindings, nor one under "
+    "@antiphon.testing.binding",
 )

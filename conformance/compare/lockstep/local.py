@@ -16,11 +16,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from antiphon.conformance.compare.bindings import BindingError, Effect, Guarded, Misreports, Refused
+from antiphon.conformance.compare.bindings import (
+    BindingError,
+    Effect,
+    Forgets,
+    Guarded,
+    Misreports,
+    Refused,
+    Unsteady,
+)
 from antiphon.conformance.compare.bindings.guarded import equal
 from antiphon.conformance.compare.bindings.links import Content, Link
 from antiphon.conformance.compare.bindings.system import System
-from antiphon.conformance.compare.lockstep.comparison import Unsteady
 from antiphon.model.bounds import Enough
 from antiphon.model.engines import Transitions
 from antiphon.model.ground.parts import Parts
@@ -149,7 +156,7 @@ class Line:
 
 
 class LocalSteps:
-    """All that the processes of a binding did so far.
+    """All that the processes of a binding did so far; events are forgotten unless it `hears`.
 
     Attributes:
         known: the steps of the specification by number; `learn` adds to them.
@@ -158,8 +165,8 @@ class LocalSteps:
         executed: how many local steps were run on the code.
     """
 
-    def __init__(self, binding: Guarded, edges: Transitions) -> None:
-        self.binding, self.edges = binding, edges
+    def __init__(self, binding: Guarded, edges: Transitions, *, hears: bool = True) -> None:
+        self.binding, self.edges, self._hears = binding, edges, hears
         self.parts = Parts(binding.program, edges.packing)
         self.processes = [Process() for _ in range(binding.members)]
         self.known: list[Known] = []
@@ -175,8 +182,8 @@ class LocalSteps:
         names = [
             name for name in binding.program.variables if name not in binding.exempt and name not in network
         ]
-        self._maps = [name for name in names if self.parts.is_map(name)]
-        self._shared = [name for name in names if not self.parts.is_map(name)]
+        self._maps = [] if binding.whole else [name for name in names if self.parts.is_map(name)]
+        self._shared = [name for name in names if name not in self._maps]
         self._own = [sum(self.parts.mask(name, me) for name in self._maps) for me in range(binding.members)]
         self._joint = sum(self.parts.mask(name) for name in self._shared)
         self._set = self.parts.mask(binding.channel) if binding.channel else 0
@@ -236,6 +243,8 @@ class LocalSteps:
                 raise Unsteady
             self.binding.drive(me, before, known.step, given)
             self.binding.drive(me, effect.after, None, None)
+        except Forgets:
+            raise
         except (Refused, Misreports, Raised):
             local = known.locals[key] = Local(0, NEVER)
             return local
@@ -276,7 +285,7 @@ class LocalSteps:
             touched=known.packet | added | sum(self.lines[line].flag for line in lines),
             taken=known.taken,
             sent=numbered,
-            events=effect.events,
+            events=effect.events if self._hears else (),
             wider=bool(lines) or process.shares[after] != process.shares[snapshot],
             lines=tuple(lines),
             takes=known.line is not None,

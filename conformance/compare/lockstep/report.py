@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.bindings.binding import trait
 from antiphon.conformance.compare.lockstep.comparison import Difference
 from antiphon.model.bounds import Stop
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program
+
+ONE_WAY = "each after one way to its state, as there is no snapshot"
+"""What is told of a walk whose steps were run again from the start."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class LockstepReport:
         fired: transitions by action.
         difference: the first one, with a shortest trace, if there is one.
         stopped: the bound that ended the walk, if one did.
+        one_way: whether each transition was taken after one way to its state only, since the implementation
+            keeps no snapshots.
     """
 
     program: Program
@@ -48,6 +54,7 @@ class LockstepReport:
     fired: dict[str, int] = field(default_factory=dict)
     difference: Difference | None = None
     stopped: Stop | None = None
+    one_way: bool = False
 
     def __repr__(self) -> str:
         shown = "" if self.difference is None else "; str() shows the run and what differs"
@@ -58,7 +65,9 @@ class LockstepReport:
 
     def _told(self) -> str:
         walked = f"{self.transitions} transitions, {self.states} states"
-        return f"LockstepReport on {self.program.name}: {self.outcome.value}, {walked}"
+        way = f", {ONE_WAY}" if self.one_way else ""
+        stopped = "" if self.stopped is None or self.difference else f"; {self.stopped} ended the walk"
+        return f"LockstepReport on {self.program.name}: {self.outcome.value}, {walked}{way}{stopped}"
 
     @property
     def outcome(self) -> Outcome:
@@ -79,5 +88,5 @@ def unwalked(binding: Binding, seed: int, seconds: float, stop: Stop) -> Lockste
     """The report of a walk that a bound ended before it began."""
     return LockstepReport(
         binding.program, 0, 0, 0, complete=False, seconds=seconds, replayed=0, seed=seed,
-        exempt=dict(binding.exempt), stopped=stop,
+        exempt=dict(binding.exempt), stopped=stop, one_way=trait(binding, "one_way"),
     )  # fmt: skip

@@ -10,6 +10,8 @@
 4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once
    more and compared by value, and a sample of paths is run from the start on processes that are never
    restored.
+5. Of a binding that goes one way, one pair is walked for each state of the specification: the steps to it
+   are run again for each step from it.
 
 This file knows no protocol; the binding does.
 """
@@ -21,15 +23,16 @@ from array import array
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from antiphon.conformance.compare.bindings import Binding, Refused
+from antiphon.conformance.compare.bindings import Binding, Forgets, Refused, Unsteady
 from antiphon.conformance.compare.bindings.guarded import BindingError, chance, equal
 from antiphon.conformance.compare.lockstep.comparison import (
     UNSTEADY,
     Comparison,
     Difference,
     Differs,
-    Unsteady,
+    misreports,
     raises,
     raising,
     refuses,
@@ -101,12 +104,16 @@ class _Walk:
         self.comparison = Comparison(binding, machine)
         self.binding = self.comparison.binding
         self.edges = transitions_of(self.binding.program, machine)
-        self.locals = LocalSteps(self.binding, self.edges)
+        self.locals = LocalSteps(self.binding, self.edges, hears=self.comparison.hears)
         self.seed, self.random = seed, random.Random(seed)
         self.states: list[int] = []
         self.systems: list[int] = []
         self.parents, self.via = array("I"), array("I")
         self.first: dict[int, int] = {}
+        self.one_way = self.binding.one_way
+        self.events: Callable[[int, int], tuple[Any, ...]] = _silence
+        if self.comparison.hears:
+            self.events = self.edges.events
         self.further: set[tuple[int, int]] = set()
         self.repeats: set[int] = set()
         self.transitions = self.compared = self.repeated = 0
@@ -168,6 +175,7 @@ class _Walk:
             program=self.binding.program, transitions=self.transitions, states=len(self.first),
             pairs=len(self.states),
             complete=self.explorer.complete and self.stopped is None and difference is None,
+            one_way=self.one_way,
             seconds=0.0,
             replayed=replayed,
             seed=self.seed, exempt=dict(self.binding.exempt), compared=self.compared,
@@ -196,10 +204,10 @@ class _Walk:
         return None
 
     def _add(self, state: int, system: int, parent: int, number: int) -> None:
-        """Keep a pair unless it is known."""
+        """Keep a pair unless it is known; of a binding that goes one way, one for each state."""
         standing = self.first.setdefault(state, system)
         if standing is not system:
-            if standing == system or (state, system) in self.further:
+            if self.one_way or standing == system or (state, system) in self.further:
                 return
             self.further.add((state, system))
             self.repeats.add(len(self.states))
@@ -223,7 +231,7 @@ class _Walk:
         Raises:
             _Found: the two differ, or the implementation raises, or does not do the same again.
         """
-        steps, out, events, known = self.locals, self.edges.successors, self.edges.events, self.locals.known
+        steps, out, events, known = self.locals, self.edges.successors, self.events, self.locals.known
         first, add, compared, several = self.first, self._add, steps.compared, steps.several
         shifts = [FIELD_BITS * me for me in range(self.binding.members + 1)]
         offers = [process.offers for process in steps.processes]
@@ -277,8 +285,8 @@ class _Walk:
             raise _Found(position, number, OTHERWISE) from None
         except Raised as raised:
             raise _Found(position, number, raises(raised, ())) from raised
-        except Refused as refused:
-            raise _Found(position, number, refuses(refused)) from refused
+        except (Refused, Forgets) as told:
+            raise _Found.told(position, number, told) from told
 
     def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
         self.compared += len(moves)
@@ -305,7 +313,9 @@ class _Walk:
         except Unsteady:
             raise _Found(position, number, OTHERWISE) from None
         if self.edges.pack(then) != after or (
-            self.first[after] != there_packed and (after, there_packed) not in self.further
+            not self.one_way
+            and self.first[after] != there_packed
+            and (after, there_packed) not in self.further
         ):
             raise _Found(position, number, OTHERWISE)
 
@@ -339,6 +349,8 @@ class _Walk:
                     found = _Found(position, None)
                     break
         start, steps = self._path(found.position, found.number)
+        if found.certain and found.differs is not None:
+            return self.comparison.difference(start, steps, found.differs)
         return self.comparison.again(start, steps) or self.comparison.unsteady(
             start, steps, found.differs or OTHERWISE
         )
@@ -361,6 +373,12 @@ class _Walk:
         return self.edges.unpack(self.states[position]), path[::-1]
 
 
+def _silence(state: int, number: int) -> tuple[object, ...]:
+    """The events of a step where they are not compared."""
+    del state, number
+    return ()
+
+
 class _EndsAtBounds(Visitor):
     """Ends a walk at a bound that the pairs themselves do not tell."""
 
@@ -373,8 +391,19 @@ class _EndsAtBounds(Visitor):
 
 
 class _Found(Exception):
-    """The two differ at a pair: in the step `number`, or in what they would do next."""
+    """The two differ at a pair: in the step `number`, or in what they would do next; `certain` where a run
+    from the start need not show it.
+    """
 
-    def __init__(self, position: int, number: int | None, differs: Differs | None = None) -> None:
-        self.position, self.number, self.differs = position, number, differs
+    def __init__(
+        self, position: int, number: int | None, differs: Differs | None = None, *, certain: bool = False
+    ) -> None:
+        self.position, self.number, self.differs, self.certain = position, number, differs, certain
         super().__init__(str(differs))
+
+    @classmethod
+    def told(cls, position: int, number: int, told: Refused | Forgets) -> _Found:
+        """What a binding itself says: a step is refused, or a snapshot cannot be put back."""
+        if isinstance(told, Refused):
+            return cls(position, number, refuses(told))
+        return cls(position, number, misreports(told, ()), certain=True)

@@ -1,0 +1,426 @@
+"""A binding in ten lines: a class whose methods have the actions' names, with `state()`, for a whole system.
+
+1. An object of the class is the whole system, fresh. What `__init__` calls like a constant it is given.
+2. A step calls the method of its action with the arguments as plain Python has them, an index as its number.
+   `Refused` says that it cannot be taken; what the method returns is what it emits: nothing, an event, or a
+   list of events.
+3. `state()` gives each variable that is not exempt, as plain Python has it.
+4. With `snapshot()` and `restore(kept)` every state of the system is walked. Without them each transition of
+   the model is taken after one way to its state, which is run again from the start.
+5. With `offers()` the steps that the system would take of its own accord are compared; each is given as
+   (action, *arguments).
+6. Whatever such code raises, gives or does not come back from is a finding about it.
+
+The system is the one process of its binding, and projects whole variables. This file knows no protocol.
+"""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import threading
+import time
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
+
+from antiphon.conformance.compare.bindings.binding import (
+    EVENTS,
+    Bound,
+    Effect,
+    Forgets,
+    Misreports,
+    Stimulus,
+    Unsteady,
+)
+from antiphon.conformance.compare.bindings.guarded import BindingError
+from antiphon.conformance.compare.bindings.links import Link
+from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
+from antiphon.spec.lang import Program, Step
+from antiphon.spec.lang.annotations import Scope
+from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.foreign import is_library
+from antiphon.spec.lang.hints import did_you_mean
+from antiphon.spec.lang.watch import working
+
+C = TypeVar("C", bound=type)
+
+CALL_SECONDS = 5.0
+"""So long one call of code that is not ours may take, unless its binding says otherwise."""
+
+DECLARED = "__antiphon_binding__"
+"""Where a class keeps what was said of it as a binding."""
+
+NEEDED = ("state", "snapshot", "restore", "offers")
+"""The methods of a plain class that are no actions."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What was said of a class as a binding; see `declared`."""
+
+    program: Program
+    exempt: Mapping[str, str] = field(default_factory=dict)
+    internal: frozenset[str] = frozenset()
+    call_seconds: float = CALL_SECONDS
+
+
+def declared(
+    program: Program,
+    *,
+    exempt: Mapping[str, str] | None = None,
+    internal: Collection[str] = (),
+    call_seconds: float = CALL_SECONDS,
+) -> Callable[[C], C]:
+    """Let a class be a binding of this program, and every subclass of it.
+
+    Args:
+        program: the specification with its constants.
+        exempt: variables that are not compared, or "events", each with the reason in four words or more.
+        internal: the actions that the system takes of its own accord; `offers` tells which it would take now.
+        call_seconds: a call that takes longer does not come back.
+
+    Raises:
+        BindingError: the class lacks a method, or says something that cannot be meant.
+    """
+
+    def declare(cls: C) -> C:
+        said = Declared(program, dict(exempt or {}), frozenset(internal), call_seconds)
+        _see(cls, said)
+        setattr(cls, DECLARED, said)
+        return cls
+
+    return declare
+
+
+def is_plain(value: object) -> bool:
+    """Return True for a class that was declared as a binding, or builds on one."""
+    return isinstance(value, type) and isinstance(getattr(value, DECLARED, None), Declared)
+
+
+def plain_bound(cls: type) -> Bound:
+    """How a class that was declared is bound: with the constants that were declared, and others in place.
+
+    Raises:
+        BindingError: it, a subclass of one that was declared, breaks the rules.
+    """
+    said: Declared = getattr(cls, DECLARED)
+    _see(cls, said)
+
+    def bind(*, fault: str | None = None, **constants: Any) -> PlainBinding:
+        assert fault is None, "a class of bindings has no planted faults"
+        program = said.program.with_constants(**constants) if constants else said.program
+        return PlainBinding(cls, replace(said, program=program))
+
+    return Bound(bind)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a system stands: what it kept, or else the steps that led there, and what it says there.
+
+    Attributes:
+        steps: those that led there first.
+        kept: what `snapshot` gave; of a system without it the steps.
+        view: what each variable is.
+        offered: the internal steps that it would take.
+    """
+
+    steps: tuple[Step, ...]
+    kept: Hashable
+    view: Mapping[str, object]
+    offered: frozenset[Step]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Standing) and (self.kept, self.view, self.offered) == (
+            other.kept,
+            other.view,
+            other.offered,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.kept)
+
+
+class PlainBinding:
+    """The binding of a plain class; see `Binding` for the methods.
+
+    Attributes:
+        whole: its one process is the system, and projects whole variables.
+        one_way: it can keep no state, so that a walk takes each transition after one way to its state.
+    """
+
+    members = 1
+    channel = ""
+    links: tuple[Link, ...] = ()
+    ordered = False
+    whole = True
+
+    def __init__(self, cls: type, said: Declared) -> None:
+        self.program, self.exempt, self.internal = said.program, said.exempt, said.internal
+        self.restores = 0
+        self.one_way = not callable(getattr(cls, "snapshot", None))
+        self._class, self._seconds = cls, said.call_seconds
+        self._offers = callable(getattr(cls, "offers", None))
+        self._actions = {
+            method.name: tuple(self.program.domain(parameter.type) for parameter in method.parameters)
+            for method in self.program.declaration.marked("action", "environment")
+        }
+        self._compared = {
+            name: domain for name, domain in self.program.domains.items() if name not in self.exempt
+        }
+        wanted = inspect.signature(cls).parameters
+        self._constants = {
+            name: value for name, value in self.program.constants.items() if name in wanted
+        }
+        self._events = Scope(self.program.text)
+        self._system: Any = None
+        self._here: Standing | None = None
+        self._stuck: dict[tuple[Standing, Step], Stuck] = {}
+
+    def start(self, me: int) -> Effect:
+        """A fresh system."""
+        del me
+        self._here = None
+        self._system = self._fresh()
+        return Effect(self._stand((), self._system))
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """The whole system, and nothing from the network: that is a part of it."""
+        del step
+        return Stimulus(0)
+
+    def perform(self, me: int, snapshot: Standing, step: Step, datagram: bytes | None) -> Effect:
+        """The method of the action.
+
+        Raises:
+            Refused: it says so.
+            Misreports: it does not come back, or what the system gives has no meaning.
+            Unsteady: the steps so far lead elsewhere when they are run again.
+        """
+        del me, datagram
+        if (known := self._stuck.get((snapshot, step))) is not None:
+            raise known
+        system = self._at(snapshot)
+        self._here = None
+        try:
+            answer = self._take(system, step)
+            after = self._stand((*snapshot.steps, step), system)
+        except Stuck as stuck:
+            self._stuck[snapshot, step] = stuck  # nobody waits for it again
+            raise
+        return Effect(after, events=self._emitted(step, answer))
+
+    def drive(self, me: int, snapshot: Standing, step: Step | None, datagram: bytes | None) -> None:
+        """Nobody drives a whole system."""
+
+    def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
+        """What it would take of its own accord."""
+        del me
+        return snapshot.offered
+
+    def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+        """Each variable that is compared."""
+        del me
+        return snapshot.view
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """What the one process says."""
+        del variable
+        return shares[0]
+
+    # The system ---------------------------------------------------------------------------------------------
+
+    def _fresh(self) -> Any:
+        with self._in_time(f"{self._class.__name__}()"):
+            return self._class(**self._constants)
+
+    def _at(self, standing: Standing) -> Any:
+        """The system, put where it stood. Raises Forgets or Unsteady: it cannot be put there."""
+        if self._here is standing:
+            return self._system
+        before, self._here = self._here, None
+        self.restores += 1
+        if not self.one_way:
+            system = self._system if before is not None else self._fresh()
+            with self._in_time("restore(...)"):
+                system.restore(standing.kept)
+            if (view := self._view(system)) != standing.view:
+                differing = {name for name, value in view.items() if value != standing.view[name]}
+                name = min(differing)
+                raise Forgets(f"restore() does not bring back {name}", standing.view[name], view[name])
+        else:
+            working("running the steps again", large=True)
+            system = self._fresh()
+            for step in standing.steps:
+                self._take(system, step)
+            if self._view(system) != standing.view:
+                raise Unsteady
+        self._system, self._here = system, standing
+        return system
+
+    def _take(self, system: Any, step: Step) -> Any:
+        """Call the method of an action."""
+        with self._in_time(str(step)):
+            return getattr(system, step.action)(*map(plain, step.arguments))
+
+    def _stand(self, steps: tuple[Step, ...], system: Any) -> Standing:
+        """Where the system stands now, after these steps."""
+        view, offered, kept = self._view(system), self._offered(system), steps
+        if not self.one_way:
+            with self._in_time("snapshot()"):
+                kept = system.snapshot()
+            try:
+                hash(kept)
+            except TypeError as error:
+                raise Misreports(
+                    "snapshot() gives what has no hash", "tuples, frozensets, numbers or bytes", Strange(kept)
+                ) from error
+        self._system = system
+        self._here = Standing(steps, kept, view, offered)
+        return self._here
+
+    def _view(self, system: Any) -> Mapping[str, object]:
+        """What `state` says of each variable that is compared."""
+        with self._in_time("state()"):
+            told = system.state()
+        if not isinstance(told, Mapping):
+            raise BindingError(f"{self._class.__name__}.state() gives {told!r}, not a dict of variables")
+        if missing := [name for name in self._compared if name not in told]:
+            raise BindingError(
+                f"{self._class.__name__}.state() says nothing of {', '.join(missing)}: add "
+                f"{'it' if len(missing) == 1 else 'them'}, or write exempt={{{missing[0]!r}: 'why it is not "
+                "compared'}"
+            )
+        for name in told:
+            if name not in self.program.variables:
+                known = did_you_mean(str(name), self.program.variables)
+                raise BindingError(
+                    f"{self._class.__name__}.state() speaks of {name!r}, which {self.program.name} does not "
+                    f"have{known}"
+                )
+        return {name: meant(domain, told[name]) for name, domain in self._compared.items()}
+
+    def _offered(self, system: Any) -> frozenset[Step]:
+        if not self._offers:
+            return frozenset()
+        with self._in_time("offers()"):
+            told = list(system.offers())
+        return frozenset(map(self._step, told))
+
+    def _step(self, told: Any) -> Step:
+        """A step from its action and arguments, or its action alone."""
+        action, *arguments = [told] if isinstance(told, str) else told
+        domains = self._actions.get(action)
+        if action not in self.internal or domains is None or len(domains) != len(arguments):
+            raise BindingError(
+                f"{self._class.__name__}.offers() names {told!r}; it gives (action, *arguments) of "
+                f"{', '.join(sorted(self.internal)) or 'actions that internal= names'}"
+            )
+        return Step(
+            action, tuple(meant(domain, item) for domain, item in zip(domains, arguments, strict=True))
+        )
+
+    def _emitted(self, step: Step, answer: Any) -> tuple[object, ...]:
+        """The events that a method returned, as the specification would emit them."""
+        if inspect.isawaitable(answer):
+            if inspect.iscoroutine(answer):
+                answer.close()
+            raise BindingError(f"{self._class.__name__}.{step.action} is {_COROUTINE}")
+        if answer is None or EVENTS in self.exempt:
+            return ()
+        return tuple(map(self._event, answer if isinstance(answer, list | tuple) else [answer]))
+
+    def _event(self, event: Any) -> object:
+        try:
+            kind = self._events.type_of(type(event), self._class, "an event")
+        except SpecError:
+            return Strange(event)
+        return meant(self.program.domain(kind), event)
+
+    @contextmanager
+    def _in_time(self, call: str) -> Iterator[None]:
+        """End a call that takes too long, in the main thread of a system that has alarms. Raises Stuck."""
+        if not _ALARMS or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        former, began = signal.signal(signal.SIGALRM, _ring), time.monotonic()
+        left, again = signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        try:
+            yield
+        except _Late as late:
+            raise _stuck(late, call, self._seconds) from late
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, former)
+            if left:  # somebody else had set it
+                signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 1e-3), again)
+
+
+_ALARMS = hasattr(signal, "setitimer")
+
+
+class Stuck(Misreports):
+    """A call does not come back."""
+
+
+class _Late(BaseException):
+    """A call takes too long, and is here; no handler in the code that was called is meant."""
+
+
+def _ring(_: int, frame: FrameType | None) -> NoReturn:
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    raise _Late("" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})")
+
+
+def _stuck(late: _Late, call: str, seconds: float) -> Stuck:
+    """The finding that a call does not come back, with the place where it was."""
+    return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
+
+
+def _see(cls: type, said: Declared) -> None:
+    """Raise BindingError where a class cannot be the binding that it is said to be."""
+    name, actions = cls.__name__, said.program.declaration.marked("action", "environment")
+    for action in actions:
+        if action.name in NEEDED:
+            raise BindingError(
+                f"{said.program.name} has an action {action.name!r}, which is a method of its own in a "
+                "binding; call the action otherwise"
+            )
+        method = getattr(cls, action.name, None)
+        if not callable(method):
+            near = did_you_mean(action.name, [key for key in vars(cls) if not key.startswith("_")])
+            words = ", ".join(["self", *(parameter.name for parameter in action.parameters)])
+            raise BindingError(f"{name} has no method for the action {action.name}({words}){near}")
+        if inspect.iscoroutinefunction(method):
+            raise BindingError(f"{name}.{action.name} is {_COROUTINE}")
+    if not callable(getattr(cls, "state", None)):
+        raise BindingError(f"{name} has no state(): it gives a dict of the variables of {said.program.name}")
+    if callable(getattr(cls, "snapshot", None)) != callable(getattr(cls, "restore", None)):
+        raise BindingError(f"{name} has one of snapshot() and restore(kept); it needs both, or neither")
+    for variable, reason in said.exempt.items():
+        if variable not in (*said.program.variables, EVENTS):
+            raise BindingError(
+                f"{name} exempts {variable!r}, which {said.program.name} does not have"
+                f"{did_you_mean(variable, said.program.variables)}"
+            )
+        if len(reason.split()) < 4:
+            raise BindingError(
+                f"{name} exempts {variable!r}: say why it is not compared, in four words or more"
+            )
+    if stray := said.internal - {action.name for action in actions}:
+        raise BindingError(f"{name}: internal names {', '.join(sorted(stray))}, which is no action")
+    if bool(said.internal) != callable(getattr(cls, "offers", None)):
+        raise BindingError(
+            f"{name}: internal= and offers() belong together: which actions are the system's own, and which "
+            "of them it would take now"
+        )
+
+
+_COROUTINE = (
+    "a coroutine, and a step is a call that ends: drive the code that awaits from outside, or bind what is "
+    "beneath it"
+)
