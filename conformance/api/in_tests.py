@@ -1,0 +1,175 @@
+"""The questions of `import antiphon` inside a test: what does not hold fails it, with the run that shows it.
+
+An answer that is unknown does not pass either. A failure leaves files: the trace, its picture, and a page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pytest
+
+import antiphon
+from antiphon.conformance.compare.bindings.plain import is_plain
+from antiphon.model.export import TraceFileError, save
+from antiphon.model.files import write_whole
+from antiphon.model.verdict import Outcome
+from antiphon.programs import Subject
+from antiphon.results import Trace
+from antiphon.spec.lang import SpecError
+from antiphon.spec.lang.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from antiphon.conformance.compare.lockstep import LockstepReport
+    from antiphon.conformance.compare.stateful import StatefulReport
+    from antiphon.conformance.spark.pipeline import VerifyReport
+    from antiphon.implementations import Bound
+    from antiphon.results import Report
+
+MAX_SECONDS = 30.0
+"""The budget of a question, where neither the test nor `--antiphon-max-seconds` says one."""
+
+UNKNOWN = "what is unknown does not pass: raise the bound (max_seconds=, --antiphon-max-seconds), or ask less"
+
+
+class Judged(Protocol):
+    """A report."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came out."""
+
+
+R = TypeVar("R", bound=Judged)
+
+
+class Questions:
+    """The questions that a test asks; the other names of `antiphon` are here as well.
+
+    Each takes what the function of its name takes, and gives its report where it holds.
+
+    Raises:
+        pytest.fail.Exception: it does not.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request, self._config = request, request.config
+        self._failures = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(antiphon, name)
+
+    def check(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
+        """All properties of a specification hold."""
+        __tracebackhide__ = True
+        return self._ask(antiphon.check, subject, max_seconds=max_seconds, **more)
+
+    def simulate(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
+        """Random walks of a specification break nothing."""
+        __tracebackhide__ = True
+        return self._ask(antiphon.simulate, subject, max_seconds=max_seconds, **self._seeded(more))
+
+    def lockstep(
+        self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
+    ) -> LockstepReport:
+        """An implementation does what its specification does, in every transition."""
+        __tracebackhide__ = True
+        return self._ask(antiphon.lockstep, bound, max_seconds=max_seconds, **self._seeded(more))
+
+    def stateful(
+        self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
+    ) -> StatefulReport:
+        """An implementation does what its specification does in random runs.
+
+        Without `runs`, `steps` and `seed` Hypothesis' settings say how many, how long and which.
+        """
+        __tracebackhide__ = True
+        from hypothesis import settings  # here: it takes long to load
+
+        chosen = settings()
+        asked = {"runs": chosen.max_examples, "steps": chosen.stateful_step_count}
+        seed = self._config.getoption("--hypothesis-seed", None)
+        if str(seed or "").isdigit():
+            asked["seed"] = int(str(seed))
+        return self._ask(antiphon.stateful, bound, max_seconds=max_seconds, **self._seeded(asked | more))
+
+    def verify(self, path: str | Path, **more: Any) -> VerifyReport:
+        """The logs of runs keep what the system promises."""
+        __tracebackhide__ = True
+        return self._ask(antiphon.verify, path, **more)
+
+    def _seeded(self, asked: dict[str, Any]) -> dict[str, Any]:
+        seed = self._config.getoption("--antiphon-seed", None)
+        return asked if seed is None else asked | {"seed": seed}
+
+    def _ask(self, question: Callable[..., R], subject: Any, **asked: Any) -> R:
+        """The report of a question, if it holds."""
+        __tracebackhide__ = True
+        budget = self._config.getoption("--antiphon-max-seconds", None)
+        if budget is not None and "max_seconds" in asked:
+            asked["max_seconds"] = budget
+        wrong = ""
+        try:
+            report = question(subject, **asked)
+        except (SpecError, ArgumentError) as error:
+            wrong = str(error)
+        if wrong:  # here: a failure inside the handler would show our code
+            pytest.fail(wrong)
+        if report.outcome is not Outcome.HOLDS:
+            self._failures += 1
+            notes = [UNKNOWN] if report.outcome is Outcome.UNKNOWN else []
+            pytest.fail("\n".join([str(report), *notes, *self._left(report, subject)]))
+        return report
+
+    # What a failure leaves ----------------------------------------------------------------------------------
+
+    def _left(self, report: Any, subject: Any) -> list[str]:
+        """Write the files of a failure; a line for each."""
+        directory = self._directory()
+        test = re.sub(r"[^\w.-]+", "-", self._request.node.nodeid.removesuffix(".py")).strip("-")
+        name = test if self._failures == 1 else f"{test}-{self._failures}"
+        left = []
+        trace = _trace(report)
+        if trace is not None:
+            file = directory / f"{name}.itf.json"
+            with suppress(TraceFileError):  # a class in a function: nobody could find it again
+                save(trace, file, binding=_place(subject))
+                left.append(f"trace: {file}")
+            picture = directory / f"{name}.svg"
+            write_whole(picture, trace.svg())
+            left.append(f"picture: {picture}")
+        page = directory / f"{name}.html"
+        write_whole(page, f"<!doctype html><meta charset=utf-8><title>{name}</title>{report._repr_html_()}")
+        return [*left, f"page: {page}"]
+
+    def _directory(self) -> Path:
+        """The directory of `--antiphon-save`, which all workers share, else one of pytest's own."""
+        named = self._config.getoption("--antiphon-save", None)
+        if named is None:
+            factory: pytest.TempPathFactory = self._request.getfixturevalue("tmp_path_factory")
+            return factory.mktemp("antiphon")
+        directory = Path(self._config.invocation_params.dir, named)
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+
+def _trace(report: Any) -> Trace | None:
+    """The run that a report shows, if it shows one."""
+    difference = getattr(report, "difference", None)
+    if difference is not None:
+        return Trace.of(difference.trace)
+    found = getattr(report, "counterexample", None)
+    return found if isinstance(found, Trace) else None
+
+
+def _place(subject: Any) -> str:
+    """Where a binding stands, as "file.py:Name"; nothing of one that has another place, or none."""
+    if not is_plain(subject) or "<locals>" in subject.__qualname__:
+        return subject if isinstance(subject, str) and ":" in subject else ""
+    return f"{os.path.relpath(inspect.getfile(subject))}:{subject.__qualname__}"

@@ -1,0 +1,37 @@
+"""The pytest plugin: a fixture `antiphon`, whose questions fail a test, and three options.
+
+pytest loads it in every run of every project where antiphon is installed. So it must import nothing of the
+house before the fixture is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from antiphon.in_tests import Questions
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options; each counts for all questions of the fixture, whatever a test says."""
+    group = parser.getgroup("antiphon", "specifications, and implementations beside them")
+    group.addoption(
+        "--antiphon-max-seconds",
+        type=float,
+        metavar="S",
+        help="stop each question after so many seconds; one that was stopped does not pass",
+    )
+    group.addoption("--antiphon-seed", type=int, metavar="N", help="number of the random runs")
+    group.addoption(
+        "--antiphon-save", metavar="DIR", help="where a failure leaves its trace, its picture and its page"
+    )
+
+
+@pytest.fixture
+def antiphon(request: pytest.FixtureRequest) -> Questions:
+    """The questions of `import antiphon`; what is violated, or unknown, fails the test."""
+    from antiphon.in_tests import Questions  # here: a run that asks nothing pays for nothing
+
+    return Questions(request)

@@ -1,0 +1,265 @@
+"""The fixture `antiphon` fails what does not hold, leaves files, and costs nothing where it is not used."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import antiphon
+
+DOORS = '''
+from antiphon.spec.lang import Const, Index, Map, Spec, action, everywhere, invariant, require, witness
+from antiphon.testing import binding
+
+
+class Process(Index, size="processes"):
+    """Who may enter."""
+
+
+class Turnstile(Spec):
+    """One at a time."""
+
+    processes: Const[int] = 2
+    inside: Map[Process, bool] = everywhere(False)
+
+    @action
+    def enter(self, p: Process) -> None:
+        require(not any(self.inside[q] for q in self.each(Process)))
+        self.inside[p] = True
+
+    @action
+    def leave(self, p: Process) -> None:
+        require(self.inside[p])
+        self.inside[p] = False
+
+    @witness
+    def Enters(self) -> bool:
+        return any(self.inside[p] for p in self.each(Process))
+
+
+class Hopeful(Turnstile):
+    """Of which too much is asked."""
+
+    @witness
+    def AllEnter(self) -> bool:
+        return all(self.inside[p] for p in self.each(Process))
+
+
+class Open(Turnstile):
+    """Which nobody guards."""
+
+    @action
+    def enter(self, p: Process) -> None:
+        self.inside[p] = True
+
+    @invariant
+    def Alone(self) -> bool:
+        return not all(self.inside[p] for p in self.each(Process))
+
+
+@binding(Turnstile)
+class Real:
+    def __init__(self, processes):
+        self.inside = [False] * processes
+
+    def enter(self, p):
+        self.inside[p] = True
+
+    def leave(self, p):
+        self.inside[p] = False
+
+    def state(self):
+        return {"inside": self.inside}
+
+
+class Stuck(Real):
+    def leave(self, p):
+        pass
+'''
+
+SPECIFIED = '''
+import pytest
+
+from doors import Hopeful, Open
+
+
+def test_a_specification_that_is_broken(antiphon):
+    antiphon.check(Open)
+
+
+def test_nothing_to_judge(antiphon):
+    antiphon.check(Hopeful)
+
+
+def test_twice(antiphon):
+    for _ in range(2):
+        with pytest.raises(pytest.fail.Exception):
+            antiphon.check(Open)
+'''
+
+BESIDE = '''
+import hypothesis
+import pytest
+
+from doors import Open, Real, Stuck, Turnstile
+
+hypothesis.settings.register_profile("few", max_examples=4, stateful_step_count=6)
+hypothesis.settings.load_profile("few")
+
+
+def test_what_holds_passes(antiphon):
+    assert antiphon.lockstep(Real, max_seconds=20).transitions == 4
+    assert antiphon.check(Turnstile).outcome == "holds"
+    assert antiphon.simulate(Turnstile, walks=1, steps=1).outcome == "holds"
+    assert antiphon.program(Turnstile, processes=3).constants == {"processes": 3}
+
+
+def test_hypothesis_says_how_many(antiphon):
+    report = antiphon.stateful(Real)
+    assert report.runs < 12
+    assert report.steps <= report.runs * 6
+    assert report.seed == 5
+    assert antiphon.stateful(Real, runs=4, steps=2).steps <= 20
+
+
+def test_an_implementation_that_differs(antiphon):
+    antiphon.lockstep(Stuck)
+
+
+def test_a_bound(antiphon):
+    antiphon.lockstep(Real, max_states=1)
+
+
+def test_no_logs(antiphon, tmp_path):
+    antiphon.verify(tmp_path)
+
+
+def test_no_binding(antiphon):
+    antiphon.lockstep(Open)
+'''
+
+
+def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a stranger, in a process of their own."""
+    (home / "doors.py").write_text(DOORS, encoding="utf-8")
+    (home / "test_specified.py").write_text(SPECIFIED, encoding="utf-8")
+    (home / "test_beside.py").write_text(BESIDE, encoding="utf-8")
+    alone = ("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=.")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *alone, *options],
+        cwd=home,
+        env={**os.environ, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def said_of(output: str, test: str) -> str:
+    """What the output says of the failure of a test."""
+    found = re.search(rf"^_+ {test} _+$(.*?)^(?:_+ \w+ _+|=+ )", output, re.MULTILINE | re.DOTALL)
+    assert found is not None, output
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("stranger")
+
+
+@pytest.fixture(scope="module")
+def output(home: Path) -> str:
+    """What a run of all the tests prints."""
+    return run(home, "--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist").stdout
+
+
+def test_what_holds_passes_and_the_rest_does_not(output: str) -> None:
+    assert output.splitlines()[0].split()[0] == "..FFFFFF."
+    assert "6 failed, 3 passed" in output
+
+
+def test_a_failure_shows_the_line_of_the_test_and_the_run(output: str) -> None:
+    said = said_of(output, "test_an_implementation_that_differs")
+    assert ">       antiphon.lockstep(Stuck)" in said
+    assert "LockstepReport on Turnstile: violated" in said
+    assert re.search(r"1  enter\(p0\).*2  leave\(p0\).*variable inside", said, re.DOTALL)
+    assert "in_tests.py" not in said
+    assert "Alone is false" in said_of(output, "test_a_specification_that_is_broken")
+
+
+def test_what_is_unknown_does_not_pass_and_says_why(output: str) -> None:
+    bound = said_of(output, "test_a_bound")
+    assert "unknown" in bound
+    assert "the bound of 1 states ended the walk" in bound
+    assert "what is unknown does not pass" in bound
+    assert "unknown" in said_of(output, "test_nothing_to_judge")
+
+
+def test_a_question_that_cannot_be_asked_fails_without_our_traceback(output: str) -> None:
+    said = said_of(output, "test_no_binding")
+    assert "Open is no binding" in said
+    assert "implementations.py" not in said
+    logs = said_of(output, "test_no_logs")
+    assert "in_tests.py" not in logs
+
+
+def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
+    home: Path, output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = home / "left"
+    names = {file.name for file in left.iterdir()}
+    of_one = "test_beside.py-test_an_implementation_that_differs"
+    assert {f"{of_one}.{kind}" for kind in ("itf.json", "svg", "html")} <= names
+    assert {"test_specified.py-test_twice.svg", "test_specified.py-test_twice-2.svg"} <= names
+    assert "test_beside.py-test_a_bound.html" in names
+    assert "test_beside.py-test_a_bound.svg" not in names
+    assert f"trace: {left / of_one}.itf.json" in output
+    page = (left / f"{of_one}.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "variable inside" in page
+    assert (left / f"{of_one}.svg").read_text(encoding="utf-8").startswith("<svg")
+    from antiphon.conformance.cli import main
+
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert main(["replay", str(left / f"{of_one}.itf.json")]) == 1
+    assert main(["replay", str(left / f"{of_one}.itf.json"), "--binding", "doors.py:Real"]) == 0
+    capsys.readouterr()
+    for name in ("doors",):
+        sys.modules.pop(name, None)
+
+
+def test_workers_leave_their_files_in_one_directory(tmp_path: Path) -> None:
+    """And the budget of the command line counts, whatever a test says."""
+    asked = ("-n2", "-k", "broken or twice", "--antiphon-max-seconds", "0", "--antiphon-save", "left")
+    output = run(tmp_path, "test_specified.py", *asked).stdout
+    assert "the bound of 0 seconds" in said_of(output, "test_a_specification_that_is_broken")
+    assert {file.name for file in (tmp_path / "left").iterdir()} == {
+        "test_specified.py-test_a_specification_that_is_broken.html",
+        "test_specified.py-test_twice.html",
+        "test_specified.py-test_twice-2.html",
+    }
+
+
+def test_the_plugin_loads_nothing_of_the_house() -> None:
+    """Whoever has antiphon installed and asks nothing in a test does not pay for it."""
+    program = (
+        "import sys, time, pytest\n"
+        "before, began = set(sys.modules), time.process_time()\n"
+        "import antiphon.pytest_plugin\n"
+        "print(time.process_time() - began, *sorted(set(sys.modules) - before))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    seconds, *loaded = ran.stdout.split()
+    assert {"antiphon", "antiphon.pytest_plugin"} == set(loaded)
+    assert float(seconds) < 0.010
+
+
+def test_pytest_finds_the_plugin_by_its_entry_point(request: pytest.FixtureRequest) -> None:
+    assert request.config.pluginmanager.get_plugin("antiphon") is sys.modules["antiphon.pytest_plugin"]
+    assert antiphon.__version__
