@@ -27,6 +27,7 @@ from antiphon.spec.lang.foreign import alive
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
 PANELS: dict[str, tuple[str, ...]] = {
+    "To begin": ("demo", "init"),
     "A specification": ("check", "find", "simulate", "explain", "refine", "export"),
     "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
     "Logs": ("verify", "ingest", "watch", "coverage"),

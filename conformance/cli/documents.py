@@ -221,6 +221,13 @@ class DifferenceDocument(msgspec.Struct, kw_only=True):
     trace: TraceDocument
 
 
+class Init(Document, tag="init", kw_only=True):
+    """`antiphon init`."""
+
+    directory: str
+    files: list[str]
+
+
 class Lockstep(Document, tag="lockstep", kw_only=True):
     """`antiphon lockstep`."""
 

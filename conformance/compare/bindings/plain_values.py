@@ -64,28 +64,31 @@ def meant(domain: Domain, value: Any) -> Any:
 
 def _meant(domain: Domain, value: Any) -> Any:
     match domain.type:
-        case types.IndexType(python=python):
-            found = python(value) if type(value) is int and 0 <= value <= domain.high else value
+        case types.Record():
+            return _record(domain, value)
+        case types.Optional():
+            return None if value is None else _meant(domain.parts[0], value)
+        case types.Union():
+            return _one_of(domain, value)
+        case types.SetOf():
+            return frozenset(_meant(domain.parts[0], item) for item in _items(value))
+        case types.MapOf():
+            return _map(domain, value)
+        case types.SequenceOf():
+            items = tuple(_meant(domain.parts[0], item) for item in _items(value))
+            if len(items) > domain.most:
+                raise _NoValue
+            return items
+        case types.IndexType(python=python) if type(value) is int and 0 <= value <= domain.high:
+            return python(value)
         case types.Enumeration(members=members, python=python):
             name = value.name if isinstance(value, enum.Enum) else value
-            found = python[name] if python is not None and name in members else name
-        case types.Optional():
-            found = None if value is None else _meant(domain.parts[0], value)
-        case types.Record():
-            found = _record(domain, value)
-        case types.Union():
-            found = _one_of(domain, value)
-        case types.SetOf():
-            found = frozenset(_meant(domain.parts[0], item) for item in _items(value))
-        case types.MapOf():
-            found = _map(domain, value)
-        case types.SequenceOf():
-            found = tuple(_meant(domain.parts[0], item) for item in _items(value))
-        case _:
-            found = value
-    if not domain.contains(found):
+            if name not in members:
+                raise _NoValue
+            return name if python is None else python[name]
+    if not domain.contains(value):
         raise _NoValue
-    return found
+    return value
 
 
 def _record(domain: Domain, value: Any) -> Any:

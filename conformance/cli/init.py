@@ -1,0 +1,46 @@
+"""`antiphon init`: a small project that works, to be changed into one's own."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.starter import ABOUT, FILES
+from antiphon.model.verdict import Outcome
+
+
+def init(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Where it is written; made if need be.", show_default=False),
+    ],
+    json: options.Json = False,
+) -> int:
+    """Write a small project that works: a specification, code, what joins the two, tests, a file for CI.
+
+    It is green within ten seconds. A commented line of the code, made one, is a bug that turns it red.
+    """
+    there = [name for name in FILES if (directory / name).exists()]
+    if there:
+        raise output.UsageProblem(f"{directory} has {', '.join(there)} already; nothing is overwritten")
+    output.writable_directory("DIR", directory)
+    home = resources.files("antiphon.conformance.cli.starter")
+    for name, kept in FILES.items():
+        file = directory / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text((home / kept).read_text(encoding="utf-8"), encoding="utf-8")
+    if json:
+        return output.finish(
+            documents.Init(outcome=Outcome.HOLDS, directory=str(directory), files=list(FILES))
+        )
+    console = output.out()
+    files = output.table("file", "what it is")
+    for name, about in ABOUT.items():
+        files.add_row(name, about)
+    console.print(files)
+    console.print(f"run its tests with: cd {directory} && python -m pytest")
+    return 0
