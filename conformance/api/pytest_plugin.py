@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from antiphon.in_tests import Questions
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options; each counts for all questions of the fixture, whatever a test says."""
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """The options; each counts for all questions of the fixture, whatever a test says.
+
+    pytest would also compile anew every module of a package that has a plugin, so that its assertions tell
+    more. Ours are not those of a test, and there are hundreds of modules.
+    """
+    marked = getattr(getattr(pluginmanager, "rewrite_hook", None), "_must_rewrite", None)
+    if isinstance(marked, set):
+        marked.discard("antiphon")
     group = parser.getgroup("antiphon", "specifications, and implementations beside them")
     group.addoption(
         "--antiphon-max-seconds",

