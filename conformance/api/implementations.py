@@ -29,17 +29,21 @@ small model, which is walked in seconds.
 """
 
 
-def binding(protocol: str, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
+def binding(protocol: str | type, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
     """Join the implementation of a protocol to its specification.
 
     Args:
-        protocol: the name of a protocol whose implementation is bound: "rbp".
+        protocol: the name of a protocol whose implementation is bound: "rbp"; or a class under
+            `@antiphon.testing.binding`, whose constants are as they were declared where none are named.
         fault: the name of a mistake to plant in the implementation, to see it caught.
         **constants: the constants of the specification; without any, those of a small model.
 
     Raises:
         SpecError: no such protocol, fault or constant; the known ones are listed.
+        ArgumentError: the class is no binding.
     """
+    if isinstance(protocol, type):
+        return _class_bound(protocol, fault=fault, **constants)
     return binding_of(protocol, fault=fault, **(constants or bound_protocol(protocol).small))
 
 
@@ -149,10 +153,13 @@ def _joined(bound: Bound) -> Binding:
     """
     if isinstance(bound, str):
         return binding(bound)
-    if not isinstance(bound, type):
-        return bound
-    if not is_plain(bound):
-        raise ArgumentError(
-            f"{bound.__name__} is no binding: write @antiphon.testing.binding(Spec) above it"
-        )
-    return bound_class(bound).bind()
+    return _class_bound(bound) if isinstance(bound, type) else bound
+
+
+def _class_bound(cls: type, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
+    """The binding that a class is, with these constants."""
+    if not is_plain(cls):
+        raise ArgumentError(f"{cls.__name__} is no binding: write @antiphon.testing.binding(Spec) above it")
+    if fault is not None:
+        raise ArgumentError(f"{cls.__name__} has no planted fault {fault!r}: a class has none")
+    return bound_class(cls).bind(**constants)

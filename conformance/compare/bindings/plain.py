@@ -179,13 +179,15 @@ class PlainBinding:
         self._system: Any = None
         self._here: Standing | None = None
         self._stuck: dict[tuple[Standing, Step], Stuck] = {}
+        self._call: object = ""
+        self._timed = False
 
     def start(self, me: int) -> Effect:
         """A fresh system."""
         del me
         self._here = None
-        self._system = self._fresh()
-        return Effect(self._stand((), self._system))
+        with self._in_time():
+            return Effect(self._stand((), self._fresh()))
 
     def stimulus(self, step: Step) -> Stimulus:
         """The whole system, and nothing from the network: that is a part of it."""
@@ -203,11 +205,12 @@ class PlainBinding:
         del me, datagram
         if (known := self._stuck.get((snapshot, step))) is not None:
             raise known
-        system = self._at(snapshot)
-        self._here = None
         try:
-            answer = self._take(system, step)
-            after = self._stand((*snapshot.steps, step), system)
+            with self._in_time():
+                system = self._at(snapshot)
+                self._here = None
+                answer = self._take(system, step)
+                after = self._stand((*snapshot.steps, step), system)
         except Stuck as stuck:
             self._stuck[snapshot, step] = stuck  # nobody waits for it again
             raise
@@ -234,8 +237,8 @@ class PlainBinding:
     # The system ---------------------------------------------------------------------------------------------
 
     def _fresh(self) -> Any:
-        with self._in_time(f"{self._class.__name__}()"):
-            return self._class(**self._constants)
+        self._calls(f"{self._class.__name__}()")
+        return self._class(**self._constants)
 
     def _at(self, standing: Standing) -> Any:
         """The system, put where it stood. Raises Forgets or Unsteady: it cannot be put there."""
@@ -245,8 +248,8 @@ class PlainBinding:
         self.restores += 1
         if not self.one_way:
             system = self._system if before is not None else self._fresh()
-            with self._in_time("restore(...)"):
-                system.restore(standing.kept)
+            self._calls("restore(...)")
+            system.restore(standing.kept)
             if (view := self._view(system)) != standing.view:
                 differing = {name for name, value in view.items() if value != standing.view[name]}
                 name = min(differing)
@@ -263,15 +266,15 @@ class PlainBinding:
 
     def _take(self, system: Any, step: Step) -> Any:
         """Call the method of an action."""
-        with self._in_time(str(step)):
-            return getattr(system, step.action)(*map(plain, step.arguments))
+        self._calls(step)
+        return getattr(system, step.action)(*map(plain, step.arguments))
 
     def _stand(self, steps: tuple[Step, ...], system: Any) -> Standing:
         """Where the system stands now, after these steps."""
         view, offered, kept = self._view(system), self._offered(system), steps
         if not self.one_way:
-            with self._in_time("snapshot()"):
-                kept = system.snapshot()
+            self._calls("snapshot()")
+            kept = system.snapshot()
             try:
                 hash(kept)
             except TypeError as error:
@@ -284,8 +287,8 @@ class PlainBinding:
 
     def _view(self, system: Any) -> Mapping[str, object]:
         """What `state` says of each variable that is compared."""
-        with self._in_time("state()"):
-            told = system.state()
+        self._calls("state()")
+        told = system.state()
         if not isinstance(told, Mapping):
             raise BindingError(f"{self._class.__name__}.state() gives {told!r}, not a dict of variables")
         if missing := [name for name in self._compared if name not in told]:
@@ -306,9 +309,8 @@ class PlainBinding:
     def _offered(self, system: Any) -> frozenset[Step]:
         if not self._offers:
             return frozenset()
-        with self._in_time("offers()"):
-            told = list(system.offers())
-        return frozenset(map(self._step, told))
+        self._calls("offers()")
+        return frozenset(map(self._step, system.offers()))
 
     def _step(self, told: Any) -> Step:
         """A step from its action and arguments, or its action alone."""
@@ -340,19 +342,31 @@ class PlainBinding:
             return Strange(event)
         return meant(self.program.domain(kind), event)
 
+    def _calls(self, call: object) -> None:
+        """This call of the class begins, and its time."""
+        self._call = call
+        if self._timed:
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
     @contextmanager
-    def _in_time(self, call: str) -> Iterator[None]:
-        """End a call that takes too long, in the main thread of a system that has alarms. Raises Stuck."""
+    def _in_time(self) -> Iterator[None]:
+        """End a call inside that takes too long, in the main thread of a system that has alarms.
+
+        Raises:
+            Stuck: one does.
+        """
         if not _ALARMS or threading.current_thread() is not threading.main_thread():
             yield
             return
         former, began = signal.signal(signal.SIGALRM, _ring), time.monotonic()
-        left, again = signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+        self._timed = True
         try:
             yield
         except _Late as late:
-            raise _stuck(late, call, self._seconds) from late
+            raise _stuck(late, self._call, self._seconds) from late
         finally:
+            self._timed = False
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, former)
             if left:  # somebody else had set it
@@ -376,7 +390,7 @@ def _ring(_: int, frame: FrameType | None) -> NoReturn:
     raise _Late("" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})")
 
 
-def _stuck(late: _Late, call: str, seconds: float) -> Stuck:
+def _stuck(late: _Late, call: object, seconds: float) -> Stuck:
     """The finding that a call does not come back, with the place where it was."""
     return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
 

@@ -161,9 +161,13 @@ def test_constants_of_the_declaration_and_of_the_caller() -> None:
     """A larger model is asked for by a constant, which `__init__` is given; the others stay as declared."""
     name = f"{__file__}:Kept"
     assert bound_protocol.__wrapped__(name).bind().program.constants == {"clients": 2}
-    larger = antiphon.lockstep(antiphon.binding(name, clients=3))
+    for named in (name, Kept):
+        assert antiphon.binding(named, clients=3).program.constants == {"clients": 3}
+    larger = antiphon.lockstep(antiphon.binding(Right, clients=3))
     assert larger.outcome is Outcome.HOLDS
     assert larger.program.constants == {"clients": 3}
+    with pytest.raises(ArgumentError, match="no planted fault 'deaf'"):
+        antiphon.binding(Right, fault="deaf")
 
 
 def test_offers_are_compared() -> None:
