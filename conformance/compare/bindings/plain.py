@@ -331,7 +331,7 @@ class PlainBinding:
             if inspect.iscoroutine(answer):
                 answer.close()
             raise BindingError(f"{self._class.__name__}.{step.action} is {_COROUTINE}")
-        if answer is None or EVENTS in self.exempt:
+        if answer is None:
             return ()
         return tuple(map(self._event, answer if isinstance(answer, list | tuple) else [answer]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -151,6 +152,8 @@ def test_a_right_one_agrees_in_every_transition(cls: type) -> None:
         machine.exploration.states,
         machine.exploration.transitions,
     )
+    # the order of what is in the air tells states of the code apart, if it is looked at
+    assert (report.pairs == report.states) is (cls is Right)
     assert report.one_way is (cls is Right)
     assert ("no snapshot" in str(report)) is (cls is Right)
     assert set(report.fired) == {"ask", "hear", "grant", "free"}
@@ -183,12 +186,15 @@ def test_offers_are_compared() -> None:
     assert "only one side" in difference.what
     assert difference.specification == "none"
 
-    class Vague(WithOffers):
-        def offers(self) -> object:
-            return ["free"]
+    for told in ("free", ("grant", 1)):
 
-    with pytest.raises(BindingError, match=r"Vague\.offers\(\) names 'free'.* of grant"):
-        antiphon.lockstep(declare(Vague))
+        class Vague(WithOffers):
+            def offers(self, told: object = told) -> object:
+                return [told]
+
+        named = re.escape(f"Vague.offers() names {told!r}")
+        with pytest.raises(BindingError, match=f"{named}.* of grant"):
+            antiphon.lockstep(declare(Vague))
 
 
 def changed(base: type, **methods: Callable[..., Any]) -> type:
@@ -380,10 +386,54 @@ def test_an_exempt_variable_may_tell_states_apart_that_look_alike() -> None:
 
 def test_exempt_events_are_not_compared() -> None:
     exempt = {"events": "the implementation tells nobody anything"}
-    for base in (Right, Kept):
-        cls = binding(Lock, clients=2, exempt=exempt)(changed(base, grant=silent))
+    for base, grant in ((Right, silent), (Kept, wrong_event)):
+        cls = binding(Lock, clients=2, exempt=exempt)(changed(base, grant=grant))
         assert antiphon.lockstep(cls).outcome is Outcome.HOLDS
         assert antiphon.stateful(cls, runs=4).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("cls", [Right, Kept])
+def test_transitions_are_executed_once_more(cls: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("antiphon.conformance.compare.lockstep.walk.AGAIN", 1)
+    report = antiphon.lockstep(cls)
+    assert report.outcome is Outcome.HOLDS
+    assert report.repeated > 15
+
+
+def test_nobody_waits_twice_for_what_does_not_return() -> None:
+    calls = []
+
+    def counted(self: Any) -> None:
+        calls.append(1)
+        time.sleep(60)
+
+    cls = binding(Lock, clients=2, call_seconds=0.1)(changed(Right, free=counted))
+    difference = antiphon.lockstep(cls).difference
+    assert difference is not None
+    assert "not return" in difference.what
+    assert len(calls) == 1
+
+
+def test_two_states_with_one_snapshot_are_two() -> None:
+    """How many were served follows from the snapshot, and is wrong after one way only, not the first."""
+
+    def snapshot(self: Any) -> object:
+        return Kept.snapshot(self)[:4]  # type: ignore[index]
+
+    def restore(self: Any, kept: Any) -> None:
+        Kept.restore(self, (*kept, sum(kept[2]) - len(kept[0]) - len(kept[1])))
+
+    def grant(self: Any) -> object:
+        found = Right.grant(self)
+        self.served -= self.served == 2 and self.holder == 0
+        return found
+
+    right, wrong = changed(Kept, snapshot=snapshot, restore=restore), {"grant": grant}
+    assert antiphon.lockstep(right).outcome is Outcome.HOLDS
+    difference = antiphon.lockstep(changed(right, **wrong), sample=0).difference
+    assert difference is not None
+    assert difference.what == "variable served"
+    assert len(difference.trace) == 7
 
 
 async def awaits(self: Any) -> None:
