@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pytest
 
 import antiphon
-from antiphon.conformance.compare.bindings.plain import is_plain
+from antiphon.conformance.compare.bindings.plain import PlainBinding, is_plain
 from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
@@ -24,6 +24,7 @@ from antiphon.programs import Subject
 from antiphon.results import Trace
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.errors import ArgumentError
+from antiphon.spec.places import is_place
 
 if TYPE_CHECKING:
     from antiphon.conformance.compare.lockstep import LockstepReport
@@ -170,6 +171,9 @@ def _trace(report: Any) -> Trace | None:
 
 def _place(subject: Any) -> str:
     """Where a binding stands, as "file.py:Name"; nothing of one that has another place, or none."""
-    if not is_plain(subject) or "<locals>" in subject.__qualname__:
-        return subject if isinstance(subject, str) and ":" in subject else ""
-    return f"{os.path.relpath(inspect.getfile(subject))}:{subject.__qualname__}"
+    if isinstance(subject, str):
+        return subject if is_place(subject) else ""
+    cls = subject.binding.cls if isinstance(getattr(subject, "binding", None), PlainBinding) else subject
+    if not is_plain(cls) or "<locals>" in cls.__qualname__:
+        return ""
+    return f"{os.path.relpath(inspect.getfile(cls))}:{cls.__qualname__}"

@@ -136,7 +136,7 @@ def test_hypothesis_says_how_many(antiphon):
 
 
 def test_an_implementation_that_differs(antiphon):
-    antiphon.lockstep(Stuck)
+    antiphon.lockstep(antiphon.binding(Stuck, processes=3))
 
 
 def test_a_bound(antiphon):
@@ -193,7 +193,7 @@ def test_what_holds_passes_and_the_rest_does_not(output: str) -> None:
 
 def test_a_failure_shows_the_line_of_the_test_and_the_run(output: str) -> None:
     said = said_of(output, "test_an_implementation_that_differs")
-    assert ">       antiphon.lockstep(Stuck)" in said
+    assert ">       antiphon.lockstep(antiphon.binding(Stuck, processes=3))" in said
     assert "LockstepReport on Turnstile: violated" in said
     assert re.search(r"1  enter\(p0\).*2  leave\(p0\).*variable inside", said, re.DOTALL)
     assert "in_tests.py" not in said

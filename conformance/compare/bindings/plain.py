@@ -148,6 +148,7 @@ class PlainBinding:
     """The binding of a plain class; see `Binding` for the methods.
 
     Attributes:
+        cls: the class.
         whole: its one process is the system, and projects whole variables.
         one_way: it can keep no state, so that a walk takes each transition after one way to its state.
     """
@@ -162,7 +163,7 @@ class PlainBinding:
         self.program, self.exempt, self.internal = said.program, said.exempt, said.internal
         self.restores = 0
         self.one_way = not callable(getattr(cls, "snapshot", None))
-        self._class, self._seconds = cls, said.call_seconds
+        self.cls, self._seconds = cls, said.call_seconds
         self._offers = callable(getattr(cls, "offers", None))
         self._actions = {
             method.name: tuple(self.program.domain(parameter.type) for parameter in method.parameters)
@@ -237,8 +238,8 @@ class PlainBinding:
     # The system ---------------------------------------------------------------------------------------------
 
     def _fresh(self) -> Any:
-        self._calls(f"{self._class.__name__}()")
-        return self._class(**self._constants)
+        self._calls(f"{self.cls.__name__}()")
+        return self.cls(**self._constants)
 
     def _at(self, standing: Standing) -> Any:
         """The system, put where it stood. Raises Forgets or Unsteady: it cannot be put there."""
@@ -290,10 +291,10 @@ class PlainBinding:
         self._calls("state()")
         told = system.state()
         if not isinstance(told, Mapping):
-            raise BindingError(f"{self._class.__name__}.state() gives {told!r}, not a dict of variables")
+            raise BindingError(f"{self.cls.__name__}.state() gives {told!r}, not a dict of variables")
         if missing := [name for name in self._compared if name not in told]:
             raise BindingError(
-                f"{self._class.__name__}.state() says nothing of {', '.join(missing)}: add "
+                f"{self.cls.__name__}.state() says nothing of {', '.join(missing)}: add "
                 f"{'it' if len(missing) == 1 else 'them'}, or write exempt={{{missing[0]!r}: 'why it is not "
                 "compared'}"
             )
@@ -301,7 +302,7 @@ class PlainBinding:
             if name not in self.program.variables:
                 known = did_you_mean(str(name), self.program.variables)
                 raise BindingError(
-                    f"{self._class.__name__}.state() speaks of {name!r}, which {self.program.name} does not "
+                    f"{self.cls.__name__}.state() speaks of {name!r}, which {self.program.name} does not "
                     f"have{known}"
                 )
         return {name: meant(domain, told[name]) for name, domain in self._compared.items()}
@@ -318,7 +319,7 @@ class PlainBinding:
         domains = self._actions.get(action)
         if action not in self.internal or domains is None or len(domains) != len(arguments):
             raise BindingError(
-                f"{self._class.__name__}.offers() names {told!r}; it gives (action, *arguments) of "
+                f"{self.cls.__name__}.offers() names {told!r}; it gives (action, *arguments) of "
                 f"{', '.join(sorted(self.internal)) or 'actions that internal= names'}"
             )
         return Step(
@@ -330,14 +331,14 @@ class PlainBinding:
         if inspect.isawaitable(answer):
             if inspect.iscoroutine(answer):
                 answer.close()
-            raise BindingError(f"{self._class.__name__}.{step.action} is {_COROUTINE}")
+            raise BindingError(f"{self.cls.__name__}.{step.action} is {_COROUTINE}")
         if answer is None:
             return ()
         return tuple(map(self._event, answer if isinstance(answer, list | tuple) else [answer]))
 
     def _event(self, event: Any) -> object:
         try:
-            kind = self._events.type_of(type(event), self._class, "an event")
+            kind = self._events.type_of(type(event), self.cls, "an event")
         except SpecError:
             return Strange(event)
         return meant(self.program.domain(kind), event)

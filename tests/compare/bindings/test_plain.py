@@ -234,7 +234,7 @@ def runs_on(self: Any) -> None:
             continue
 
 
-def waits(self: Any) -> None:
+def waits(self: Any, *_: object) -> None:
     """As `runs_on`, without a handler."""
     time.sleep(60)
 
@@ -299,6 +299,21 @@ def test_the_place_of_a_call_that_does_not_return_is_told() -> None:
     difference = antiphon.lockstep(cls).difference
     assert difference is not None
     assert f"test_plain.py:{waits.__code__.co_firstlineno + 2}" in str(difference.implementation)
+
+
+@pytest.mark.parametrize("name", ["__init__", "state"])
+def test_what_is_wrong_at_the_start_is_found_there(name: str) -> None:
+    def breaks(self: Any, *_: object) -> None:
+        raise OSError("no disk")
+
+    for method, what in (
+        (breaks, "the implementation raises"),
+        (waits, "the implementation does not return"),
+    ):
+        cls = binding(Lock, clients=2, call_seconds=0.1)(changed(Right, **{name: method}))
+        difference = antiphon.lockstep(cls).difference
+        assert difference is not None
+        assert (difference.what, len(difference.trace)) == (what, 0)
 
 
 def test_whoever_set_an_alarm_before_has_it_afterwards() -> None:
