@@ -467,6 +467,7 @@ AnyDocument = (
     | Errata
     | Gate
     | Simulate
+    | Init
     | Lockstep
     | Stateful
     | Swarm
