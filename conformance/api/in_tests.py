@@ -22,7 +22,7 @@ from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
 from antiphon.results import Trace
-from antiphon.spec.lang import SpecError
+from antiphon.spec.lang import Program, Spec, SpecError
 from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.places import is_place
 
@@ -70,6 +70,13 @@ class Questions:
         """All properties of a specification hold."""
         __tracebackhide__ = True
         return self._ask(antiphon.check, subject, max_seconds=max_seconds, **more)
+
+    def refine(
+        self, subject: Program | type[Spec] | str, *, max_seconds: float | None = MAX_SECONDS, **more: Any
+    ) -> Report:
+        """Every transition of a specification is a step of the machine that it refines, or none."""
+        __tracebackhide__ = True
+        return self._ask(antiphon.refine, subject, max_seconds=max_seconds, **more)
 
     def simulate(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
         """Random walks of a specification break nothing."""

@@ -50,6 +50,10 @@ class Hopeful(Turnstile):
         return all(self.inside[p] for p in self.each(Process))
 
 
+class Hidden(Turnstile, refines=Turnstile):
+    """Which is one."""
+
+
 class Open(Turnstile):
     """Which nobody guards."""
 
@@ -106,7 +110,7 @@ BESIDE = '''
 import hypothesis
 import pytest
 
-from doors import Open, Real, Stuck, Turnstile
+from doors import Hidden, Open, Real, Stuck, Turnstile
 
 hypothesis.settings.register_profile("few", max_examples=4, stateful_step_count=6)
 hypothesis.settings.load_profile("few")
@@ -116,6 +120,7 @@ def test_what_holds_passes(antiphon):
     assert antiphon.lockstep(Real, max_seconds=20).transitions == 4
     assert antiphon.check(Turnstile).outcome == "holds"
     assert antiphon.simulate(Turnstile, walks=1, steps=1).outcome == "holds"
+    assert antiphon.refine(Hidden).outcome == "holds"
     assert antiphon.program(Turnstile, processes=3).constants == {"processes": 3}
 
 
