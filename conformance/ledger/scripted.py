@@ -7,12 +7,13 @@ lies ahead is seen completely.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from antiphon.model.engines import transitions_of
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore.search import Search
 from antiphon.model.notation import compact_step
-from antiphon.spec.lang import Program, State, program
+from antiphon.spec.lang import Disabled, Program, State, program
 from antiphon.spec.protocols.dtp.properties import DtpChecked
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 
@@ -135,14 +136,27 @@ def follow(bound: Program, script: Sequence[str]) -> State:
     Raises:
         LookupError: a step is not enabled when it is its turn; what is enabled is listed.
     """
-    machine = bound.reference
-    state = machine.initial()[0]
+    state = bound.reference.initial()[0]
     for number, wanted in enumerate(script, 1):
-        enabled = {compact_step(step): step for step in machine.enabled(state)}
-        if wanted not in enabled:
-            raise LookupError(f"step {number}, {wanted}, is not enabled; enabled are {', '.join(enabled)}")
-        state = machine.apply(state, enabled[wanted]).state
+        after = _after(bound, state, wanted)
+        if after is None:
+            enabled = ", ".join(map(compact_step, bound.reference.enabled(state)))
+            raise LookupError(f"step {number}, {wanted}, is not enabled; enabled are {enabled}")
+        state = after
     return state
+
+
+def _after(bound: Program, state: State, wanted: str) -> State | None:
+    """The state after the step that reads like this, if it is enabled; no other is tried."""
+    action = wanted.partition("(")[0]
+    if not any(method.name == action for method in bound.declaration.marked("action", "environment")):
+        return None
+    machine = bound.reference
+    for step in machine.candidates(state, action):
+        if compact_step(step) == wanted:
+            with suppress(Disabled):
+                return machine.apply(state, step).state
+    return None
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:

@@ -29,6 +29,8 @@ from antiphon.spec.lang.source import function_of
 from antiphon.spec.lang.variants import Mutation, note_of, offered, stand_in
 from antiphon.spec.lang.walk import nodes
 
+MOST_DEFINITIONS = 4096
+
 _numbers = itertools.count(1)
 
 
@@ -159,13 +161,31 @@ def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset
     names: set[str] = set()
     todo: list[object] = [part]
     while todo:
-        for node in nodes(todo.pop()):
-            name = node.function if isinstance(node, ir.Call) else ""
-            name = node.procedure if isinstance(node, ir.Perform) else name
-            if name and name not in without and name not in names:
+        for name in _called(todo.pop()):
+            if name not in without and name not in names:
                 names.add(name)
-                todo.append(helpers[name].body)
+                todo.append(helpers[name])
     return frozenset(names)
+
+
+def _called(part: object) -> frozenset[str]:
+    """The names of the helpers that a part of the form calls itself, of a definition found once."""
+    if isinstance(part, tuple):
+        return frozenset[str]().union(*map(_called, part))
+    known = _calls.get(id(part))
+    if known is None:
+        found = (node for node in nodes(part) if isinstance(node, ir.Call | ir.Perform))
+        names = frozenset(node.function if isinstance(node, ir.Call) else node.procedure for node in found)
+        if not isinstance(part, ir.Definition):
+            return names
+        if len(_calls) == MOST_DEFINITIONS:
+            _calls.clear()
+        known = _calls[id(part)] = part, names
+    return known[1]
+
+
+_calls: dict[int, tuple[ir.Definition, frozenset[str]]] = {}
+"""What the definitions that were asked about last call, by their identity."""
 
 
 def caused(

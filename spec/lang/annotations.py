@@ -11,6 +11,7 @@ import enum
 import sys
 import types as python_types
 import typing
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import CodeType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -63,22 +64,11 @@ class Scope:
         """
         if not isinstance(annotation, str):
             return annotation
-        module = sys.modules.get(getattr(owner, "__module__", ""), None)
-        names = (
-            _LANGUAGE
-            | (vars(module) if module else {})
-            | getattr(owner, "__antiphon_globals__", {})
-            | getattr(owner, "__globals__", {})
-        )
-        names |= getattr(owner, "__antiphon_scope__", {})
-        names |= {
-            name: item
-            for name, item in getattr(owner, "__antiphon_inner__", lambda: vars(owner))().items()
-            if isinstance(item, type)
-        }
         try:
             with foreign():
-                return eval(_compiled(annotation), names)  # noqa: S307 - the author's own annotation
+                code = _compiled(annotation)
+                names = dict(_around(owner, _names(code)))
+                return eval(code, names)  # noqa: S307 - the author's own annotation
         except Raised as raised:
             raise SpecError(
                 f"annotation {annotation!r} of {owner.__name__}: {raised.error}",
@@ -218,6 +208,34 @@ class Scope:
 def _compiled(annotation: str) -> CodeType:
     """The code of an annotation, which the variants of a specification evaluate again and again."""
     return compile(annotation, "<annotation>", "eval")
+
+
+@cache
+def _names(code: CodeType) -> tuple[str, ...]:
+    """The names that a code looks up, what stands within it included."""
+    inner = (name for item in code.co_consts if isinstance(item, CodeType) for name in _names(item))
+    return tuple(dict.fromkeys((*code.co_names, *inner)))
+
+
+def _around(owner: Any, names: Iterable[str]) -> Iterator[tuple[str, object]]:
+    """What these names mean where `owner` was written: the types of its body first, the language last."""
+    inner = getattr(owner, "__antiphon_inner__", None)
+    body: Mapping[str, object] = vars(owner) if inner is None else inner()
+    module = sys.modules.get(getattr(owner, "__module__", ""), None)
+    scopes: tuple[Mapping[str, object], ...] = (
+        getattr(owner, "__antiphon_scope__", {}),
+        getattr(owner, "__globals__", {}),
+        getattr(owner, "__antiphon_globals__", {}),
+        vars(module) if module else {},
+        _LANGUAGE,
+    )
+    for name in names:
+        if isinstance(body.get(name), type):
+            yield name, body[name]
+        else:
+            scope = next((scope for scope in scopes if name in scope), None)
+            if scope is not None:
+                yield name, scope[name]
 
 
 def _size(size: object, what: str) -> int | str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -501,9 +501,9 @@ class _Site:
         self.__antiphon_scope__ = getattr(owner, "__antiphon_scope__", {})
         self._owner = owner
 
-    def __antiphon_inner__(self) -> dict[str, Any]:
+    def __antiphon_inner__(self) -> Mapping[str, Any]:
         """The names of the class body, which annotations of methods see."""
-        return dict(vars(self._owner))
+        return vars(self._owner)
 
 
 def actor_of(method: MethodDeclaration, guard: MethodDeclaration) -> str | None:

@@ -15,6 +15,8 @@ from typing import Any
 from antiphon.spec.lang import ir, types
 
 INDENT = "  "
+MOST_WRITTEN = 4096
+"""Of how many definitions the text is remembered."""
 
 TYPED = (
     ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Concatenate,
@@ -34,21 +36,15 @@ def dump(module: ir.Module, *, prose: bool = True) -> str:
 def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
     yield f"antiphon.ir {module.version}"
     yield f"module {module.name}"
-    yield from _named_types(module)
+    yield from _named_types(module, prose=prose)
     for constant in module.constants:
         notes = "".join(f" {key}={value!r}" for key, value in _notes(constant) if value and prose)
         yield f"{constant.role} {constant.name}: {type_text(constant.type)} = {constant.default!r}{notes}"
     for variable in module.variables:
         yield f"variable {variable.name}: {type_text(variable.type)} = {expression_text(variable.initial)}"
-    groups: tuple[tuple[str, Iterable[ir.Definition]], ...] = (
-        ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials),
-        ("action", module.actions),
-        ("handler", module.handlers), ("predicate", module.predicates),
-        ("step invariant", module.step_invariants),
-    )  # fmt: skip
-    for word, definitions in groups:
+    for word, definitions in _groups(module):
         for definition in definitions:
-            yield from _definition(word, definition, prose=prose)
+            yield from _written(definition, prose=prose, word=word).lines
     if module.properties:
         yield f"properties {' '.join(module.properties)}"
     for liveness in module.liveness:
@@ -59,6 +55,30 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
         yield f"liveness {liveness.name}({given}) {formulas}"
     for fair in module.fair:
         yield f"fair {fair.name} {fair.fairness.value} {' or '.join(map(_fair_part, fair.parts))}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Written:
+    """What was written of a definition: its lines, and the named types in it."""
+
+    definition: ir.Definition
+    lines: tuple[str, ...]
+    types: frozenset[str]
+
+
+_known: dict[tuple[int, bool], _Written] = {}
+"""What was written last, by the identity of the definition, which many modules share, and with prose or not.
+"""
+
+
+def _written(definition: ir.Definition, *, prose: bool, word: str) -> _Written:
+    known = _known.get((id(definition), prose))
+    if known is None:
+        if len(_known) == MOST_WRITTEN:
+            _known.clear()
+        lines = tuple(_definition(word, definition, prose=prose))
+        known = _known[id(definition), prose] = _Written(definition, lines, _types_in(definition))
+    return known
 
 
 def _fair_part(part: ir.FairPart) -> str:
@@ -153,11 +173,7 @@ def expression_text(node: ir.Expression) -> str:
             return name
         case ir.Constant(name=name):
             return f"(constant {name})"
-    parts = [
-        _part(getattr(node, item.name))
-        for item in dataclasses.fields(node)
-        if item.name not in ("at", "type")
-    ]
+    parts = [_part(getattr(node, name)) for name in _fields(type(node)) if name != "type"]
     kind = f" : {type_text(node.type)}" if isinstance(node, TYPED) else ""
     return f"({type(node).__name__.lower()}{''.join(f' {part}' for part in parts)}{kind})"
 
@@ -211,10 +227,32 @@ def type_text(of: types.Type) -> str:
     raise TypeError(f"no text for {of!r}")
 
 
-def _named_types(module: ir.Module) -> Iterator[str]:
+def _groups(module: ir.Module) -> tuple[tuple[str, Iterable[ir.Definition]], ...]:
+    """The definitions of a module, and the word for each kind."""
+    return (
+        ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials),
+        ("action", module.actions),
+        ("handler", module.handlers), ("predicate", module.predicates),
+        ("step invariant", module.step_invariants),
+    )  # fmt: skip
+
+
+def _named_types(module: ir.Module, *, prose: bool) -> list[str]:
+    groups = _groups(module)
+    apart = {id(definitions) for _, definitions in groups}
+    rest = (getattr(module, name) for name in _fields(ir.Module))
+    found = set(_types_in(tuple(part for part in rest if id(part) not in apart)))
+    for word, definitions in groups:
+        for definition in definitions:
+            found |= _written(definition, prose=prose, word=word).types
+    return sorted(found)
+
+
+def _types_in(part: object) -> frozenset[str]:
+    """The named types that stand in a part of the form."""
     found: dict[str, None] = {}
     seen: set[int] = set()
-    pending: list[object] = [module]
+    pending: list[object] = [part]
     while pending:
         part = pending.pop()
         if isinstance(part, types.Type):
@@ -234,12 +272,19 @@ def _named_types(module: ir.Module) -> Iterator[str]:
                         "index "
                         f"{name}[{size}]{' ordered' if ordered else ''}{' symmetric' if symmetric else ''}"
                     )
-        if dataclasses.is_dataclass(part):
-            pending.extend(
-                getattr(part, item.name)
-                for item in dataclasses.fields(part)
-                if item.name not in ("at", "python")
-            )
-        elif isinstance(part, tuple):
+        if isinstance(part, tuple):
             pending.extend(part)
-    yield from sorted(found)
+        else:
+            pending.extend([getattr(part, name) for name in _fields(type(part))])
+    return frozenset(found)
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass that have meaning in the text; none of another class."""
+    if kind not in _fields_of:
+        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+        _fields_of[kind] = tuple(item.name for item in fields if item.name not in ("at", "python"))
+    return _fields_of[kind]
+
+
+_fields_of: dict[type, tuple[str, ...]] = {}

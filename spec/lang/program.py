@@ -49,6 +49,8 @@ class Program:
             composed(spec, variants) if stand_in is None else with_stand_in(spec, variants, stand_in)
         )
         self.declaration: Declaration = declare(self.text)
+        self._bound: dict[int, tuple[types.Type, types.Domain]] = {}
+        """The domains that were asked for, by the identity of their type: to compare types takes long."""
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name}={value}" for name, value in self.constants.items())
@@ -83,7 +85,9 @@ class Program:
 
     def domain(self, type: types.Type) -> types.Domain:
         """A type under the constants of this program."""
-        return types.bind(type, self.constants)
+        if id(type) not in self._bound:
+            self._bound[id(type)] = type, types.bind(type, self.constants)
+        return self._bound[id(type)][1]
 
     @cached_property
     def reference(self) -> Reference:
@@ -190,15 +194,13 @@ def program(
 def _see_values(made: Program) -> None:
     """Refuse constants that leave a variable without a value, or that are a negative size."""
     for variable, domain in made.domains.items():
-        for part in _within(domain):
-            size: int | str = 0
-            if isinstance(part.type, types.IndexType):
-                size = part.type.size
-            elif isinstance(part.type, types.SequenceOf):
-                size = part.type.most
-            if types.evaluate_size(size, made.constants) < 0:
-                number = types.evaluate_size(size, made.constants)
-                raise SpecError(f"{made.name}.{variable}: {size} is {number}, a size, and must be at least 0")
+        negative = domain.negative
+        if negative is not None:
+            kind = negative.type
+            assert isinstance(kind, types.IndexType | types.SequenceOf)
+            size = kind.size if isinstance(kind, types.IndexType) else kind.most
+            number = types.evaluate_size(size, made.constants)
+            raise SpecError(f"{made.name}.{variable}: {size} is {number}, a size, and must be at least 0")
         none = _empty(domain)
         if none is not None and isinstance(none.type, types.Int):
             at = next(item.at for item in made.declaration.variables if item.name == variable)
@@ -207,13 +209,6 @@ def _see_values(made: Program) -> None:
                 f"are those from {none.low} to {none.high}, of which there are none",
                 at,
             )
-
-
-def _within(domain: types.Domain) -> Iterable[types.Domain]:
-    """A domain and all its parts."""
-    yield domain
-    for part in domain.parts:
-        yield from _within(part)
 
 
 def _empty(domain: types.Domain) -> types.Domain | None:

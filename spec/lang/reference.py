@@ -57,6 +57,11 @@ class Reference:
             if item.variant is None
         }
         declaration = program.declaration
+        self._fixed = {**self._constants, "_machine": self, "_domains": program.domains}
+        """What every instance has, whatever its state."""
+        named = enumerate(program.variables)
+        self._plain = [(place, name) for place, name in named if name not in self._maps]
+        """The variables that are no maps, with their places in a state."""
         self._actions = {method.name: method for method in declaration.marked("action", "environment")}
         self._predicates = {
             method.mark.name: method
@@ -73,6 +78,8 @@ class Reference:
             for method in self._actions.values()
         }
         self._step_invariants = declaration.marked("step_invariant")
+        self._read: dict[str, frozenset[str]] = {}
+        """The variables that each step invariant reads, once it was asked."""
         self._handlers = declaration.marked("on")
         self._starts = declaration.marked("initial")
         self._initial: list[State] | None = None
@@ -148,11 +155,11 @@ class Reference:
         """The enabled steps of `state`, found by trying each."""
         return (move.step for move in self.successors(state))
 
-    def candidates(self, state: State) -> Iterator[Step]:
-        """Every step that may be enabled in `state`: each action with all arguments, in the order of
-        `enabled`.
+    def candidates(self, state: State, action: str = "") -> Iterator[Step]:
+        """Every step that may be enabled in `state`: each action, or the one of this name, with all
+        arguments, in the order of `enabled`.
         """
-        for method in self._actions.values():
+        for method in [self._method(action)] if action else self._actions.values():
             for arguments in self._arguments(method, state):
                 yield Step(method.name, arguments)
 
@@ -258,9 +265,9 @@ class Reference:
 
     def _judge(self, invariant: MethodDeclaration, before: State, after: State) -> None:
         """Notes a step that breaks a step invariant, if it changes a variable that the invariant reads."""
-        old, new = self._thaw(before), self._thaw(after)
         if before == after or self._unread(invariant, before, after):
             return
+        old, new = self._thaw(before), self._thaw(after)
         holds = self._call(new, invariant, (old,))
         assert invariant.mark is not None
         if not isinstance(holds, bool):
@@ -270,20 +277,21 @@ class Reference:
 
     def _unread(self, invariant: MethodDeclaration, before: State, after: State) -> bool:
         """Whether all that a step changes is what a step invariant does not read."""
-        module = self.program.module
-        (read,) = (item for item in module.step_invariants if item.name == invariant.name)
+        read = self._read.get(invariant.name)
+        if read is None:
+            module = self.program.module
+            (found,) = (item for item in module.step_invariants if item.name == invariant.name)
+            read = self._read[invariant.name] = frozenset(variables_read(found.body, module))
         named = zip(self.program.variables, before, after, strict=True)
-        return {name for name, old, new in named if old != new}.isdisjoint(variables_read(read.body, module))
+        return {name for name, old, new in named if old != new}.isdisjoint(read)
 
     def _thaw(self, state: State) -> Spec:
         spec = object.__new__(self._live)
-        spec.__dict__.update(self._constants)
-        spec.__dict__["_machine"] = self
-        spec.__dict__["_domains"] = self.program.domains
-        spec.__dict__["_state"] = state
-        for name, value in zip(self.program.variables, state, strict=True):
-            if name not in self._maps:
-                spec.__dict__[name] = value
+        found = spec.__dict__
+        found.update(self._fixed)
+        found["_state"] = state
+        for place, name in self._plain:
+            found[name] = state[place]
         self._spec = spec
         return spec
 
@@ -321,7 +329,7 @@ class Reference:
         domain = self.domain_of(type(value))
         if domain.has_map:
             assignment.settle_fields(value, domain)
-        if not domain.contains(value):
+        if not domain.test(value):
             raise SpecError(f"{value!r} leaves its domain, {values.describe(domain)}")
 
     def require(self, condition: object, depth: int) -> None:
@@ -425,21 +433,25 @@ def _checked(program: Program) -> type[Spec]:
 def _checking(method: MethodDeclaration, program: Program) -> Callable[..., Any]:
     names = [parameter.name for parameter in method.parameters]
     domains = [program.domain(parameter.type) for parameter in method.parameters]
-    function = method.function
+    tests = [domain.test for domain in domains]
+    function, count = method.function, len(names)
+    maps = any(domain.has_map for domain in domains)
 
     def call(spec: Spec, *given: Any, **named: Any) -> Any:
         arguments = [assignment.settled(item) for item in given]
         if named:
             arguments += [assignment.settled(named[name]) for name in names[len(given) :] if name in named]
-        if len(arguments) != len(names) or len(given) + len(named) != len(names):
+        if len(arguments) != count or len(given) + len(named) != count:
             raise SpecError(f"{method.name} takes {', '.join(names) or 'no arguments'}")
-        for position, (name, domain) in enumerate(zip(names, domains, strict=True)):
-            if domain.has_map:
-                arguments[position] = assignment.store(arguments[position], domain, f"{method.name}({name})")
+        for position, test in enumerate(tests):
+            if maps and domains[position].has_map:
+                what = f"{method.name}({names[position]})"
+                arguments[position] = assignment.store(arguments[position], domains[position], what)
             argument = arguments[position]
-            if not domain.contains(argument):
+            if not test(argument):
                 raise SpecError(
-                    f"{method.name}({name}={argument!r}) leaves its domain, {values.describe(domain)}"
+                    f"{method.name}({names[position]}={argument!r}) leaves its domain, "
+                    f"{values.describe(domains[position])}"
                 )
         return assignment.settled(function(spec, *arguments))
 

@@ -28,9 +28,17 @@ class Source:
     """Function definitions by the line of their first decorator, or of `def`."""
     classes: dict[str, list[ast.ClassDef]] = field(default_factory=dict)
     """Class definitions by qualified name."""
+    places: dict[int, tuple[ast.AST, Location]] = field(default_factory=dict, repr=False)
+    """The places that were asked for, by the identity of the node."""
 
     def at(self, node: ast.AST) -> Location:
         """The place of a node; columns count characters from 1."""
+        known = self.places.get(id(node))
+        if known is None:
+            known = self.places[id(node)] = node, self._at(node)
+        return known[1]
+
+    def _at(self, node: ast.AST) -> Location:
         line = getattr(node, "lineno", 0)
         offset = getattr(node, "col_offset", 0)
         if 0 < line <= len(self.lines) and not self.lines[line - 1].isascii():
@@ -38,7 +46,14 @@ class Source:
         return Location(self.file, line, offset + 1)
 
 
-@lru_cache(maxsize=64)
+MOST_FILES = 256
+"""How many files stay parsed: more than this package has specifications."""
+
+_latest: dict[str, tuple[list[str], Source]] = {}
+"""What each file gave last, with the very list of lines that `linecache` had then."""
+
+
+@lru_cache(maxsize=MOST_FILES)
 def _parse(file: str, lines: tuple[str, ...]) -> Source:
     try:
         tree = ast.parse("".join(lines))
@@ -72,14 +87,21 @@ def source_of(file: str, names: dict[str, Any] | None = None) -> Source:
     Raises:
         SpecError: the text is not available.
     """
-    lines = tuple(linecache.getlines(file, names))
+    lines = linecache.getlines(file, names)
+    known = _latest.get(file)
+    if known is not None and known[0] is lines:
+        return known[1]
     if not lines:
         raise SpecError(
             "the text of this specification is not available",
             Location(file, 0),
             instead="keep the class in a file, or register its text with linecache",
         )
-    return _parse(file, lines)
+    source = _parse(file, tuple(lines))
+    if len(_latest) == MOST_FILES:
+        _latest.clear()
+    _latest[file] = lines, source
+    return source
 
 
 def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:

@@ -22,9 +22,10 @@ from __future__ import annotations
 import ast
 import enum
 import operator
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from antiphon.spec.lang.errors import SpecError
@@ -38,8 +39,13 @@ A state holds a variable that is a map as the tuple of its values in key order (
 `rank` take both.
 """
 
+Test = Callable[[Value], bool]
+"""Whether a value is one of those."""
+
 Constants = Mapping[str, "int | bool | str"]
 """The constants of an instance by name: sizes and bounds, repairs (bool), readings (str)."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
 
 _OPERATORS: dict[type[ast.operator], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
@@ -80,16 +86,29 @@ def evaluate_size(size: int | str, constants: Constants) -> int:
         raise SpecError(f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'")
 
     try:
-        return walk(ast.parse(size, mode="eval").body)
+        return walk(_parsed(size))
     except (SyntaxError, ValueError, TypeError) as error:
         raise SpecError(
             f"size {size!r} is not arithmetic over constants; write for example 'messages + 1'"
         ) from error
 
 
+@lru_cache(maxsize=4096)
+def _parsed(size: str) -> ast.expr:
+    """A size expression, which stands in many types and is asked for under many constants."""
+    return ast.parse(size, mode="eval").body
+
+
 @dataclass(frozen=True)
 class Type:
     """A type with a finite domain, sizes symbolic. Subclasses are the closed set listed in this file."""
+
+    @cached_property
+    def sizes(self) -> tuple[str, ...]:
+        """The names that stand in the sizes of the type and of its parts, sorted."""
+        own = (getattr(self, name, 0) for name in ("low", "high", "size", "most"))
+        found = {name for size in own if isinstance(size, str) for name in _NAME.findall(size)}
+        return tuple(sorted(found.union(*(part.sizes for part in _parts(self)))))
 
 
 @dataclass(frozen=True)
@@ -217,6 +236,13 @@ class Domain:
         raise TypeError(f"unknown type {self.type!r}")
 
     @cached_property
+    def negative(self) -> Domain | None:
+        """The first of this domain and its parts whose size is less than nothing, or None."""
+        if self.high < -1 if isinstance(self.type, IndexType) else self.most < 0:
+            return self
+        return next((part.negative for part in self.parts if part.negative is not None), None)
+
+    @cached_property
     def has_map(self) -> bool:
         """Whether a value may hold a map: be one, or have one inside."""
         return isinstance(self.type, MapOf) or any(part.has_map for part in self.parts)
@@ -229,47 +255,12 @@ class Domain:
 
     def contains(self, value: Value) -> bool:
         """Whether `value` belongs to the domain (exact types: 0 is not False)."""
-        match self.type:
-            case Bool():
-                return isinstance(value, bool)
-            case Int():
-                return type(value) is int and self.low <= value <= self.high
-            case Enumeration(members=members, python=python):
-                return value in members if python is None else type(value) is python
-            case IndexType(python=python):
-                return type(value) is python and 0 <= int(value.index) <= self.high
-            case Optional():
-                return value is None or self.parts[0]._inside(value)
-            case Record(fields=fields, python=python):
-                return type(value) is python and all(
-                    part._inside(getattr(value, name))
-                    for (name, _), part in zip(fields, self.parts, strict=True)
-                )
-            case Union():
-                return any(part.contains(value) for part in self.parts)
-            case SetOf():
-                return isinstance(value, frozenset) and all(
-                    self.parts[0]._inside(element) for element in value
-                )
-            case MapOf():
-                found = entries(value) if type(value) is tuple or self._has_my_keys(value) else ()
-                return len(found) == self.parts[0].cardinality and all(
-                    self.parts[1].contains(item) for item in found
-                )
-            case SequenceOf():
-                return (
-                    type(value) is tuple
-                    and len(value) <= self.most
-                    and all(self.parts[0]._inside(item) for item in value)
-                )
-        raise TypeError(f"unknown type {self.type!r}")
+        return self.test(value)
 
-    def _has_my_keys(self, value: Value) -> bool:
-        return isinstance(value, Map) and self.keys.same(value.order)
-
-    def _inside(self, value: Value) -> bool:
-        """Whether `value` belongs to the domain as a part of another value, where a map is no tuple."""
-        return self.contains(value) and not (isinstance(self.type, MapOf) and type(value) is tuple)
+    @cached_property
+    def test(self) -> Test:
+        """What `contains` asks, for who asks often."""
+        return _test_of(self)
 
     def rank(self, value: Value) -> int:
         """The position of `value` in domain order. The value must belong to the domain (`contains`)."""
@@ -344,6 +335,77 @@ class Domain:
         return (self.value(rank) for rank in range(self.cardinality))
 
 
+def _test_of(domain: Domain) -> Test:
+    """The test of a domain, with all that is known of the domain looked up beforehand: machines ask it of
+    every value that is made.
+    """
+    low, high, parts = domain.low, domain.high, domain.parts
+    match domain.type:
+        case Bool():
+            return lambda value: isinstance(value, bool)
+        case Int():
+            return lambda value: type(value) is int and low <= value <= high
+        case Enumeration(members=members, python=python):
+            if python is None:
+                return lambda value: value in members
+            return lambda value: type(value) is python
+        case IndexType(python=index):
+            return lambda value: type(value) is index and 0 <= value.index <= high
+        case Optional():
+            of = _inside(parts[0])
+            return lambda value: value is None or of(value)
+        case Record(fields=fields, python=python):
+            named = zip(fields, parts, strict=True)
+            return _test_of_record(python, {name: _inside(part) for (name, _), part in named})
+        case Union():
+            tests = [part.test for part in parts]
+            return lambda value: any(test(value) for test in tests)
+        case SetOf():
+            of = _inside(parts[0])
+            return lambda value: isinstance(value, frozenset) and all(map(of, value))
+        case MapOf():
+            return _test_of_map(domain)
+        case SequenceOf():
+            of, most = _inside(parts[0]), domain.most
+            return lambda value: type(value) is tuple and len(value) <= most and all(map(of, value))
+    raise TypeError(f"unknown type {domain.type!r}")
+
+
+def _test_of_record(python: Any, fields: dict[str, Test]) -> Test:
+    def test(value: Value) -> bool:
+        if type(value) is not python:
+            return False
+        for name, belongs in fields.items():  # noqa: SIM110 (a generator costs more than what it asks)
+            if not belongs(getattr(value, name)):
+                return False
+        return True
+
+    return test
+
+
+def _test_of_map(domain: Domain) -> Test:
+    values = domain.parts[1].test
+
+    def test(value: Value) -> bool:
+        if type(value) is tuple:
+            found: tuple[Value, ...] = value
+        elif isinstance(value, Map) and domain.keys.same(value.order):
+            found = value.entries
+        else:
+            found = ()
+        return len(found) == domain.parts[0].cardinality and all(map(values, found))
+
+    return test
+
+
+def _inside(domain: Domain) -> Test:
+    """The test whether a value belongs to the domain as a part of another value, where a map is no tuple."""
+    test = domain.test
+    if isinstance(domain.type, MapOf):
+        return lambda value: type(value) is not tuple and test(value)
+    return test
+
+
 def _radix(parts: tuple[Domain, ...], values: tuple[Value, ...]) -> int:
     rank = 0
     for part, value in zip(parts, values, strict=True):
@@ -373,10 +435,17 @@ def _parts(type: Type) -> tuple[Type, ...]:
 
 
 @cache
-def _bind(type: Type, constants: tuple[tuple[str, int | bool | str], ...]) -> Domain:
-    return Domain(type, dict(constants))
+def _bind(type: Type, sizes: tuple[tuple[str, int], ...]) -> Domain:
+    return Domain(type, dict(sizes))
 
 
 def bind(type: Type, constants: Constants) -> Domain:
-    """The domain of `type` under these constants (the same object for equal arguments)."""
-    return _bind(type, tuple(sorted(constants.items())))
+    """The domain of `type` under these constants: one object for all that agree in what its sizes name.
+
+    Raises:
+        SpecError: a size of the type is no arithmetic over integer constants.
+    """
+    sizes = [(name, constants.get(name)) for name in type.sizes]
+    if any(not isinstance(value, int) for _, value in sizes):
+        return Domain(type, constants)  # which says what there is
+    return _bind(type, tuple(sizes))

@@ -5,7 +5,9 @@ This file knows nothing of what the nodes mean.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 from antiphon.spec.lang import ir
 
@@ -19,14 +21,16 @@ def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
     helpers = (
         {item.name: item for item in (*module.functions, *module.procedures)} if module is not None else {}
     )
-    todo = [part]
+    todo: list[Any] = [part]
     while todo:
         here = todo.pop()
-        if isinstance(here, tuple):
-            todo.extend(reversed(here))
-        elif isinstance(here, ir.Node):
+        kind = type(here)
+        if kind is tuple:
+            todo += here[::-1]
+            continue
+        if isinstance(here, ir.Node):
             yield here
-            todo.extend(reversed(vars(here).values()))
+            todo += [getattr(here, name) for name in fields_with_nodes(kind)[::-1]]
             name = (
                 here.function
                 if isinstance(here, ir.Call)
@@ -36,6 +40,17 @@ def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
             )
             if name in helpers:
                 todo.append(helpers.pop(name))
+
+
+def fields_with_nodes(kind: type[ir.Node]) -> tuple[str, ...]:
+    """The fields of a class of nodes in which there may be nodes."""
+    if kind not in _fields:
+        plain = ("at", "type", "doc")
+        _fields[kind] = tuple(item.name for item in dataclasses.fields(kind) if item.name not in plain)
+    return _fields[kind]
+
+
+_fields: dict[type[ir.Node], tuple[str, ...]] = {}
 
 
 def variables_read(part: object, module: ir.Module) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from antiphon.spec.lang import (
     program,
     record,
     require,
+    types,
 )
 
 
@@ -299,3 +300,34 @@ def test_the_digest_changes_with_text_and_constants_only() -> None:
     other = program(with_body("self.n = 2")[0])
     assert one.digest == moved.digest
     assert len({one.digest, other.digest, one.with_constants(top=2).digest}) == 3
+
+
+def test_a_type_has_one_domain_for_all_constants_that_agree_in_what_its_sizes_name() -> None:
+    numbers = types.Optional(types.Int("least", "most + 1"))
+    constants = {"least": 0, "most": 2, "losses": 1}
+    domain = types.bind(numbers, constants)
+    assert types.bind(numbers, constants | {"losses": 5, "repaired": True}) is domain
+    assert types.bind(numbers, constants | {"most": 3}).cardinality == domain.cardinality + 1
+    with pytest.raises(SpecError, match=r"'most', which is no integer constant .* least, losses"):
+        types.bind(numbers, {"least": 0, "losses": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "inside", "outside"),
+    [
+        (types.Bool(), [False, True], [0, None]),
+        (types.Int(1, "top"), [1, 3], [0, 4, True, None]),
+        (types.Optional(types.Int(1, "top")), [None, 2], [False, 4]),
+        (types.SetOf(types.Bool()), [frozenset(), frozenset({True})], [{True}, frozenset({1, None})]),
+        (types.SequenceOf(types.Bool(), "top"), [(), (True, False, True)], [[True], (True,) * 4, (None,)]),
+        (types.Enumeration("Reading", ("one", "other")), ["one"], ["neither"]),
+        (types.MapOf(types.Bool(), types.Int(1, "top")), [(1, 3)], [(1,), (1, 0), 1, {False: 1, True: 1}]),
+        (types.Optional(types.MapOf(types.Bool(), types.Bool())), [None], [(True, True)]),
+    ],
+)
+def test_a_domain_contains_its_values_and_nothing_that_equals_them(
+    kind: types.Type, inside: list[object], outside: list[object]
+) -> None:
+    domain = types.bind(kind, {"top": 3})
+    assert [value for value in inside if not domain.contains(value)] == []
+    assert [value for value in outside if domain.contains(value)] == []

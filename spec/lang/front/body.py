@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 from antiphon.spec.lang import ir, types
@@ -205,10 +204,19 @@ def path_of(
     return (_text(node), frozenset(variables), frozenset(names)) if walk(node) else None
 
 
-@lru_cache(maxsize=16_384)
 def _text(node: ast.expr) -> str:
     """The text of an expression; one that several variants of a specification have is written once."""
-    return ast.unparse(node)
+    known = _texts.get(id(node))
+    if known is None:
+        if len(_texts) == MOST_TEXTS:
+            _texts.clear()
+        known = _texts[id(node)] = node, ast.unparse(node)
+    return known[1]
+
+
+MOST_TEXTS = 131_072
+_texts: dict[int, tuple[ast.expr, str]] = {}
+"""The texts that were asked for last, by the identity of the expression."""
 
 
 def _is_number(node: ast.expr) -> bool:

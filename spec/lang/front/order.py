@@ -22,6 +22,7 @@ from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front.sorts import is_ordered, words
 from antiphon.spec.lang.front.world import World
+from antiphon.spec.lang.walk import fields_with_nodes
 
 INSTEAD = (
     "declare the Index ordered=True if its order has a meaning, or write entries of the loop's own value, "
@@ -276,25 +277,16 @@ def _names(value: object) -> Iterator[str]:
         yield from _names(part)
 
 
-def children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> list[Any]:
     """The nodes directly within a node of the intermediate form."""
-    for name in _fields(type(node)):
+    found: list[Any] = []
+    for name in fields_with_nodes(type(node)):
         part = getattr(node, name)
-        if isinstance(part, ir.Node):
-            yield part
-        elif isinstance(part, tuple):
-            yield from (one for one in part if isinstance(one, ir.Node))
-
-
-def _fields(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a class, none if it is no dataclass."""
-    if kind not in _FIELDS:
-        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-        _FIELDS[kind] = tuple(item.name for item in fields)
-    return _FIELDS[kind]
-
-
-_FIELDS: dict[type, tuple[str, ...]] = {}
+        if type(part) is tuple:
+            found += [one for one in part if isinstance(one, ir.Node)]
+        elif isinstance(part, ir.Node):
+            found.append(part)
+    return found
 
 
 def _binder(survey: Survey, binder: ir.Binder) -> None:
