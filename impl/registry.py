@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -49,8 +50,9 @@ LISTED = {
 """The protocols for a group whose members change: the module and the function that make each."""
 
 
+@cache
 def known_protocols() -> tuple[str, ...]:
-    """The names, sorted."""
+    """The names, sorted; the disk is asked once."""
     packages = (found.name for found in pkgutil.iter_modules(protocols.__path__) if found.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in packages))
 

@@ -59,11 +59,11 @@ class Packing:
             packed |= (int(leaf) - place.low) << place.offset
         return packed
 
-    def unpack(self, packed: int) -> tuple[int | bool, ...]:
-        """The leaves of a state in the order of the layout, booleans as bool."""
+    def unpack(self, packed: int, part: slice = slice(None)) -> tuple[int | bool, ...]:
+        """The leaves of a state in the order of the layout, or a part of them, booleans as bool."""
         return tuple(
             bool(raw) if isinstance(slot.sort, Boolean) else raw + place.low
-            for slot, place in zip(self.slots, self.places, strict=True)
+            for slot, place in zip(self.slots[part], self.places[part], strict=True)
             for raw in (packed >> place.offset & (1 << place.width) - 1,)
         )
 

@@ -123,7 +123,11 @@ class Catalogue:
         offset = self.packing.places[slot].offset
         self._elements.setdefault(name, _Elements(offset, {}))
         accepted = self.program.domain(parameter.type)
-        for rank, element in enumerate(self.program.domains[name].parts[0]):
+        elements = self.program.domains[name].parts[0]
+        if accepted.type == elements.type:
+            self.unknown |= ((1 << elements.cardinality) - 1) << offset
+            return
+        for rank, element in enumerate(elements):
             if accepted.contains(element):
                 self.unknown |= 1 << offset + rank
 

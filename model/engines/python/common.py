@@ -13,12 +13,13 @@ import itertools
 from functools import lru_cache
 from typing import Any
 
-from antiphon.spec.lang import Program, ir
+from antiphon.spec.lang import Program, ir, types
 from antiphon.spec.lang.walk import nodes
 
 MOST_ACTIONS = 1024
 """Of how many actions the steps are kept: of those that were asked for last."""
 MOST_TEXTS = 8192
+MOST_FORMS = 64
 HANDLERS = ""
 """The name of all handlers of events together."""
 
@@ -27,18 +28,34 @@ _numbers = itertools.count()
 
 def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
     """For each action what was made of it by arguments; what is added is there for the next program."""
-    module = program.module
+    read = _read(program.module)
     chosen = {item.name for item in program.declaration.constants if item.variant is None}
     sizes = tuple(
         (name, type(value), value) for name, value in program.constants.items() if name in chosen
     )
-    variables = tuple((item.name, item.type) for item in module.variables)
-    texts = _texts(module)
-    after = tuple((_number(item), texts[item.name]) for item in module.step_invariants)
-    return {
-        action.name: _made(place, _number(action), texts[action.name], after, variables, sizes)
-        for place, action in enumerate(module.actions)
-    }
+    return {name: _made(place, *texts, sizes) for place, (name, texts) in enumerate(read.items())}
+
+
+def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
+    """For each action what it depends on but for the sizes; found once for a form, since to compare forms
+    takes long.
+    """
+    known = _forms.get(id(module))
+    if known is None:
+        variables = _same(tuple((item.name, item.type) for item in module.variables))
+        texts = _texts(module)
+        after = tuple((_number(item), texts[item.name]) for item in module.step_invariants)
+        read: dict[str, tuple[object, ...]] = {
+            item.name: (_number(item), texts[item.name], after, variables) for item in module.actions
+        }
+        if len(_forms) == MOST_FORMS:
+            _forms.clear()
+        known = _forms[id(module)] = module, read
+    return known[1]
+
+
+_forms: dict[int, tuple[ir.Module, dict[str, tuple[object, ...]]]] = {}
+"""What was found for the forms that were asked about last, by their identity."""
 
 
 @lru_cache(maxsize=MOST_ACTIONS)
@@ -49,6 +66,12 @@ def _made(*_key: object) -> dict[tuple[Any, ...], Any]:
 @lru_cache(maxsize=MOST_TEXTS)
 def _number(_definition: ir.Definition) -> int:
     """Equal definitions have one number, as long as they are remembered."""
+    return next(_numbers)
+
+
+@lru_cache(maxsize=MOST_ACTIONS)
+def _same(_variables: tuple[tuple[str, types.Type], ...]) -> int:
+    """Equal variables have one number, as long as they are remembered."""
     return next(_numbers)
 
 

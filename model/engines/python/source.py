@@ -20,6 +20,7 @@ This file knows nothing of searching.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from types import CodeType
 
 from antiphon.model.ground.footprint import Update, conjuncts, member_test
@@ -45,6 +46,7 @@ from antiphon.spec.lang.watch import working
 
 INLINE_LENGTH = 300
 CHUNK_LENGTH = 60_000
+SHORT = 4_000
 
 
 class Writer:
@@ -339,10 +341,18 @@ def compile_functions(texts: Sequence[tuple[str, str]]) -> dict[str, object]:
         chunk.append(text)
         if sum(map(len, chunk)) > CHUNK_LENGTH or position == len(texts) - 1:
             working("compiling", large=True)
-            code: CodeType = compile("\n".join(chunk), "<generated steps>", "exec")
-            exec(code, names)  # noqa: S102 - the text was made here, from the ground form
+            whole = "\n".join(chunk)
+            exec(_known(whole) if len(whole) <= SHORT else _compiled(whole), names)  # noqa: S102 - the text was made here, from the ground form
             chunk = []
     return {name: names[name] for name, _ in texts}
+
+
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<generated steps>", "exec")
+
+
+_known = lru_cache(maxsize=4096)(_compiled)
+"""The code of a short text, which programs with other constants or repairs often have too."""
 
 
 def _write_checks(writer: Writer, checks: Sequence[Check]) -> None:

@@ -14,12 +14,19 @@ from antiphon.model.engines.interface import Executable, StepError
 from antiphon.model.engines.python.catalogue import Catalogue, Specialised
 from antiphon.model.engines.python.groups import Group, make_groups
 from antiphon.model.engines.python.source import compile_functions, events_source, predicate_source
-from antiphon.model.ground import GroundPredicate, flatten, ground_formula, ground_predicate, unflatten
+from antiphon.model.ground import GroundPredicate, flatten, ground_formula, ground_predicate
 from antiphon.model.ground.budgets import held_back_within
 from antiphon.model.ground.footprint import footprint
 from antiphon.model.ground.form import GroundStep
+from antiphon.model.ground.layout import plan
+from antiphon.model.ground.packing import Packing
+from antiphon.model.ground.shape import Shape
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
+from antiphon.spec.lang.assignment import frozen
+
+MOST_VALUES = 65_536
+"""How many values of a variable are remembered."""
 
 Effect = tuple[int, int, int, tuple[str, ...]]
 """The number of a step, the mask of what it keeps of a state, the bits it adds, the properties it breaks."""
@@ -36,6 +43,9 @@ class PythonTransitions:
         self.program = program
         self._catalogue = Catalogue(program)
         self.packing = self._catalogue.packing
+        self._variables = [
+            _Variable(shape, self.packing, offset) for shape, offset in plan(program).variables.values()
+        ]
         self._numbers: dict[Specialised, int] = {}
         self._steps: list[Specialised] = []
         self._emitters: dict[int, Events] = {}
@@ -52,7 +62,7 @@ class PythonTransitions:
 
     def unpack(self, packed: int) -> State:
         """An integer as a state."""
-        return unflatten(self.program, self.packing.unpack(packed))
+        return tuple([variable.value(packed) for variable in self._variables])
 
     def met(self) -> list[GroundStep]:
         """The steps that could occur so far."""
@@ -232,6 +242,34 @@ class PythonTransitions:
         old = {(memory.group.mask, memory.group.fault): memory for memory in self._groups}
         groups = make_groups(self._catalogue.steps, self.packing)
         self._groups = [_Memory(group, self, old.get((group.mask, group.fault))) for group in groups]
+
+
+class _Variable:
+    """A variable within packed states. States differ in few of them, so that values are made once for their
+    bits.
+    """
+
+    __slots__ = ("_known", "_mask", "_packing", "_range", "_shape")
+
+    def __init__(self, shape: Shape, packing: Packing, offset: int) -> None:
+        self._shape, self._packing, self._range = shape, packing, slice(offset, offset + shape.width)
+        self._mask = 0
+        for place in packing.places[self._range]:
+            self._mask |= place.mask
+        self._known: dict[int, Any] = {}
+
+    def value(self, packed: int) -> Any:
+        """What a state holds of the variable."""
+        bits = packed & self._mask
+        try:
+            return self._known[bits]
+        except KeyError:
+            pass
+        if len(self._known) == MOST_VALUES:
+            self._known.clear()
+        leaves = self._packing.unpack(bits, self._range)
+        value = self._known[bits] = frozen(self._shape.value(leaves), self._shape.domain)
+        return value
 
 
 def _properties(step: Specialised, broken: Iterable[int]) -> tuple[str, ...]:

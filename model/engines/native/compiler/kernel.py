@@ -52,7 +52,7 @@ SLEEP_WORDS, MOST_COMPARED = 2, 4096
 """Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
 """What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
-STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.36, 0.12
+STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.12, 0.04
 """How long LLVM may take for the steps; how much of it with care at least."""
 
 Native = Callable[..., int]
