@@ -171,7 +171,7 @@ class Links:
 
     def next_deadline(self) -> float | None:
         """When `tick` has something to do; None while all is quiet."""
-        return min((at for link in self._links.values() for at in link.deadlines()), default=None)
+        return min([at for link in self._links.values() for at in link.deadlines()], default=None)
 
     def outputs(self, now: float) -> list[Send[bytes]]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last number."""

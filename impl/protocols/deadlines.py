@@ -61,7 +61,7 @@ class Deadlines(Generic[T]):
 
     def next(self) -> float | None:
         """The earliest deadline, or None."""
-        return min((deadline for deadline, _ in self._running.values()), default=None)
+        return min([deadline for deadline, _ in self._running.values()], default=None)
 
     def relative(self, now: float) -> tuple[tuple[T, float, int], ...]:
         """The running timers with the milliseconds left and the back-off factor."""

@@ -248,10 +248,12 @@ class Endpoint(Generic[M]):
         """When `tick` has something to do, or None."""
         if self._takes_batch:  # what the application took lets the next batch go
             return self._now
-        stalled = None if self._stall_ms == math.inf else self.progress_at + self._stall_ms
-        beats = self._heartbeats.next_deadline()
-        deadlines = (self.core.next_deadline(), self._carrier.next_deadline(), stalled, beats)
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        earliest = math.inf if self._stall_ms == math.inf else self.progress_at + self._stall_ms
+        for part in (self.core, self._carrier, self._heartbeats):  # asked after every datagram
+            deadline = part.next_deadline()
+            if deadline is not None and deadline < earliest:
+                earliest = deadline
+        return None if earliest == math.inf else earliest
 
     def datagrams_to_send(self) -> list[Datagram]:
         """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""

@@ -95,8 +95,9 @@ class Heartbeats:
 
     def silences(self, now: float) -> tuple[Silence, ...]:
         """Return the members that have missed several heartbeats, the longest silence first."""
-        noted = (Silence(process, now - since) for process, since in self._since.items())
-        silences = [silence for silence in noted if silence.ms >= _NOTED * self._every_ms]
+        least = _NOTED * self._every_ms
+        silent = [process for process, since in self._since.items() if now - since >= least]
+        silences = (Silence(process, now - self._since[process]) for process in silent)
         return tuple(sorted(silences, key=lambda silence: (-silence.ms, silence.process)))
 
     def next_deadline(self) -> float | None:
