@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
-from antiphon.spec.refinement import refinement_stated_by
 
 if TYPE_CHECKING:
     from antiphon.spec.claims.claim import Claim
@@ -428,6 +427,11 @@ def names() -> tuple[str, ...]:
     return tuple(entry.name for entry in ENTRIES)
 
 
+def run_by_groups() -> tuple[str, ...]:
+    """The names of the protocols whose bound implementation a group can run."""
+    return tuple(entry.name for entry in ENTRIES if entry.binding_at and entry.runs)
+
+
 def entry_named(name: str) -> Entry | None:
     """The entry of this name, or None."""
     return next((entry for entry in ENTRIES if entry.name == name), None)
@@ -468,4 +472,6 @@ def refinement_of(spec: type[Spec]) -> Refinement | None:
     entry = entry_refined_by(spec)
     if entry is not None:
         return entry.refinement
+    from antiphon.spec.refinement import refinement_stated_by  # here: a process of a group needs none
+
     return refinement_stated_by(spec)

@@ -293,8 +293,34 @@ def test_a_member_of_a_cluster_loads_neither_relay_nor_judge() -> None:
     assert "antiphon.conformance.run.cluster.node" in loaded
     judging = {
         "antiphon.conformance.run.cluster.orchestration", "antiphon.conformance.judge.history", "networkx",
+        "antiphon.spec.lang.ir", "antiphon.spec.lang.values",
     }  # fmt: skip
     assert loaded.isdisjoint(judging)
+
+
+def test_the_judge_and_the_list_of_commands_load_only_what_they_need() -> None:
+    """Graphs are for circles, which few runs have; the language is for who asks about a specification."""
+    needless = {
+        "antiphon.conformance.judge.history": {"networkx"},
+        "antiphon.conformance.cli.app": {"antiphon.spec.lang.ir", "antiphon.spec.lang.values", "networkx"},
+    }
+    for name, left in needless.items():
+        program = f"import sys, {name}; print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert left.isdisjoint(done.stdout.split()), name
+
+
+@pytest.mark.parametrize("first", ["antiphon.spec.lang.program", "antiphon.spec.lang.spec"])
+def test_the_language_has_its_names_whatever_of_it_is_loaded_first(first: str) -> None:
+    """`program` is a function, also where the module of that name was there before."""
+    program = (
+        f"import {first}, antiphon.spec.lang as lang\n"
+        "assert all(getattr(lang, name) is not None and name in dir(lang) for name in lang.__all__)\n"
+        "from antiphon.spec.lang import program, Spec\n"
+        "print(callable(program), callable(lang.program), Spec.__module__, hasattr(lang, 'nothing'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True", "antiphon.spec.lang.spec", "False"]
 
 
 @pytest.mark.parametrize("package", ["run.cluster", "spark.pipeline"])

@@ -14,7 +14,7 @@ from typing import Any
 from antiphon.conformance.compare.bindings.binding import Binding, Bound
 from antiphon.conformance.compare.bindings.guarded import made
 from antiphon.conformance.compare.bindings.plain import is_plain, plain_bound
-from antiphon.spec.catalogue import ENTRIES, entry_named, resolve
+from antiphon.spec.catalogue import ENTRIES, entry_named, resolve, run_by_groups
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.hints import did_you_mean, known_names
 from antiphon.spec.places import Kind, is_place, stands_at
@@ -27,7 +27,7 @@ def bound_protocols() -> tuple[str, ...]:
 
 def protocols_of_groups() -> tuple[str, ...]:
     """The names of the bound protocols that a group can run; loads none."""
-    return tuple(entry.name for entry in ENTRIES if entry.binding_at and entry.runs)
+    return run_by_groups()
 
 
 @cache

@@ -19,8 +19,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-import networkx as nx
-
 from antiphon.conformance.judge.history.finding import (
     NO_SEQUENCE,
     Finding,
@@ -126,6 +124,10 @@ def _within_circles(following: Mapping[str, Mapping[str, Link]]) -> dict[str, di
             if not before[other]:
                 del before[other]
                 free.append(other)
+    if not before:
+        return {}
+    import networkx as nx  # here, because loading it takes longer than judging most runs
+
     graph = nx.DiGraph()
     graph.add_edges_from((m, other) for m in before for other in following.get(m, ()))
     left: dict[str, dict[str, Link]] = {}

@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from antiphon.conformance.compare.bindings.registry import bound_protocol, protocols_of_groups
 from antiphon.impl import registry
 from antiphon.impl.group import Group
 from antiphon.impl.protocols.core import Implementation
 from antiphon.impl.tracing import Tracer
+from antiphon.spec.catalogue import run_by_groups
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.places import Kind, is_place, stands_at
@@ -43,7 +43,7 @@ Member = Callable[[Membership, socket.socket, Tracer], Group]
 
 def known_protocols() -> tuple[str, ...]:
     """The names of the catalogue that a cluster understands, sorted: those that groups run, as in a swarm."""
-    return tuple(sorted(protocols_of_groups()))
+    return tuple(sorted(run_by_groups()))
 
 
 def maker(protocol: str) -> Member:
@@ -93,6 +93,8 @@ def _running(protocol: Implementation[Any]) -> Member:
 def _hasty(name: str) -> Implementation[Any]:
     """The implementation of this name with short waiting times; of a layer, that of the whole stack."""
     if not _is_stack(name) and name not in registry.known_protocols():
+        from antiphon.conformance.compare.bindings.registry import bound_protocol  # here: seldom needed
+
         run = bound_protocol(name).implementation
         assert run is not None, f"{name} is of the catalogue, and every binding there says what groups run"
         name = run(None).messages.protocol
