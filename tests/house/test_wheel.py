@@ -168,7 +168,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "show": (0, ("trace.itf.json", "--svg", "trace.svg")),
     "explain": (0, ("trace.itf.json", "--step", "7", "--why-false", "NotSolved")),
     "claims": (0, ("SEQ-01",)),
-    "errata": (0, ("RBP-06",)),
+    "errata": (0, ("RBC-05",)),
     "refine": (0, ("sequencer", "--processes", "2", "--messages", "1")),
     "find": (0, ("die-hard", "self.big == 4")),
     "simulate": (2, ("sequencer", "--walks", "2", "--steps", "5", "--seed", "1")),
