@@ -10,6 +10,7 @@ import heapq
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from antiphon.impl.layers import Layers
@@ -216,7 +217,7 @@ class Simulation:
         deadline = machine.next_deadline()
         if deadline is not None and (life.alarm is None or deadline < life.alarm):
             life.alarm = max(deadline, self.now)
-            self.at(life.alarm, lambda: self._ring(process, life, life.alarm))
+            self.at(life.alarm, partial(self._ring, process, life, life.alarm))
         if self.rejoin and life.alive and isinstance(life.events[-1] if life.events else None, Excluded):
             life.alive = False
             self.at(self.now + 1.0, lambda: self._again(process, life))
