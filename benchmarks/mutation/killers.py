@@ -36,7 +36,7 @@ DEPENDENCIES = (
 
 OPTIONS = (
     "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
-    "--hypothesis-profile=mutants", "-W", "ignore::pytest.PytestAssertRewriteWarning",
+    "-p", "no:antiphon", "--hypothesis-profile=mutants", "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
 """Fail at once, say nothing, leave nothing behind, and shrink nothing."""
 
