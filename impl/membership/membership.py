@@ -45,7 +45,17 @@ from antiphon.impl.membership.view_change import Decision, Kind
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Implementation, Natural
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing", "Standing", "look", "standing_in"]
+__all__ = [
+    "Address",
+    "Doubt",
+    "Event",
+    "Membership",
+    "Outgoing",
+    "Standing",
+    "kind_of",
+    "look",
+    "standing_in",
+]
 
 Address = tuple[str, int]
 """Host and port."""
@@ -64,6 +74,12 @@ class _Kind:
     JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
     """Of none."""
 
+
+_KINDS = (
+    "endpoint", "link", "beat", "join", "welcome", "superseded", "state", "ended", "exists", "stopped",
+    "look", "standing", "no",
+)  # fmt: skip
+"""The kinds in words, in the order of their numbers."""
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -104,6 +120,14 @@ class _Candidate(NamedTuple):
     address: Address
     """Where its question came from."""
     heard_at: float
+
+
+class _Kept(NamedTuple):
+    """That a view has a member that this one has given up."""
+
+    until: float
+    """Before then it asks for no view without that one."""
+    wait_ms: float
 
 
 class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -230,7 +254,11 @@ class Membership:
         """The answer to who is on the list and does not know it yet; None in an i-view."""
         self._last = Roster(0, (), 0)
         """The list on which this process was a member for the last time."""
-        self._began_at = 0.0
+        self._began_at = float("-inf")
+        self._patient_until = 0.0
+        """When this list may end because of a silent member: not at once, if the last one has not lasted."""
+        self._kept: dict[bytes, _Kept] = {}
+        """Members that this one has given up and the others have not: their views have them all the same."""
         self.began_after = 0
         """The place in the common order after which this process became a member."""
         self._reaches_since = 0.0
@@ -270,6 +298,8 @@ class Membership:
     def leave(self, now: float) -> None:
         """Be no member from the next view on: `Left` comes when that is so, at once without others.
 
+        What this member has broadcast is delivered before; it broadcasts nothing more.
+
         A process that is no member yet may have been taken in already: it waits a little for that news.
         """
         self._now = now
@@ -291,20 +321,24 @@ class Membership:
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused: no list yet, it ends, or as much is on its way as may be."""
-        return self.epoch is None or self.epoch.stopped or self.epoch.endpoint.busy
+        """Whether `broadcast` would be refused: no list, it ends, as much is on its way as may be, or this
+        member leaves.
+        """
+        return self.epoch is None or self._leaving or self.epoch.stopped or self.epoch.endpoint.busy
 
     def broadcast(self, payload: bytes, now: float) -> int:
         """Send a message to the group, and return its place among the own ones, from 1.
 
         Raises:
-            GroupClosed: this process is no member.
+            GroupClosed: this process is no member, or leaves.
             Busy: `busy`; nothing was done.
             PayloadTooLarge: as the layers say.
         """
         self._now = now
         if self.epoch is None:
             raise GroupClosed("no member of the group" if self.over else "no member of the group yet")
+        if self._leaving:
+            raise GroupClosed("this member leaves the group")
         self.epoch.endpoint.broadcast(payload, now)
         self._outstanding.append(payload)
         self.broadcasts += 1
@@ -660,6 +694,7 @@ class Membership:
                 del self._counts[member.incarnation]
         self._begin(roster, now)
         if decision.kind is Kind.REGULAR:
+            self._note_kept(roster, now)
             assert view is not None, "a member has a view"
             left = tuple(before[place] for place in decision.leaves)
             gone = (member for member in before if roster.place(member.incarnation) is None)
@@ -672,7 +707,9 @@ class Membership:
         self._seeks_at = self._withdraws_at = None
         self._candidates.clear()
         self._welcome = None
+        hasty = now < self._began_at + self.timeouts.suspect_ms
         self._began_at = now
+        self._patient_until = now + self.timeouts.heartbeat_ms if hasty else now
         self.transfers.forget(frozenset(member.incarnation for member in roster.members))
         self._own = 0
         epoch = self.epoch = Epoch(
@@ -770,15 +807,32 @@ class Membership:
         else:
             returns = core.caught_up and now >= self._began_at + self.timeouts.heartbeat_ms
             settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
-            if given_up and settled:
+            if settled and any(self._may_exclude(members[place], now) for place in given_up):
                 epoch.change.call(Kind.REGULAR)
             elif epoch.change.external and (
-                returns or any(place < epoch.roster.core for place in suspected)
+                returns
+                or (now >= self._patient_until and any(place < epoch.roster.core for place in suspected))
             ):
                 epoch.change.call(Kind.INTERMEDIATE)
-            if self._leaving and settled and not epoch.change.leaving:
+            if self._leaving and settled and not self._outstanding and not epoch.change.leaving:
                 epoch.change.leave()
         self._tell_blocked()
+
+    def _may_exclude(self, member: Member, now: float) -> bool:
+        """Whether to ask for a view without a member that was given up: the others may have just kept it."""
+        return member.incarnation not in self._kept or now >= self._kept[member.incarnation].until
+
+    def _note_kept(self, roster: Roster, now: float) -> None:
+        """Note whom a view has that this member has given up, and be more patient each time."""
+        waits = {
+            member.incarnation: 2 * self._kept[member.incarnation].wait_ms
+            if member.incarnation in self._kept
+            else self.timeouts.heartbeat_ms
+            for member in roster.members
+            if member.incarnation in self.detector.given_up
+        }
+        most = self.timeouts.exclude_ms
+        self._kept = {one: _Kept(now + min(wait, most), min(wait, most)) for one, wait in waits.items()}
 
     def _tell_blocked(self) -> None:
         assert self.epoch is not None, "there is a list"
@@ -877,6 +931,11 @@ _join = msgpack.Decoder(_Join)
 _welcome = msgpack.Decoder(_Welcome)
 _standing = msgpack.Decoder(Standing)
 _no = msgpack.Decoder(_No)
+
+
+def kind_of(data: bytes) -> str:
+    """Return in a word what a datagram is, or "unknown"."""
+    return _KINDS[data[0]] if data and data[0] < len(_KINDS) else "unknown"
 
 
 def look() -> bytes:

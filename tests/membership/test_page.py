@@ -17,8 +17,7 @@ from typing import Any
 from antiphon.impl.membership.detector import LAN, LOCAL, WAN
 from antiphon.impl.primary_backup import CLIENTS_MAX, REQUEST_BYTES_MAX
 from antiphon.impl.registry import LISTED
-
-from .simulation import Simulation
+from antiphon.impl.transport.simulated_members import SimulatedMembers
 
 PAGE = (Path(__file__).parents[2] / "docs" / "groups.md").read_text(encoding="utf-8")
 
@@ -153,7 +152,7 @@ def test_the_shell_prints_what_stands_there(free_ports: Callable[[int], list[int
 
 def steps(protocol: str, members: int) -> int:
     """How many datagrams, one after the other, bring a message to its last delivery: the median."""
-    simulation = Simulation(members, 1, protocol=protocol, delay_ms=(1.0, 1.0))
+    simulation = SimulatedMembers(members, 1, protocol=protocol, delay_ms=(1.0, 1.0))
     simulation.found(range(members))
     said = [600.0 + 103.7 * count for count in range(3 * members)]
     for count, at in enumerate(said):

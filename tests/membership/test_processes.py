@@ -20,8 +20,7 @@ import pytest
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.judge.trace.members import numbered
-
-from .simulation import ORDERED
+from antiphon.impl.transport.simulated_members import ORDERED
 
 SCRIPT = Path(__file__).with_name("one.py")
 PATIENCE_S = 30.0

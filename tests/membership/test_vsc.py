@@ -18,9 +18,10 @@ from antiphon.impl.membership.view_change import Kind, ViewChange
 from antiphon.impl.protocols.core import Delivery, Identifier
 from antiphon.impl.protocols.flush import Body, Report, covered_from
 from antiphon.impl.protocols.vsc import Ack, Core, Data, Settings, Stable, VscViolation
+from antiphon.impl.transport.simulated_members import SimulatedMembers
 
+from .keeping import all_agree_at_the_end, keeps_its_promises
 from .queues import NOW, Queues
-from .simulation import Simulation, all_agree_at_the_end, keeps_view_synchrony
 
 
 class Members(Queues):
@@ -204,7 +205,7 @@ def test_a_change_without_external_members_waits_until_who_is_silent_is_given_up
 # Whole groups -----------------------------------------------------------------------------------------------
 
 
-def talking(simulation: Simulation, until: float, every: float = 25.0, size: int = 0) -> None:
+def talking(simulation: SimulatedMembers, until: float, every: float = 25.0, size: int = 0) -> None:
     """Let every process broadcast again and again."""
     count = 0
     when = simulation.now
@@ -216,9 +217,9 @@ def talking(simulation: Simulation, until: float, every: float = 25.0, size: int
         when += every
 
 
-def founded(processes: int, seed: int = 1) -> Simulation:
+def founded(processes: int, seed: int = 1) -> SimulatedMembers:
     """A group of so many processes in its first view."""
-    simulation = Simulation(processes, seed, protocol="vsc")
+    simulation = SimulatedMembers(processes, seed, protocol="vsc")
     simulation.found(range(processes))
     simulation.run(300.0)
     assert all(len(simulation.life(process).views) == 1 for process in range(processes))
@@ -242,7 +243,7 @@ def test_nobody_waits_for_a_member_that_has_crashed(crashed: int) -> None:
             if delivery.source.name == f"p{other}"
         ]
         assert max(after - before for before, after in pairwise(at)) < 100, "they go on until the view"
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, rest)
 
 
@@ -253,7 +254,7 @@ def test_a_suspicion_has_no_effect() -> None:
     simulation.run(5_000.0)
     assert simulation.life(0).machine.suspicions["suspected"] > 0
     assert [life.machine.changes for life in simulation.all_lives] == [0, 0, 0]
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
@@ -270,7 +271,7 @@ def test_little_waits_for_a_member_that_is_stopped() -> None:
         assert simulation.life(process).machine.untaken == 0
     simulation.run(6_000.0)
     assert len(simulation.life(0).deliveries) > 2 * 2**20 // 2**14
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
@@ -285,7 +286,7 @@ def test_a_minority_gets_no_view_and_comes_back() -> None:
     simulation.heal()
     simulation.run(10_000.0)
     assert isinstance(simulation.lives[0][0].events[-1], Excluded)
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, set(range(5)))
 
 
@@ -297,7 +298,7 @@ def test_members_leave_and_join() -> None:
     simulation.run(5_000.0)
     assert isinstance(simulation.lives[2][0].events[-1], Left)
     assert [view.number for view in simulation.life(0).views] == [1, 2, 3]
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
@@ -309,56 +310,5 @@ def test_a_message_in_pieces_comes_whole_although_a_member_crashes() -> None:
             simulation.at(500.0 + 90 * step, lambda p=process, payload=payload: simulation.say(p, payload))
     simulation.at(1_000.0, lambda: simulation.crash(1))
     simulation.run(7_000.0)
-    keeps_view_synchrony(simulation)
+    keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 2})
-
-
-def judge(seed: int) -> None:
-    """Fail unless a group under up to four faults keeps its promises, and ends together if it can."""
-    chance = random.Random(seed)
-    processes = chance.choice([3, 3, 4, 5])
-    simulation = Simulation(
-        processes,
-        seed,
-        loss=chance.choice([0.0, 0.02, 0.1]),
-        delay_ms=chance.choice([(0.1, 1.0), (0.5, 5.0), (0.1, 30.0)]),
-        protocol="vsc",
-    )
-    simulation.found(range(processes))
-    simulation.at(400.0, lambda: talking(simulation, 4_800.0, chance.choice([40, 80, 160])))
-    for _ in range(chance.randrange(1, 5)):
-        at, process = chance.uniform(500, 4_500), chance.randrange(processes)
-        again = at + chance.uniform(5, 1_500)
-        match chance.choice(["crash", "pause", "part", "leave"]):
-            case "crash":
-                simulation.at(at, lambda process=process: simulation.crash(process))
-                simulation.at(again, lambda process=process: simulation.begin_again(process))
-            case "pause":
-                ms = chance.choice([100.0, 400.0, 900.0, 3_500.0])
-                simulation.at(at, lambda process=process, ms=ms: simulation.pause(process, ms))
-            case "part":
-                side = set(chance.sample(range(processes), chance.randrange(1, processes)))
-                rest = set(range(processes)) - side
-                simulation.at(at, lambda side=side, rest=rest: simulation.part(side, rest))
-                simulation.at(at + chance.uniform(100, 4_000), simulation.heal)
-            case "leave":
-                simulation.at(at, lambda process=process: simulation.leave(process))
-                simulation.at(again + 500, lambda process=process: simulation.begin_again(process))
-    simulation.run(14_000.0)
-    keeps_view_synchrony(simulation)
-    views = [life.machine.view for life in simulation.all_lives if life.machine.view is not None]
-    last = max(views, key=lambda view: view.number)
-    up = {life.member for life in simulation.all_lives if life.alive and not life.over}
-    if len(up.intersection(last.members)) >= last.majority:
-        all_agree_at_the_end(simulation, {p for p in range(processes) if simulation.life(p).member in up})
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_whatever_happens_views_are_synchronous(seed: int) -> None:
-    judge(seed)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("seed", range(3, 306))
-def test_whatever_happens_views_are_synchronous_always(seed: int) -> None:
-    judge(seed)

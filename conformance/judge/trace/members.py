@@ -4,22 +4,27 @@ A group that processes join writes one file for each run of each process (`antip
 each of these is a process of its own, numbered in the order of the incarnations, which begin with the time. A
 log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
 without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
+So is who has left: it owes nothing of what comes in its last view after it has gone.
 A member of a view whose log is missing is a process without a log.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import DecodeError, json
 
 from antiphon.conformance.judge.trace.directory import log_name
 from antiphon.conformance.judge.trace.schema import SCHEMA, VERSION
 
-__all__ = ["MemberLogsError", "member_logs", "numbered"]
+__all__ = ["MemberLogsError", "as_processes", "member_logs", "numbered"]
 
 _SCHEMA = "antiphon.member"
+
+Line: TypeAlias = dict[str, Any]
+"""A line of a log, as JSON data."""
 
 
 class MemberLogsError(ValueError):
@@ -46,25 +51,42 @@ def numbered(directory: str | Path, into: str | Path) -> None:
     if len(groups) > 1:
         told = " and ".join(sorted(f"{group!r} with {protocol!r}" for group, protocol in groups))
         raise MemberLogsError(f"{directory} has logs of several groups: {told}")
-    mine = {head["member"]["incarnation"]: path for path, head in heads.items()}
-    events = [line for lines in logs.values() for line in lines[1:]]
-    views = [event for event in events if event.get("kind") == "view"]
-    everybody = sorted({*mine, *(member for view in views for member in view["members"])})
-    place = {incarnation: number for number, incarnation in enumerate(everybody)}
-    failed = {incarnation for view in views for incarnation in view["failed"]}
     ((group, protocol),) = groups
-    for incarnation, path in mine.items():
-        number = place[incarnation]
+    mine = {heads[path]["member"]["incarnation"]: lines[1:] for path, lines in logs.items()}
+    processes, events = as_processes(mine)
+    for number, some in events.items():
         header = {
             "schema": SCHEMA, "version": VERSION, "run": group, "protocol": protocol, "process": number,
-            "processes": len(everybody),
+            "processes": processes,
         }  # fmt: skip
-        lines = [header, *_events(logs[path][1:], number, place, crashed=incarnation in failed)]
-        text = b"".join(json.encode(line) + b"\n" for line in lines)
+        text = b"".join(json.encode(line) + b"\n" for line in [header, *some])
         (Path(into) / log_name(number)).write_bytes(text)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def as_processes(
+    logs: Mapping[str, Sequence[Line]], *, crashed: Collection[str] = (), ended: Collection[str] = ()
+) -> tuple[int, dict[int, list[Line]]]:
+    """Number the members; return how many there are, and the events of each whose log is there.
+
+    Args:
+        logs: what each member wrote down behind the header, by incarnations in hexadecimal digits.
+        crashed: members that are known to have crashed, whatever the others have seen.
+        ended: members whose logs are known to be whole.
+    """
+    views = [line for lines in logs.values() for line in lines if line.get("kind") == "view"]
+    everybody = sorted({*logs, *(member for view in views for member in view["members"])})
+    place = {incarnation: number for number, incarnation in enumerate(everybody)}
+    failed = {incarnation for view in views for incarnation in view["failed"]}.union(crashed)
+    events = {}
+    for incarnation, lines in logs.items():
+        number = place[incarnation]
+        events[number] = _events(
+            lines, number, place, crashed=incarnation in failed, ended=incarnation in ended
+        )
+    return len(everybody), events
+
+
+def _lines(path: Path) -> list[Line]:
     """The lines of a log; what was cut off at its end by a crash is left out."""
     lines = []
     whole = path.read_bytes().split(b"\n")[:-1]
@@ -76,7 +98,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def _head(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
+def _head(path: Path, lines: list[Line]) -> Line:
     head = lines[0] if lines else {}
     if head.get("schema") != _SCHEMA or head.get("version") != 1:
         raise MemberLogsError(f"{path}:1: the header of a log of schema {_SCHEMA!r}, version 1, is missing")
@@ -84,10 +106,10 @@ def _head(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _events(
-    lines: list[dict[str, Any]], me: int, place: dict[str, int], *, crashed: bool
-) -> list[dict[str, Any]]:
+    lines: Sequence[Line], me: int, place: dict[str, int], *, crashed: bool, ended: bool
+) -> list[Line]:
     """The events of one process, in the words of the trace schema."""
-    events: list[dict[str, Any]] = []
+    events: list[Line] = []
     for line in lines:
         match line["kind"]:
             case "broadcast":
@@ -102,9 +124,9 @@ def _events(
                 members = [place[member] for member in line["members"]]
                 events.append({"kind": "install", "view": line["number"], "members": members})
     last = lines[-1]["kind"] if lines else ""
-    if last == "excluded" or (crashed and last != "left"):
+    gone = crashed or last in ("excluded", "left")
+    if gone:
         events.append({"kind": "crash"})
-        last = "crash"
-    if last in ("left", "crash"):
+    if ended or gone:
         events.append({"kind": "end"})
     return [{**event, "i": index} for index, event in enumerate(events)]

@@ -14,6 +14,7 @@ from antiphon.conformance.run.swarm.spreading import SwarmReport, run_swarm, wit
 from antiphon.conformance.run.swarm.swarm import (
     RunResult,
     core_of,
+    fitted,
     pictured,
     run_schedule,
     run_seed,
@@ -41,6 +42,7 @@ __all__ = [
     "command_of",
     "core_of",
     "deeds_of",
+    "fitted",
     "keep",
     "pictured",
     "read_schedule",

@@ -200,7 +200,8 @@ class _Draws:
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(seed)
         self._settings = settings
-        self.faults = tuple(kind for kind in FaultKind if self._chance(0.5) and kind in settings.faults)
+        kinds = FaultKind.of(join=False)
+        self.faults = tuple(kind for kind in kinds if self._chance(0.5) and kind in settings.faults)
         self.calm_ms = float(round(20.0 * 100.0 ** self._random.random()))
 
     def _chance(self, probability: float) -> bool:

@@ -28,7 +28,7 @@ from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 from antiphon.impl.transport.simulated import Carriage, Clock, SimulatedNetwork
 from antiphon.spec.lang.foreign import alive, foreign, is_interrupt
 
-__all__ = ["Ending", "run"]
+__all__ = ["Ending", "raised", "run"]
 
 _KEYS = Keyring(bytes(KEY_BYTES))
 
@@ -140,7 +140,7 @@ class _Run:
         except BaseException as error:
             if is_interrupt(error):
                 raise
-            ending.failed = _told(error)
+            ending.failed = raised(error)
         self._look()
         ending.early = tuple(self._early)
         if self.log is not None and not (ending.failed or ending.capped):
@@ -265,8 +265,8 @@ def _payloads(state: object) -> int:
     return sum(map(_payloads, state)) if isinstance(state, tuple | frozenset) else 0
 
 
-def _told(error: BaseException) -> str:
-    """What was raised, and where."""
+def raised(error: BaseException) -> str:
+    """Say what was raised, and where."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = last.filename.rpartition("/antiphon/")[2].rpartition("/")[2]
     return f"{type(error).__name__} in {last.name} ({place}:{last.lineno}): {error}"

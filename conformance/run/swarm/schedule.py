@@ -16,13 +16,18 @@ from msgspec import Struct
 
 __all__ = [
     "Broadcast",
+    "Crash",
     "Cut",
     "Entry",
     "Fate",
     "Jump",
+    "Leave",
+    "Once",
     "Pause",
+    "Restart",
     "Schedule",
     "Skew",
+    "Slow",
     "Start",
 ]
 
@@ -91,11 +96,58 @@ class Jump(_Entry, frozen=True):
     by_ms: float
 
 
-Entry: TypeAlias = Broadcast | Fate | Cut | Pause | Start | Skew | Jump
+class Crash(_Entry, frozen=True):
+    """A process ends without a word."""
+
+    at_ms: float
+    process: int
+
+
+class Restart(_Entry, frozen=True):
+    """A process is started again, as another member at the same address; if it still runs it ends first."""
+
+    at_ms: float
+    process: int
+
+
+class Leave(_Entry, frozen=True):
+    """A process leaves the group, and ends when nobody needs it any more."""
+
+    at_ms: float
+    process: int
+
+
+class Slow(_Entry, frozen=True):
+    """What the first of each pair sends to the second takes `by_ms` longer in this time."""
+
+    at_ms: float
+    until_ms: float
+    links: tuple[tuple[int, int], ...]
+    by_ms: float
+
+
+class Once(_Entry, frozen=True):
+    """When a process has delivered so many messages, in all its lives, something happens.
+
+    The times of `then` count from there.
+    """
+
+    process: int
+    delivered: int
+    then: Crash | Restart | Leave | Pause | Cut | Slow
+
+
+Entry: TypeAlias = (
+    Broadcast | Fate | Cut | Pause | Start | Skew | Jump | Crash | Restart | Leave | Slow | Once
+)
 
 
 class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One run of `members` members over a network whose datagrams take `delay_ms`.
+
+    With `timeouts`, by the names of `impl.membership.detector.Timeouts`, members join, leave, crash and come
+    back: those that start at once found the group, the first of them before all. Then `hints`: who sends to a
+    process that has ended learns that nobody listens there.
 
     `layers` are what stands around the core, by the names of `impl.layers.Layers`; None for the bare core.
     Messages are delivered when `holders` members have them; None: as the protocol does of itself. The global
@@ -109,6 +161,8 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     layers: dict[str, int] | None = None
     holders: int | None = None
     chance: int = 0
+    timeouts: dict[str, float] | None = None
+    hints: bool = False
 
     @property
     def ends_ms(self) -> float:
@@ -134,8 +188,14 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 def _end(entry: Entry) -> float:
     match entry:
-        case Cut(until_ms=end) | Pause(until_ms=end) | Broadcast(at_ms=end) | Start(at_ms=end):
+        case Cut(until_ms=end) | Pause(until_ms=end) | Slow(until_ms=end):
             return end
+        case Broadcast(at_ms=end) | Start(at_ms=end) | Crash(at_ms=end) | Restart(at_ms=end):
+            return end
+        case Leave(at_ms=end):
+            return end
+        case Once(then=then):
+            return _end(then)
         case Jump(at_ms=at, by_ms=by):
             return at + max(0.0, -by)
     return 0.0

@@ -38,6 +38,22 @@ class FaultKind(StrEnum):
     SKEW = "clock-skew"
     JUMP = "clock-jump"
     IDLE = "idle"
+    CRASH = "crash"
+    RESTART = "restart"
+    LEAVE = "leave"
+    JOIN = "join"
+    FALSE_SUSPICION = "false-suspicion"
+
+    @classmethod
+    def of(cls, *, join: bool) -> tuple[FaultKind, ...]:
+        """The kinds that a group whose members change may meet, or one whose members stay."""
+        return tuple(kind for kind in cls if kind not in (_OF_FIXED if join else _OF_CHANGING))
+
+
+_OF_FIXED = (FaultKind.LATE_START,)
+_OF_CHANGING = (
+    FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE, FaultKind.JOIN, FaultKind.FALSE_SUSPICION,
+)  # fmt: skip
 
 
 class Budget(Struct, frozen=True):
@@ -53,14 +69,16 @@ class Budget(Struct, frozen=True):
 class Settings(Struct, frozen=True, kw_only=True):
     """One setting of a swarm.
 
-    `sealed`: every datagram is encrypted, duplicates go no further. `multicast`: what goes to all others is
-    one datagram, which each link may lose. `planted` names the fault that the core
-    shall have. After the last fault something has to be delivered
-    in each `bound_ms` until everything is; a run that takes more than `steps_max` is given up. `logs`: keep
-    them of every run. `within`: runs stay within this, as far as drawing can see to it (`chance`), and no
-    other faults are drawn.
+    `join`: members join, leave, crash and come back, as in groups of `Group.join`; else they stay. Of
+    `faults` those count that such a group may meet. `sealed`: every datagram is encrypted, duplicates go no
+    further. `multicast`: what goes to all others is one datagram, which each link may lose. `planted` names
+    the fault that the core shall have. After the last fault something has to be delivered in each `bound_ms`
+    until everything is; with `join` the whole end has so long. A run that takes more than `steps_max` is
+    given up. `logs`: keep them of every run. `within`: runs stay within this, as far as drawing can see to it
+    (`chance`), and no other faults are drawn.
     """
 
+    join: bool = False
     members: int = 3
     messages: int = 50
     faults: tuple[FaultKind, ...] = tuple(FaultKind)
@@ -82,5 +100,17 @@ class Settings(Struct, frozen=True, kw_only=True):
             raise ValueError(f"messages is {self.messages}; a run without a message shows nothing")
         if not self.bound_ms > 0 or self.steps_max < 1:
             raise ValueError(f"bound_ms is {self.bound_ms}, steps_max {self.steps_max}; both are positive")
+        if not set(self.faults) & set(FaultKind.of(join=self.join)):
+            whose = "whose members change" if self.join else "whose members stay"
+            raise ValueError(f"faults is {', '.join(self.faults)}; no group {whose} meets that")
+        if self.join:
+            self._see_what_joins()
         if self.deliver == "each" and self.layers == "never":
             raise ValueError("deliver is each, layers is never; without layers no message waits for holders")
+
+    def _see_what_joins(self) -> None:
+        """Raise ValueError if this is of groups alone whose members stay."""
+        usual = Settings()
+        for name in ("layers", "deliver", "sealed", "multicast", "planted", "within"):
+            if getattr(self, name) != getattr(usual, name):
+                raise ValueError(f"{name} is {getattr(self, name)}; groups whose members change have no such")

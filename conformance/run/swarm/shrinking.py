@@ -19,13 +19,18 @@ from msgspec.structs import replace
 
 from antiphon.conformance.run.swarm.schedule import (
     Broadcast,
+    Crash,
     Cut,
     Entry,
     Fate,
     Jump,
+    Leave,
+    Once,
     Pause,
+    Restart,
     Schedule,
     Skew,
+    Slow,
     Start,
 )
 from antiphon.impl.protocols.core import Network
@@ -98,9 +103,10 @@ class _Shrinking:
             self._try(replace(self.best, layers=None))
         self._try(replace(self.best, delay_ms=1.0))
         self._try(replace(self.best, holders=None))
+        self._try(replace(self.best, hints=False))
 
     def _kinds(self) -> None:
-        for kind in (Skew, Jump, Pause, Start, Cut, Fate):
+        for kind in (Skew, Jump, Pause, Start, Cut, Slow, Leave, Crash, Restart, Fate):
             self._try(self._with(entry for entry in self.best.entries if not isinstance(entry, kind)))
 
     def _chunks(self) -> None:
@@ -151,9 +157,11 @@ def _without(process: int) -> Callable[[Entry], Entry | None]:
         match entry:
             case Fate(sender=sender, to=to):
                 return None if process in (sender, to) else entry
-            case Cut(links=links):
+            case Cut(links=links) | Slow(links=links):
                 kept = tuple(link for link in links if process not in link)
                 return replace(entry, links=kept) if kept else None
+            case Once(then=then) if left(then) is None:
+                return None
         return None if entry.process == process else entry
 
     return left
@@ -174,14 +182,16 @@ def _simpler(entry: Entry, usual_ms: float) -> Iterator[Entry]:
                 yield from (replace(entry, delays_ms=(usual_ms, to)) for to in _rounder(delays[-1]))
             elif delays:
                 yield from (replace(entry, delays_ms=(to,)) for to in _rounder(delays[0]) if to != usual_ms)
-        case Cut(links=links):
+        case Cut(links=links) | Slow(links=links):
             yield from (
                 replace(entry, links=links[:k] + links[k + 1 :]) for k in range(len(links)) if len(links) > 1
             )
             yield from _shorter(entry)
+            if isinstance(entry, Slow):
+                yield from (replace(entry, by_ms=to) for to in _rounder(entry.by_ms) if to > 0)
         case Pause():
             yield from _shorter(entry)
-        case Start(at_ms=at):
+        case Start(at_ms=at) | Crash(at_ms=at) | Restart(at_ms=at) | Leave(at_ms=at):
             yield from (replace(entry, at_ms=to) for to in _rounder(at))
         case Skew(offset_ms=offset, rate=rate):
             yield from (replace(entry, offset_ms=0.0, rate=to) for to in (1.0, round(rate, 1)) if to > 0)
@@ -191,7 +201,7 @@ def _simpler(entry: Entry, usual_ms: float) -> Iterator[Entry]:
             yield from (replace(entry, at_ms=to) for to in _rounder(at))
 
 
-def _shorter(entry: Cut | Pause) -> Iterator[Entry]:
+def _shorter(entry: Cut | Pause | Slow) -> Iterator[Entry]:
     at, until = entry.at_ms, entry.until_ms
     yield from (replace(entry, at_ms=to, until_ms=max(to, until)) for to in _rounder(at) if to < until)
     yield from (replace(entry, until_ms=to) for to in _rounder(until) if to > at)

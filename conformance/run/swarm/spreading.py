@@ -16,12 +16,15 @@ from typing import get_args
 
 from antiphon.conformance.children import done_by_children
 from antiphon.conformance.run.swarm.settings import FaultKind, Settings
-from antiphon.conformance.run.swarm.swarm import RunResult, core_of, run_seed
+from antiphon.conformance.run.swarm.swarm import RunResult, core_of, fitted, run_seed
 from antiphon.model.verdict import Outcome
 
 __all__ = ["SwarmReport", "run_swarm", "without_run"]
 
 _CHUNK = 50
+
+_OF_MEMBERS = {"endpoint", "link", "beat", "join", "welcome", "superseded", "ended", "exists"}
+"""The kinds of datagrams that members of a changing group send without a state, an onlooker or a mistake."""
 
 
 @dataclass
@@ -54,7 +57,8 @@ class SwarmReport:
     @property
     def outcome(self) -> Outcome:
         """The worst of all runs."""
-        return Outcome.worst(self.outcomes.elements())
+        missing = [Outcome.UNKNOWN] if self.never_met else []
+        return Outcome.worst([*self.outcomes.elements(), *missing])
 
     def __repr__(self) -> str:
         return f"<SwarmReport on {self.core}: {self.outcome.value}, {self.runs} runs from seed {self.seed}>"
@@ -65,8 +69,18 @@ class SwarmReport:
         return "\n".join([*lines, *map(str, self.failed[:1])])
 
     @property
+    def never_met(self) -> list[FaultKind]:
+        """The kinds of faults of members that were asked for by name, and that no run has really met."""
+        kinds = FaultKind.of(join=True)
+        if not self.settings.join or set(self.settings.faults) >= set(kinds):
+            return []
+        return [kind for kind in self.settings.faults if kind in kinds and not self.met[kind]]
+
+    @property
     def never_sent(self) -> list[str]:
         """The kinds of messages of the protocol that no run sent."""
+        if self.settings.join:
+            return sorted(_OF_MEMBERS - self.messages.keys())
         types = core_of(self.core, self.settings.planted).messages.types
         kinds = (kind.__struct_config__.tag for kind in get_args(types) or (types,))
         return sorted({str(kind) for kind in kinds} - self.messages.keys())
@@ -114,6 +128,7 @@ def run_swarm(
     Raises:
         SpecError: no such core or planted fault; the known ones are listed.
     """
+    settings = fitted(core, settings)
     report, begun = SwarmReport(core, seed, settings), time.monotonic()
     for found, processor_ns in _chunks(core, range(seed, seed + runs), settings, jobs):
         report.processor_ns += processor_ns
@@ -152,6 +167,6 @@ def _unanswered(core: str, seeds: range) -> RunResult:
 
 
 def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], int]:
-    core_of(core, settings.planted)  # what is loaded once is not the runs' own time
+    core_of(core, settings.planted, join=settings.join)  # what is loaded once is not the runs' own time
     begun = time.process_time_ns()
     return [run_seed(core, seed, settings) for seed in seeds], time.process_time_ns() - begun

@@ -10,29 +10,31 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from antiphon.conformance.compare.bindings import bound_protocol
-from antiphon.conformance.judge.history import Finding
+from antiphon.conformance.judge.history import Finding, RunFindings
 from antiphon.conformance.report.diagram import Diagram
-from antiphon.conformance.run.swarm.chance import Script, draw
+from antiphon.conformance.run.swarm import changing
+from antiphon.conformance.run.swarm.chance import Drawn, Script, draw
 from antiphon.conformance.run.swarm.judging import judge, shows_order, symptoms
 from antiphon.conformance.run.swarm.log import Actions, Log
 from antiphon.conformance.run.swarm.picture import Picture
-from antiphon.conformance.run.swarm.running import Ending, run
+from antiphon.conformance.run.swarm.running import run
 from antiphon.conformance.run.swarm.schedule import Schedule
 from antiphon.conformance.run.swarm.settings import FaultKind, Settings
 from antiphon.conformance.run.swarm.shrinking import shrink
-from antiphon.conformance.run.swarm.words import told
-from antiphon.impl.protocols.core import Implementation
+from antiphon.conformance.run.swarm.words import joins_always, told
+from antiphon.impl.protocols.core import Implementation, Network
+from antiphon.impl.registry import LISTED, listed
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.foreign import foreign
 from antiphon.spec.lang.hints import known_names
 
-__all__ = ["RunResult", "core_of", "pictured", "run_schedule", "run_seed", "shortened"]
+__all__ = ["RunResult", "core_of", "fitted", "pictured", "run_schedule", "run_seed", "shortened"]
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,62 @@ class RunResult:
         return "\n".join([repr(self)[1:-1], *self.reasons, *schedule])
 
 
+class _Kind(NamedTuple):
+    """How runs of one kind of groups are drawn, taken, judged and drawn as a picture."""
+
+    draw: Callable[[int, Settings, Implementation[Any]], Drawn]
+    run: Callable[..., Any]
+    symptoms: Callable[[Any], tuple[str, ...]]
+    shows: Callable[[Any], bool]
+    judge: Callable[..., tuple[Outcome, RunFindings, tuple[str, ...]]]
+    met: Callable[[Any, tuple[FaultKind, ...]], tuple[FaultKind, ...]]
+    counting: Callable[[int], Any]
+    log: Callable[[int], Any]
+    picture: Callable[[int], Any]
+
+
+_STAYING = _Kind(
+    draw, run, symptoms, lambda ending: shows_order(ending.schedule), judge, lambda _, drawn: drawn,
+    lambda _: Actions(), Log, Picture,
+)  # fmt: skip
+_CHANGING = _Kind(
+    changing.draw, changing.run, changing.symptoms, changing.shows, changing.judge, changing.met,
+    changing.Log, changing.Log, changing.Picture,
+)  # fmt: skip
+
+
+def fitted(core: str, settings: Settings) -> Settings:
+    """The same settings, which say that members join if only such groups have this protocol.
+
+    Raises:
+        ValueError: they do not go together with that.
+    """
+    if settings.join or not joins_always(core):
+        return settings
+    return msgspec.structs.replace(settings, join=True)
+
+
 @cache
-def core_of(name: str, planted: str | None = None) -> Implementation[Any]:
+def core_of(name: str, planted: str | None = None, *, join: bool = False) -> Implementation[Any]:
     """The implementation of a protocol as groups run it, with a planted fault if one is named.
+
+    Args:
+        name: of the protocol.
+        planted: the fault.
+        join: as groups run it whose members change.
 
     Raises:
         SpecError: no such protocol or fault; the known ones are listed.
         Raised: the implementation cannot be made.
     """
+    if join or joins_always(name):
+        made = listed(name) if name in LISTED else None
+        if made is None:
+            told = f"no group whose members change has the protocol {name!r}"
+            raise SpecError(f"{told}; {known_names(name, sorted(LISTED))}")
+        if planted is not None:
+            raise SpecError(f"{name} has no planted fault {planted!r} in groups whose members change")
+        return made
     bound = bound_protocol(name)
     if bound.implementation is None:
         raise SpecError(f"the binding of {name!r} names no implementation that a group could run")
@@ -101,16 +151,18 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     Raises:
         SpecError: as `core_of`.
     """
-    implementation = core_of(core, settings.planted)
-    faults, drawn, weather = draw(seed, settings, implementation)
-    counted = Actions()
-    ending = run(implementation, drawn, weather, settings, tracer=counted)
-    found = symptoms(ending)
-    if not found and not settings.logs and shows_order(drawn):
+    settings, kind = _kind(core, settings)
+    implementation = core_of(core, settings.planted, join=settings.join)
+    faults, drawn, weather = kind.draw(seed, settings, implementation)
+    counted = kind.counting(drawn.members)
+    ending = kind.run(implementation, drawn, weather, settings, **_told_to(counted, settings))
+    found = kind.symptoms(ending)
+    if not found and not settings.logs and kind.shows(ending):
         result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
-        return dataclasses.replace(result, seed=seed, faults=faults)
+        return dataclasses.replace(result, seed=seed, faults=kind.met(ending, faults))
     met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
-    result = dataclasses.replace(run_schedule(core, met, settings, seed), faults=faults)
+    result = run_schedule(core, met, settings, seed)
+    result = dataclasses.replace(result, faults=kind.met(ending, faults))
     if result.symptoms == found:
         return result
     told = f"taken again the run went otherwise: {found or 'holds'}, then {result.symptoms or 'holds'}"
@@ -130,10 +182,12 @@ def run_schedule(
     Raises:
         SpecError: as `core_of`.
     """
-    log = Log(schedule.members)
-    ending = run(core_of(core, settings.planted), schedule, Script(schedule), settings, log)
-    found = symptoms(ending)
-    outcome, judged, reasons = judge(ending, log, drawn=seed is not None)
+    settings, kind = _kind(core, settings)
+    log = kind.log(schedule.members)
+    implementation = core_of(core, settings.planted, join=settings.join)
+    ending = kind.run(implementation, schedule, Script(schedule), settings, log)
+    found = kind.symptoms(ending)
+    outcome, judged, reasons = kind.judge(ending, log, drawn=seed is not None)
     if found and outcome is Outcome.HOLDS:
         outcome, reasons = Outcome.UNKNOWN, (f"the judge finds nothing of this: {', '.join(found)}",)
     name = name or f"{core}-{'schedule' if seed is None else seed}"
@@ -160,25 +214,41 @@ def shortened(
     """
     assert result.schedule is not None, f"{result.name} was not kept"
     assert result.symptoms, f"{result.name} has not failed"
-    implementation, symptom = core_of(result.core, settings.planted), result.symptoms[0]
+    settings, kind = _kind(result.core, settings)
+    symptom = result.symptoms[0]
+    implementation = core_of(result.core, settings.planted, join=settings.join)
 
     def fails(schedule: Schedule) -> bool:
-        found = symptoms(run(implementation, schedule, Script(schedule), settings))
+        found = kind.symptoms(kind.run(implementation, schedule, Script(schedule), settings))
         return symptom in found
 
-    shorter = shrink(result.schedule, fails, implementation.network, progress)
+    network = Network.LOSSY if settings.join else implementation.network  # such groups have layers always
+    shorter = shrink(result.schedule, fails, network, progress)
     return run_schedule(result.core, shorter, settings, result.seed, f"{result.name}-short")
+
+
+def _kind(core: str, settings: Settings) -> tuple[Settings, _Kind]:
+    settings = fitted(core, settings)
+    return settings, _CHANGING if settings.join else _STAYING
+
+
+def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
+    """Who counts while a run is taken that is not written down."""
+    return {"log": counted} if settings.join else {"tracer": counted}
 
 
 def pictured(result: RunResult, settings: Settings) -> Diagram:
     """The space-time diagram of a run that has a schedule."""
     assert result.schedule is not None, f"{result.name} was not kept"
-    picture = Picture(result.schedule.members)
-    run(core_of(result.core, settings.planted), result.schedule, Script(result.schedule), settings, picture)
-    return picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
+    settings, kind = _kind(result.core, settings)
+    picture = kind.picture(result.schedule.members)
+    implementation = core_of(result.core, settings.planted, join=settings.join)
+    kind.run(implementation, result.schedule, Script(result.schedule), settings, picture)
+    diagram: Diagram = picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
+    return diagram
 
 
-def _result(core: str, name: str, ending: Ending, counted: Actions, outcome: Outcome) -> RunResult:
+def _result(core: str, name: str, ending: Any, counted: Any, outcome: Outcome) -> RunResult:
     network = ending.network
     delivered = sum(map(len, network.deliveries))
     return RunResult(

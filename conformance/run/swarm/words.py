@@ -12,23 +12,31 @@ import msgspec
 
 from antiphon.conformance.run.swarm.schedule import (
     Broadcast,
+    Crash,
     Cut,
     Entry,
     Fate,
     Jump,
+    Leave,
+    Once,
     Pause,
+    Restart,
     Schedule,
     Skew,
+    Slow,
     Start,
 )
 from antiphon.conformance.run.swarm.settings import Settings
+from antiphon.impl.registry import LISTED, known_protocols
 
-__all__ = ["command_of", "told"]
+__all__ = ["command_of", "joins_always", "told"]
 
 
 def command_of(core: str, settings: Settings) -> str:
     """The command that has these settings; what is missing is which run."""
     usual, words = Settings(), ["antiphon", "swarm", core]
+    if settings.join and not joins_always(core):
+        words.append("--join")
     if settings.within is not None:  # which says how many there are of each, and what is drawn
         words.append("--within-model")
         usual = msgspec.structs.replace(
@@ -53,11 +61,22 @@ def command_of(core: str, settings: Settings) -> str:
     return " ".join(words)
 
 
+def joins_always(core: str) -> bool:
+    """Whether only a group whose members change has this protocol."""
+    return core in LISTED and core not in known_protocols()
+
+
 def told(schedule: Schedule) -> list[str]:
     """The lines."""
     sizes = ", ".join(f"{name} {value:,}" for name, value in (schedule.layers or {}).items())
     around = f"layers ({sizes})" if schedule.layers is not None else "the bare core"
-    head = f"{schedule.members} members, {around}, {schedule.delay_ms:g} ms a datagram"
+    if schedule.timeouts is not None and schedule.layers is None:
+        around = "layers"
+    who = "members" if schedule.timeouts is None else "processes"
+    head = f"{schedule.members} {who}, {around}, {schedule.delay_ms:g} ms a datagram"
+    if schedule.timeouts is not None:
+        times = ", ".join(f"{name} {value:g}" for name, value in schedule.timeouts.items())
+        head += f", {times}" + (", told where nobody listens" if schedule.hints else "")
     if schedule.holders is not None:
         head += f", delivered when {schedule.holders} have it"
     timed = [(_at(entry), place, _line(entry)) for place, entry in enumerate(_in_time(schedule))]
@@ -92,6 +111,18 @@ def _line(entry: Entry) -> str:
             return f"process {process} starts"
         case Skew(process=process, offset_ms=offset, rate=rate):
             return f"the clock of process {process} shows {offset:,g} ms and counts {rate:g} in each"
+        case Crash(process=process):
+            return f"process {process} crashes"
+        case Restart(process=process):
+            return f"process {process} is started again, as another member"
+        case Leave(process=process):
+            return f"process {process} leaves"
+        case Slow(until_ms=until, links=links, by_ms=by):
+            slow = ", ".join(f"{sender} to {to}" for sender, to in links)
+            return f"{by:g} ms slower until {until:g} ms: {slow}"
+        case Once(process=process, delivered=delivered, then=then):
+            told = f"when process {process} has delivered {delivered}"
+            return f"{told}, after {then.at_ms:g} ms more: {_line(then)}"
         case Jump(process=process, by_ms=by):
             return f"the clock of process {process} jumps by {by:,g} ms"
     raise AssertionError(entry)

@@ -48,6 +48,7 @@ from antiphon.conformance.run.swarm import (
     SwarmReport,
     command_of,
     core_of,
+    fitted,
     run_seed,
     without_run,
 )
@@ -122,7 +123,8 @@ def swarm(
             this is no master.
         PipelineError: no Java, Spark failed, or executors run other code.
     """
-    core_of(core, settings.planted)
+    settings = fitted(core, settings)
+    core_of(core, settings.planted, join=settings.join)
     if not -_SEED_MAX <= seed <= _SEED_MAX - runs:
         raise InputError(f"the seeds from {seed} on: on Spark a seed has 63 bits and a sign")
     place = None if lake is None else lake_at(lake)
@@ -307,7 +309,7 @@ def _takes(
 
 def _row(core: str, seed: int, wanted: Settings) -> dict[str, Any]:
     """Take one run."""
-    core_of(core, wanted.planted)  # what is loaded once is not the run's own time
+    core_of(core, wanted.planted, join=wanted.join)  # what is loaded once is not the run's own time
     began = time.process_time_ns()
     result = run_seed(core, seed, wanted)
     row = {name: getattr(result, name) for name in RESULTS.fieldNames() if name != "processor_ns"}

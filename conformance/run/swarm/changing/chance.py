@@ -1,0 +1,261 @@
+"""What a seed draws for a group whose members change: which faults, how strong they are, and when.
+
+1. Each process has a life of its own: it crashes, is started again, leaves, or is stopped, one after the
+   other, and never two of these at once. So each of them happens.
+2. As a rule, a majority of the processes is there at any time: a group that has lost its majority stands
+   still for ever, and owes nothing more. One time in ten this rule is not kept.
+3. In most runs datagrams fare well until the group has been founded. In the others nobody is gone for good,
+   since the founder waits for all.
+4. Who joins later is no seed, and fewer than half of the processes do. The founder has something to say
+   from the beginning.
+
+This module knows no protocol and runs nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from antiphon.conformance.run.swarm.chance import Drawn, Link, Rates, Weather
+from antiphon.conformance.run.swarm.schedule import (
+    Broadcast,
+    Crash,
+    Cut,
+    Entry,
+    Jump,
+    Leave,
+    Pause,
+    Restart,
+    Schedule,
+    Skew,
+    Slow,
+    Start,
+)
+from antiphon.conformance.run.swarm.settings import FaultKind, Settings
+from antiphon.impl.membership.detector import LOCAL, Timeouts
+from antiphon.impl.protocols.core import Implementation
+
+__all__ = ["draw"]
+
+TIMEOUTS = (
+    Timeouts(heartbeat_ms=50, suspect_ms=150, exclude_ms=400),
+    Timeouts(heartbeat_ms=50, suspect_ms=100, exclude_ms=300),
+    Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=800),
+    Timeouts(heartbeat_ms=40, suspect_ms=200, exclude_ms=200),
+)
+"""The waiting times of runs, but for one in sixteen that has those of `LOCAL`: what happens in them depends
+on how they stand to one another, and heartbeats are most of what a run costs.
+"""
+
+_FOUNDED_MS = 100.0
+"""A group of which no datagram is lost has been founded by then."""
+
+_SIZES = (65_000, 1_400, 600)
+_SPELLS = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE, FaultKind.PAUSE)
+_DATAGRAM_FAULTS = (FaultKind.LOSS, FaultKind.DUPLICATION, FaultKind.REORDERING)
+
+
+def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:  # noqa: ARG001
+    """The run of a seed; all protocols draw alike."""
+    draws = _Draws(seed, settings)
+    delay_ms, rates = draws.delay_ms(), draws.rates()
+    layers = {"ahead": draws.choice((1, 2, 4)), "datagram_bytes": draws.choice(_SIZES)}
+    entries = tuple(draws.entries())
+    schedule = Schedule(
+        members=settings.members, entries=entries, delay_ms=delay_ms, calm_ms=draws.calm_ms, layers=layers,
+        chance=seed, timeouts=asdict(draws.timeouts), hints=draws.hints,
+    )  # fmt: skip
+    return Drawn(draws.faults, schedule, _Later(seed, rates, delay_ms, draws.calm_ms, draws.begins_ms))
+
+
+class _Later(Weather):
+    """Fates that begin at some time."""
+
+    def __init__(
+        self, seed: int, rates: dict[Link, Rates], delay_ms: float, calm_ms: float, begins_ms: float
+    ) -> None:
+        super().__init__(seed, rates, delay_ms, calm_ms)
+        self._begins_ms = begins_ms
+
+    def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
+        """The delays of the copies that arrive."""
+        if now < self._begins_ms:
+            self._sent[sender, to] += 1
+            return self._usual
+        return super().__call__(sender, to, now)
+
+
+class _Draws:
+    """The generator of a seed, and what it draws, always in the same order."""
+
+    def __init__(self, seed: int, settings: Settings) -> None:
+        self._random = random.Random(f"{seed}:changing")
+        self._settings = settings
+        kinds = FaultKind.of(join=True)
+        self.faults = tuple(kind for kind in kinds if self._chance(0.5) and kind in settings.faults)
+        self.timeouts = LOCAL if self._chance(1 / 16) else self.choice(TIMEOUTS)
+        self.hints = self._chance(0.5)
+        self._founded = self._chance(0.75)
+        self.begins_ms = _FOUNDED_MS if self._founded else 0.0
+        self._span_ms = round(self.timeouts.exclude_ms * self._random.uniform(0.5, 3.0), 1)
+        self.calm_ms = round(self.begins_ms + self._span_ms, 1)
+        self._away: list[tuple[float, float, int]] = []
+        """When processes are gone, until the others have noticed all of it."""
+        self._starts: dict[int, float] = {}
+
+    def choice(self, among: Sequence[Any]) -> Any:
+        """One of these."""
+        return self._random.choice(among)
+
+    def _chance(self, probability: float) -> bool:
+        return self._random.random() < probability
+
+    def _between(self, least: float, most: float) -> float:
+        return round(self._random.uniform(least, most), 1)
+
+    def _moment(self) -> float:
+        return self._between(self.begins_ms, self.calm_ms)
+
+    def delay_ms(self) -> float:
+        """How long the usual datagram takes."""
+        return self._between(2.0, 25.0) if FaultKind.DELAY in self.faults else 1.0
+
+    def rates(self) -> dict[Link, Rates]:
+        """What each link does: all alike, or each strong, weak or none."""
+        alike, late_ms = self._chance(0.5), self._between(2.0, 2 * self.timeouts.suspect_ms)
+        strengths = [self._random.random() * 0.4 for _ in _DATAGRAM_FAULTS]
+        strengths = [
+            strength if kind in self.faults else 0.0
+            for kind, strength in zip(_DATAGRAM_FAULTS, strengths, strict=True)
+        ]
+        found: dict[Link, Rates] = {}
+        for link in _links(range(self._settings.members)):
+            parts = [1.0 if alike else self.choice((0.0, 0.5, 1.5)) for _ in strengths]
+            loss, duplication, reordering = (s * part for s, part in zip(strengths, parts, strict=True))
+            found[link] = Rates(loss, duplication, reordering, late_ms)
+        return found
+
+    def entries(self) -> Iterator[Entry]:
+        """Broadcasts, and the faults that are not of datagrams."""
+        processes = range(self._settings.members)
+        yield from self._broadcasts(processes)
+        starts = self._starts = dict.fromkeys(processes, self.begins_ms)
+        if FaultKind.JOIN in self.faults and len(processes) > 2:
+            joiners = self._random.randint(1, (len(processes) - 1) // 2)
+            for process in self._random.sample(processes[1:], joiners):
+                starts[process] = self._moment()
+                yield Start(starts[process], process)
+        for process in self._random.sample(processes, len(processes)):
+            yield from self._life(process, starts[process])
+        yield from self._of_links(processes)
+        if FaultKind.SKEW in self.faults:
+            for process in processes:
+                rate = round(1.1 ** self._random.uniform(-1.0, 1.0), 3)
+                yield Skew(process, float(self._random.randrange(10**6)), rate)
+
+    def _broadcasts(self, processes: Sequence[int]) -> Iterator[Broadcast]:
+        """Spread over the run, or in bursts with idle phases between; by all, or mostly by one."""
+        eager, favour = self.choice(processes), self.choice((0.0, 0.0, 0.8))
+        bursts = sorted(self._between(0.0, self.calm_ms) for _ in range(self._random.randint(1, 5)))
+        size = self.choice((0, 0, 100, 2_000))
+        yield Broadcast(0.0, 0)
+        for _ in range(self._settings.messages - 1):
+            moment, burst = self._between(0.0, self.calm_ms), self.choice(bursts)
+            process = eager if self._chance(favour) else self.choice(processes)
+            size_bytes = self._random.randrange(size + 1)
+            yield Broadcast(burst if FaultKind.IDLE in self.faults else moment, process, size_bytes)
+
+    def _life(self, process: int, at: float) -> Iterator[Entry]:
+        """What happens to a process, one after the other, from this time on."""
+        jumps = FaultKind.JUMP in self.faults and self._chance(0.5)
+        kinds = [kind for kind in _SPELLS if kind in self.faults]
+        for _ in range(self._random.randint(0, 2) if kinds else 0):
+            at = self._between(at, max(at, self.calm_ms))
+            kind = self.choice(kinds)
+            until = self._until(kind, at)
+            if kind is not FaultKind.PAUSE and not self._may_go(kind, at, until, process):
+                continue
+            yield from _spell(kind, process, at, until)
+            if until is None:
+                return
+            at = until + 5.0
+        if jumps:
+            yield self._jump(process, at)
+
+    def _until(self, kind: FaultKind, at: float) -> float | None:
+        """When it is over, or None: never."""
+        times = self.timeouts
+        if kind is FaultKind.RESTART:
+            return at
+        if kind is not FaultKind.PAUSE and self._founded and self._chance(0.3):
+            return None
+        least, most = self.choice(
+            (
+                (1.0, times.heartbeat_ms),
+                (times.heartbeat_ms, 1.5 * times.suspect_ms),
+                (times.suspect_ms, 2.0 * times.exclude_ms),
+            )
+        )
+        return round(at + self._between(least, max(least, most)), 1)
+
+    def _may_go(self, kind: FaultKind, at: float, until: float | None, process: int) -> bool:
+        """Whether enough others are there all the time, or, now and then, in any case."""
+        late_ms = 2 * self.timeouts.exclude_ms
+        end = float("inf") if until is None else until + late_ms
+        meanwhile = {other for begin, over, other in self._away if begin <= end and at <= over}
+        gone = len(meanwhile - {process})
+        there = sum(start == self.begins_ms or start + late_ms <= at for start in self._starts.values())
+        careless = self._chance(0.1) and self._founded
+        alone = kind is FaultKind.LEAVE and not gone  # nobody misses it
+        if 2 * (gone + 1) >= there and not careless and not alone:
+            return False
+        self._away.append((at, end, process))
+        return True
+
+    def _jump(self, process: int, at: float) -> Jump:
+        """Forward by up to ten seconds, or standing still for longer than the others wait."""
+        at = self._between(at, max(at, self.calm_ms))
+        if self._chance(0.5):
+            return Jump(at, process, -self._between(10.0, 1.5 * self.timeouts.exclude_ms))
+        return Jump(at, process, self._between(self.timeouts.heartbeat_ms, 10_000.0))
+
+    def _of_links(self, processes: Sequence[int]) -> Iterator[Entry]:
+        """What is cut, or slow."""
+        times = self.timeouts
+        if FaultKind.ONE_WAY_CUT in self.faults:
+            for _ in range(self._random.randint(1, 2)):
+                sender, to = self._random.sample(processes, 2)
+                at = self._moment()
+                yield Cut(at, round(at + self._between(10.0, 1.5 * times.exclude_ms), 1), ((sender, to),))
+        if FaultKind.PARTITION in self.faults:
+            side = set(self._random.sample(processes, self._random.randint(1, len(processes) - 1)))
+            crossing = tuple(link for link in _links(processes) if (link[0] in side) != (link[1] in side))
+            at = self._moment()
+            yield Cut(at, round(at + self._between(10.0, 2.0 * times.exclude_ms), 1), crossing)
+        if FaultKind.FALSE_SUSPICION in self.faults:
+            process, at = self.choice(processes), self._moment()
+            links = tuple(link for link in _links(processes) if link[0] == process)
+            by_ms = self._between(1.2 * times.suspect_ms, 2.5 * times.suspect_ms)
+            yield Slow(at, round(at + by_ms, 1), links, by_ms)
+
+
+def _spell(kind: FaultKind, process: int, at: float, until: float | None) -> Iterator[Entry]:
+    match kind:
+        case FaultKind.PAUSE if until is not None:
+            yield Pause(at, until, process)
+        case FaultKind.RESTART:
+            yield Restart(at, process)
+        case FaultKind.CRASH:
+            yield Crash(at, process)
+        case FaultKind.LEAVE:
+            yield Leave(at, process)
+    if kind in (FaultKind.CRASH, FaultKind.LEAVE) and until is not None:
+        yield Restart(until, process)
+
+
+def _links(processes: Sequence[int]) -> list[Link]:
+    return [(sender, to) for sender in processes for to in processes if sender != to]

@@ -1,0 +1,202 @@
+"""A run of members is judged by what groups whose members change promise, and by whether it shows anything.
+
+1. The logs of all members are judged as `antiphon verify` judges those of real ones: view synchrony, the
+   order of each source, and one order of all messages where the protocol has one.
+2. Nobody raises, says or refuses what no correct member does; numbers have no gaps. Lists do not change over
+   and over. Who leaves has delivered all that it had broadcast.
+3. When the faults are over all that are up come together, and deliver what each has broadcast, unless the
+   last view has lost its majority.
+4. A run shows nothing, and is unknown, if a fault that was asked for could not happen, if nothing was
+   delivered, or if processes were to come and go and the view never changed.
+
+This module knows no protocol and no fault.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from antiphon.conformance.judge.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_history
+from antiphon.conformance.judge.trace import TRUNCATED, Problem, log_name
+from antiphon.conformance.run.swarm.changing.log import Log, history_of
+from antiphon.conformance.run.swarm.changing.running import Ending
+from antiphon.conformance.run.swarm.schedule import Crash, Leave, Once, Restart, Start
+from antiphon.conformance.run.swarm.settings import FaultKind
+from antiphon.impl.errors import Rejection
+from antiphon.impl.membership.member import Left
+from antiphon.impl.transport.simulated_members import Life, SimulatedMembers
+from antiphon.model.verdict import Outcome
+from antiphon.spec.services.views import VIEW_SYNCHRONY
+
+__all__ = ["gaps", "judge", "judged", "met", "shows", "symptoms"]
+
+CHANGES_MIN, CHANGES_MAX = 10, 1
+"""So often may a list change, and so often in each heartbeat: more is a storm, in which nothing is done."""
+
+_USUAL = {Rejection.FOREIGN_INCARNATION}
+"""What a member refuses: the news that an earlier run at its address is no member."""
+
+
+def judged(group: SimulatedMembers, *, owed: bool = True, whole: bool = True) -> RunFindings:
+    """What the judge of logs finds of the members of a group, as far as they have come.
+
+    Args:
+        group: the members.
+        owed: who is up has to have what all have by now; else nobody owes anything any more.
+        whole: the run went to its end.
+    """
+    order = (TOTAL_ORDER, FIFO_ORDER) if group.protocol.ordered else (FIFO_ORDER,)
+    history = history_of(group, owed=owed, whole=whole)
+    early = () if whole else (Problem(Path(log_name(0)), 0, TRUNCATED),)
+    return RunFindings(judge_history(history, (VIEW_SYNCHRONY, *order)), early)
+
+
+def symptoms(ending: Ending) -> tuple[str, ...]:
+    """What is wrong at the end of a run, in a few words each, the worst first.
+
+    The words are rough: two runs fail alike if the worst is the same.
+    """
+    lives = ending.network.all_lives
+    shown = {
+        f"raises {ending.failed.partition(': ')[0]}": bool(ending.failed),
+        "violation": any(life.told_wrong for life in lives),
+        "refusal": any(map(_refused, lives)),
+        **dict.fromkeys(_violated(ending), True),
+        "numbers": any(map(gaps, lives)),
+        "leaving": any(map(_owes, lives)),
+        "storm": any(_storms(life, ending) for life in lives),
+        "liveness": _stands_still(ending),
+        "capped": ending.capped,
+    }
+    return tuple(word for word, is_shown in shown.items() if is_shown)
+
+
+def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
+    """The outcome of a run, what the judge of logs found, and the reasons in words.
+
+    Args:
+        ending: where the run stands.
+        log: gets the logs of the members.
+        drawn: by a seed; else every cut has to lose something, and every delay has to be waited for.
+    """
+    found = _judged(ending)
+    log.events = history_of(ending.network, owed=ending.settled, whole=_whole(ending))
+    reasons = [
+        *([ending.failed] if ending.failed else []),
+        *(f"{each.property}: {each}" for each in found.findings if found.outcome(each) is Outcome.VIOLATED),
+        *(reason for life in ending.network.all_lives for reason in _accusations(life, ending)),
+        *(_told(ending) if _stands_still(ending) else ()),
+    ]
+    if reasons:
+        return Outcome.VIOLATED, found, tuple(reasons)
+    if ending.capped:
+        return Outcome.UNKNOWN, found, (f"given up after {ending.network.steps:,} steps",)
+    unknown = _shows_nothing(ending, drawn=drawn)
+    return (Outcome.UNKNOWN if unknown else Outcome.HOLDS), found, tuple(unknown)
+
+
+def shows(ending: Ending) -> bool:
+    """Whether a drawn run shows anything."""
+    return not _shows_nothing(ending, drawn=True)
+
+
+def met(ending: Ending, drawn: tuple[FaultKind, ...]) -> tuple[FaultKind, ...]:
+    """Which of the kinds that were drawn a run has really met."""
+    always = {FaultKind.DELAY, FaultKind.IDLE}
+    return tuple(kind for kind in drawn if kind in always or ending.happened[kind])
+
+
+def _judged(ending: Ending) -> RunFindings:
+    if ending.judged is None:
+        ending.judged = judged(ending.network, owed=ending.settled, whole=_whole(ending))
+    return ending.judged
+
+
+def _whole(ending: Ending) -> bool:
+    return not (ending.failed or ending.capped)
+
+
+def _violated(ending: Ending) -> list[str]:
+    found = _judged(ending)
+    return [each.property for each in found.findings if found.outcome(each) is Outcome.VIOLATED]
+
+
+def _refused(life: Life) -> bool:
+    return any(count and kind not in _USUAL for kind, count in life.machine.dropped.items())
+
+
+def gaps(life: Life) -> bool:
+    """Whether the places of what it has delivered do not follow one another."""
+    return any(after.number != before.number + 1 for before, after in pairwise(life.deliveries))
+
+
+def _owes(life: Life) -> bool:
+    """Whether it has left, and not delivered all that it has broadcast before."""
+    left = bool(life.events) and isinstance(life.events[-1], Left)
+    return left and sum(one.source == life.member for one in life.deliveries) < len(life.sent)
+
+
+def _storms(life: Life, ending: Ending) -> bool:
+    """Whether the list has changed more often than there is any reason to, whatever happens."""
+    beats = ending.network.now / life.machine.timeouts.heartbeat_ms
+    return life.machine.changes > CHANGES_MIN + CHANGES_MAX * beats
+
+
+def _accusations(life: Life, ending: Ending) -> list[str]:
+    """What is said against a member, or by it against others."""
+    told = [
+        f"{life.member.name} refuses {count} datagrams of members: {kind}"
+        for kind, count in sorted(life.machine.dropped.items())
+        if kind not in _USUAL
+    ]
+    if life.told_wrong:
+        told.append(f"{life.member.name} is told what no correct member says")
+    if _owes(life):
+        told.append(f"{life.member.name} has left, and some of what it broadcast before was never delivered")
+    if _storms(life, ending):
+        told.append(f"the list of {life.member.name} changes {life.machine.changes:,} times")
+    if gaps(life):
+        told.append(f"{life.member.name} delivers under numbers that do not follow one another")
+    return told
+
+
+def _founds(ending: Ending) -> bool:
+    """Whether the group was founded, or all are there to do it."""
+    group = ending.network
+    views = any(life.machine.view is not None for life in group.all_lives)
+    return views or all(map(group.up, range(ending.schedule.members)))
+
+
+def _stands_still(ending: Ending) -> bool:
+    return not (ending.settled or ending.lost or ending.failed or ending.capped) and _founds(ending)
+
+
+def _told(ending: Ending) -> list[str]:
+    """Where all stand that should be together."""
+    after = ending.network.now - ending.schedule.ends_ms
+    lives = [life for life in ending.network.all_lives if life.alive and not life.over]
+    each = [
+        f"{life.machine!r} has delivered {life.machine.delivered}, of its own "
+        f"{sum(one.source == life.member for one in life.deliveries)} of {len(life.sent)}"
+        for life in lives
+    ]
+    return [f"{after:,.0f} ms after the last fault those that are up are not together: {'; '.join(each)}"]
+
+
+def _shows_nothing(ending: Ending, *, drawn: bool) -> list[str]:
+    """Why a run shows nothing."""
+    group = ending.network
+    told = list(ending.missing)
+    entries = [
+        entry.then if isinstance(entry, Once) else entry for entry in ending.schedule.entries
+    ]
+    changes = any(isinstance(entry, Crash | Restart | Leave | Start) for entry in entries)
+    last = max((view.number for life in group.all_lives for view in life.views), default=0)
+    if not any(group.deliveries):
+        told.append("nothing was delivered")
+    elif changes and last < 2 and not ending.lost:
+        told.append("processes were to come and go, and the view never changed")
+    if not drawn:
+        told += ending.idle
+    return told

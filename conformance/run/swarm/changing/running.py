@@ -1,0 +1,375 @@
+"""A schedule is lived through by simulated members, and what they left is an `Ending`; here nobody judges.
+
+1. All members that start at once found the group; the first of them is the founder, also when it is started
+   again. An application broadcasts when the schedule says so, or as soon afterwards as it may.
+2. Who is excluded comes back at once. Who has left ends when nobody needs it any more.
+3. When all faults are over, all that are up have `bound_ms` to be in one view and to have delivered all that
+   each has broadcast. Then each broadcasts once more, and all have to deliver that too: a group that looks
+   well and stands still is found so.
+4. A group whose last view has no majority left stands still for ever: it is left alone, and owes nothing.
+5. A fault that is asked for and cannot happen, such as a crash of a process that has ended, is noted.
+
+This module knows no protocol.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import structs
+
+from antiphon.conformance.compare.bindings.guarded import chance
+from antiphon.conformance.judge.history import RunFindings
+from antiphon.conformance.run.swarm.changing.log import Log
+from antiphon.conformance.run.swarm.running import raised
+from antiphon.conformance.run.swarm.schedule import (
+    Crash,
+    Cut,
+    Entry,
+    Jump,
+    Leave,
+    Once,
+    Pause,
+    Restart,
+    Schedule,
+    Skew,
+    Slow,
+    Start,
+)
+from antiphon.conformance.run.swarm.settings import FaultKind, Settings
+from antiphon.impl.layers import Layers
+from antiphon.impl.membership.detector import LOCAL, Timeouts
+from antiphon.impl.membership.member import Left
+from antiphon.impl.membership.membership import Event
+from antiphon.impl.protocols.core import Delivery, Implementation
+from antiphon.impl.tracing import NULL_TRACER, Tracer
+from antiphon.impl.transport.simulated import Carriage, Clock
+from antiphon.impl.transport.simulated_members import Life, SimulatedMembers
+from antiphon.spec.lang.foreign import alive, foreign, is_interrupt
+
+__all__ = ["Ending", "run"]
+
+LINGER_MS = 50.0
+"""How long a run goes on when everything is delivered: what comes late or twice may still do harm."""
+
+_LOOKS_MS = 20.0
+"""How often a run looks whether it is over, and who has left for good."""
+
+_RETRIES_MS = 2.0
+"""How soon a process that is stopped is looked at again that shall leave."""
+
+
+@dataclass
+class Ending:
+    """Where a run stands when it is over.
+
+    `failed`: what a member raised; `capped`: it was given up. `settled`: all that are up are in one view and
+    have delivered everything. `lost`: the last view has no majority left, and so nobody owes anything.
+    `happened` counts the faults by kind; `missing` are those that were asked for and could not happen,
+    `idle` those that no datagram met. `judged` is what the judge of logs has found, once it was asked.
+    """
+
+    network: SimulatedMembers
+    schedule: Schedule
+    log: Log
+    failed: str = ""
+    capped: bool = False
+    settled: bool = False
+    lost: bool = False
+    happened: Counter[FaultKind] = field(default_factory=Counter)
+    missing: list[str] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)
+    judged: RunFindings | None = None
+
+
+def run(
+    implementation: Implementation[Any],
+    schedule: Schedule,
+    carriage: Carriage,
+    settings: Settings,
+    log: Log | None = None,
+    tracer: Tracer = NULL_TRACER,  # noqa: ARG001 - as of groups whose members stay
+) -> Ending:
+    """Live through a schedule, whose datagrams meet what `carriage` says, to its end.
+
+    Raises:
+        Raised: the members cannot even be made.
+    """
+    with chance(schedule.chance):
+        return _Run(implementation, schedule, carriage, settings, log).take()
+
+
+class _Run:
+    def __init__(
+        self,
+        implementation: Implementation[Any],
+        schedule: Schedule,
+        carriage: Carriage,
+        settings: Settings,
+        log: Log | None,
+    ) -> None:
+        self.schedule, self.settings = schedule, settings
+        processes = range(schedule.members)
+        self.starts = dict.fromkeys(processes, 0.0)
+        clocks = dict.fromkeys(processes, Clock())
+        for entry in schedule.entries:
+            if isinstance(entry, Start):
+                self.starts[entry.process] = entry.at_ms
+            elif isinstance(entry, Skew):
+                clocks[entry.process] = Clock(entry.offset_ms, entry.rate)
+        self.starts[0] = 0.0
+        self.founders = [process for process, at in self.starts.items() if at == 0.0]
+        self.log = log or Log(schedule.members)
+        timeouts = LOCAL if schedule.timeouts is None else Timeouts(**schedule.timeouts)
+        with foreign():
+            self.group = SimulatedMembers(
+                schedule.members, schedule.chance, protocol=implementation, carriage=carriage,
+                timeouts=timeouts, hints=schedule.hints, clocks=list(clocks.values()), watcher=self,
+                seeds=self.founders,
+                layers=Layers() if schedule.layers is None else Layers(**schedule.layers),
+            )  # fmt: skip
+        self.log.watch(self.group)
+        self.ending = Ending(self.group, schedule, self.log)
+        self._cuts: dict[Cut, int] = {}
+        """The cuts of now, and how many datagrams their links had lost before."""
+        self._slows: dict[Slow, int] = {}
+        self._delivered = Counter[int]()
+        self._waiting = [entry for entry in schedule.entries if isinstance(entry, Once)]
+
+    # What is watched ----------------------------------------------------------------------------------------
+
+    def cause(self, process: int, kind: str, datagram: int | None) -> None:
+        """Passed on."""
+        self.log.cause(process, kind, datagram)
+
+    def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
+        """Passed on."""
+        self.log.sends(process, to, datagram, kind, copies)
+
+    def takes(self, process: int, life: Life, events: Sequence[Event]) -> None:
+        """Passed on; what waits for a number of deliveries may happen."""
+        self.log.takes(process, life, events)
+        if self._waiting:
+            self._delivered[process] += sum(isinstance(event, Delivery) for event in events)
+            for once in [one for one in self._waiting if self._delivered[one.process] >= one.delivered]:
+                self._waiting.remove(once)
+                self._put(once.then, self.group.now)
+
+    # The script ---------------------------------------------------------------------------------------------
+
+    def take(self) -> Ending:
+        """Until the end; whatever a member raises ends the run."""
+        group, ending = self.group, self.ending
+        for process, at in self.starts.items():
+            group.at(at, lambda process=process: self._start(process))  # type: ignore[misc]
+        payloads, counts = self.schedule.payloads(), Counter[int]()
+        for broadcast in self.schedule.broadcasts:
+            process = broadcast.process
+            counts[process] += 1
+            payload = payloads[process, counts[process]]
+            group.at(broadcast.at_ms, lambda p=process, payload=payload: self._want(p, payload))  # type: ignore[misc]
+        for entry in self.schedule.entries:
+            if not isinstance(entry, Once):
+                self._put(entry, 0.0)
+        try:
+            with alive():
+                self._take()
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            ending.failed = raised(error)
+        ending.missing += [
+            f"process {one.process} has not delivered {one.delivered} messages" for one in self._waiting
+        ]
+        for kind, count in (
+            (FaultKind.LOSS, group.lost - group.cuts.total()),
+            (FaultKind.DUPLICATION, group.duplicated),
+            (FaultKind.REORDERING, group.reordered),
+            (FaultKind.FALSE_SUSPICION, group.false_suspicions),
+        ):
+            ending.happened[kind] += count
+        return ending
+
+    def _take(self) -> None:
+        ending, limit_ms = self.ending, self.schedule.ends_ms
+        self._let_go_on(limit_ms)
+        limit_ms = self.group.now + self.settings.bound_ms
+        while not ending.capped and not ending.settled and self.group.now < limit_ms:
+            self._let_go_on(self.group.now + _LOOKS_MS)
+            ending.lost = self._lost()
+            if ending.lost:
+                self._let_go_on(self.group.now + 2 * self.group.timeouts.exclude_ms)
+                return
+            ending.settled = self._settled()
+        if not ending.settled:
+            return
+        ending.settled = False
+        for process in range(self.schedule.members):
+            if self.group.up(process):
+                self._want(process, b"last %d" % process)
+        while not ending.capped and not ending.settled and self.group.now < limit_ms:
+            self._let_go_on(self.group.now + _LOOKS_MS)
+            ending.settled = self._settled()
+        self._let_go_on(self.group.now + LINGER_MS)
+
+    def _let_go_on(self, until: float) -> None:
+        """Let time go by, and those that have left end when nobody needs them any more."""
+        group = self.group
+        while group.now < until and not self.ending.capped:
+            left = self.settings.steps_max - group.steps
+            self.ending.capped = not group.run(min(until, group.now + _LOOKS_MS), left)
+            for process in range(self.schedule.members):
+                life = group.life(process) if group.up(process) else None
+                if life is None or not life.over or life.paused or life.machine.owes:
+                    continue
+                if isinstance(life.events[-1], Left):
+                    group.farewell(process)
+
+    def _lost(self) -> bool:
+        """Whether those that are up are no majority of the last view."""
+        views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
+        if not views:
+            return False
+        last = max(views, key=lambda view: view.number)
+        up = {life.member for life in self._up()}
+        return len(up.intersection(last.members)) < last.majority
+
+    def _settled(self) -> bool:
+        """Whether all that are up are in one view, and have delivered all that each of them has broadcast."""
+        lives = self._up()
+        members = {life.member for life in lives}
+        views = {None if life.machine.view is None else life.machine.view.number for life in lives}
+        return (
+            bool(lives)
+            and len(views) == 1
+            and all(
+                life.machine.epoch is not None
+                and life.machine.view is not None
+                and set(life.machine.view.members) == members
+                for life in lives
+            )
+            and not self.group.waits
+            and len({life.machine.delivered for life in lives}) == 1
+            and all(
+                len(life.sent) == sum(one.source == life.member for one in life.deliveries) for life in lives
+            )
+        )
+
+    def _up(self) -> list[Life]:
+        return [life for life in self.group.all_lives if life.alive and not life.over]
+
+    def _start(self, process: int) -> None:
+        """Start a process with its command line, which is the same each time."""
+        founds = len(self.founders) if process == 0 else None
+        self.group.begin(process, founds)
+
+    def _want(self, process: int, payload: bytes) -> None:
+        if self.group.up(process):
+            self.log.broadcast(process, payload)
+            self.group.want(process, payload)
+
+    def _put(self, entry: Entry, after: float) -> None:
+        """Put what a fault does on the agenda; its times count from there."""
+        match entry:
+            case Crash(at_ms=at, process=process):
+                self._at(after + at, entry, process, "crashes", self._crash)
+            case Restart(at_ms=at, process=process):
+                self._at(after + at, entry, process, "is started again", self._restart)
+            case Leave(at_ms=at, process=process):
+                self._at(after + at, entry, process, "leaves", self._leave)
+            case Pause(at_ms=at, until_ms=until, process=process):
+                self._at(after + at, entry, process, f"stopped for {until - at:g} ms", self._pause)
+            case Jump(at_ms=at, process=process, by_ms=by):
+                self._at(after + at, entry, process, f"clock jumps by {by:g} ms", self._jump)
+            case Start(process=process) if process in self.founders:
+                pass
+            case Start():
+                self.ending.happened[FaultKind.JOIN] += 1
+            case Skew():
+                self.ending.happened[FaultKind.SKEW] += 1
+            case Cut(at_ms=at, until_ms=until, links=links):
+                told = ", ".join(f"{sender} to {to}" for sender, to in links)
+                self._at(after + at, entry, None, f"cut {told}", self._cut)
+                self._at(after + until, entry, None, f"heal {told}", self._heal)
+            case Slow(at_ms=at, until_ms=until, links=links, by_ms=by):
+                told = ", ".join(f"{sender} to {to}" for sender, to in links)
+                self._at(after + at, entry, None, f"{by:g} ms slower: {told}", self._slow)
+                self._at(after + until, entry, None, f"as before: {told}", self._fast)
+
+    def _at(
+        self, at: float, entry: Any, process: int | None, what: str, act: Callable[[Any], FaultKind | None]
+    ) -> None:
+        """Let a fault happen at this time; one that cannot is noted."""
+
+        def happen() -> None:
+            if process is not None and not self.group.up(process) and not isinstance(entry, Restart):
+                state = "has ended" if self.group.lives[process] else "has not started"
+                self.ending.missing.append(f"at {at:g} ms process {process} {what}, and it {state}")
+                return
+            self.log.fault(process, what)
+            kind = act(entry)
+            if kind is not None:
+                self.ending.happened[kind] += 1
+
+        self.group.at(at, happen)
+
+    def _crash(self, entry: Crash) -> FaultKind:
+        self.group.crash(entry.process)
+        return FaultKind.CRASH
+
+    def _restart(self, entry: Restart) -> FaultKind:
+        if self.group.lives[entry.process]:
+            self.group.crash(entry.process)
+        self._start(entry.process)
+        return FaultKind.RESTART
+
+    def _leave(self, entry: Leave) -> FaultKind | None:
+        """The application of a process that is stopped, or comes back just now, leaves when it goes on."""
+        life = self.group.life(entry.process)
+        if life.paused or life.over:
+            self._put(structs.replace(entry, at_ms=self.group.now + _RETRIES_MS), 0.0)
+            return None
+        self.group.depart(entry.process)
+        return FaultKind.LEAVE
+
+    def _pause(self, entry: Pause) -> FaultKind | None:
+        if self.group.life(entry.process).over:
+            by = self.group.now + _RETRIES_MS - entry.at_ms
+            self._put(structs.replace(entry, at_ms=entry.at_ms + by, until_ms=entry.until_ms + by), 0.0)
+            return None
+        self.group.pause(entry.process, entry.until_ms - entry.at_ms)
+        return FaultKind.PAUSE
+
+    def _jump(self, entry: Jump) -> FaultKind:
+        self.group.jump(entry.process, entry.by_ms)
+        return FaultKind.JUMP
+
+    def _cut(self, entry: Cut) -> FaultKind:
+        self._cuts[entry] = sum(self.group.cuts[link] for link in entry.links)
+        self._set_links()
+        return FaultKind.ONE_WAY_CUT if len(entry.links) == 1 else FaultKind.PARTITION
+
+    def _heal(self, entry: Cut) -> None:
+        if sum(self.group.cuts[link] for link in entry.links) == self._cuts.pop(entry):
+            self.ending.idle.append(f"the cut at {entry.at_ms:g} ms lost no datagram")
+        self._set_links()
+
+    def _slow(self, entry: Slow) -> None:
+        self._slows[entry] = sum(self.group.slowed[link] for link in entry.links)
+        self._set_links()
+
+    def _fast(self, entry: Slow) -> None:
+        if sum(self.group.slowed[link] for link in entry.links) == self._slows.pop(entry):
+            self.ending.idle.append(f"no datagram was slower from {entry.at_ms:g} ms on")
+        self._set_links()
+
+    def _set_links(self) -> None:
+        """From now on these links are cut or slow, and no others."""
+        self.group.cut = {link for cut in self._cuts for link in cut.links}
+        self.group.slow = {}
+        for slow in self._slows:
+            for link in slow.links:
+                self.group.slow[link] = self.group.slow.get(link, 0.0) + slow.by_ms
