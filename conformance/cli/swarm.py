@@ -14,6 +14,7 @@ from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.conformance.cli.progress import runs_bar, working
+from antiphon.conformance.compare.bindings import bound_protocols
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.report.words import counted
@@ -28,6 +29,7 @@ from antiphon.conformance.run.swarm import (
     Settings,
     SwarmReport,
     command_of,
+    joins_always,
     keep,
     pictured,
     read_schedule,
@@ -38,6 +40,7 @@ from antiphon.conformance.run.swarm import (
     told,
     within_model,
 )
+from antiphon.impl.registry import LISTED
 from antiphon.model.verdict import Outcome
 
 if TYPE_CHECKING:  # Spark is an extra
@@ -50,18 +53,34 @@ _DRAWN = (_USUAL.members, _USUAL.messages, (), _USUAL.layers, _USUAL.deliver)
 
 _OPTIONS = {
     "members": "--processes", "messages": "--messages", "bound_ms": "--bound-ms", "steps_max": "--steps",
-    "deliver": "--deliver", "layers": "--layers",
+    "deliver": "--deliver", "layers": "--layers", "faults": "--only", "sealed": "--encrypted",
+    "multicast": "--multicast", "planted": "--fault",
 }  # fmt: skip
 """Settings of a swarm by the options that make them."""
 
 
 def swarm(
-    protocol: options.Bound,
+    protocol: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROTOCOL",
+            help=f"A protocol whose implementation is bound: {', '.join(bound_protocols())}; or file.py:Name "
+            f"or module:Name of a binding. With members that change: {', '.join(LISTED)}.",
+            show_default=False,
+        ),
+    ],
     seed: options.Seed = None,
     runs: Annotated[int, options.RUNS] = 1_000,
     jobs: Annotated[int | None, options.JOBS] = None,
     processes: Annotated[int, options.PROCESSES] = _USUAL.members,
     messages: Annotated[int, options.MESSAGES] = _USUAL.messages,
+    join: Annotated[
+        bool,
+        typer.Option(
+            "--join",
+            help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
+        ),
+    ] = False,
     only: Annotated[
         list[FaultKind] | None,
         typer.Option("--only", help="Draw only faults of this kind; may be repeated.", show_default=False),
@@ -111,6 +130,9 @@ def swarm(
     Runs have seeds in a row. The first that fails is kept with its logs. With --lake, on Spark, results, the
     logs of failing runs and of a sample go into a lake.
     """
+    join = join or joins_always(protocol)
+    if within and join:
+        raise output.UsageProblem("--within-model is of groups whose members stay; leave it out")
     if within and (processes, messages, only or (), layers, deliver) != _DRAWN:
         raise output.UsageProblem(
             "--within-model has the processes, messages and faults of the model: leave out --processes, "
@@ -118,8 +140,8 @@ def swarm(
         )
     try:
         settings = Settings(
-            members=processes, messages=messages, faults=tuple(only or FaultKind), layers=layers,
-            deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
+            join=join, members=processes, messages=messages, faults=tuple(only or FaultKind),
+            layers=layers, deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
             bound_ms=bound, steps_max=steps,
         )  # fmt: skip
         if within:
@@ -289,11 +311,15 @@ def _print(report: SwarmReport) -> None:
         f"{report.sent:,} datagrams: {report.lost:,} lost, {report.duplicated:,} duplicated, "
         f"{report.reordered:,} reordered; {report.delivered:,} deliveries"
     )
-    met = ", ".join(f"{kind} {report.met[kind]:,}" for kind in report.settings.faults)
+    kinds = [kind for kind in FaultKind.of(join=report.settings.join) if kind in report.settings.faults]
+    met = ", ".join(f"{kind} {report.met[kind]:,}" for kind in kinds)
     console.print(f"runs that had: {met}", soft_wrap=True)
     never = f"; never {', '.join(report.never_sent)}" if report.never_sent else ""
     console.print(f"messages sent: {_counted(report.messages)}{never}", soft_wrap=True)
     console.print(f"steps of the cores' own: {_counted(report.actions) or 'none'}", soft_wrap=True)
+    for kind in report.never_met:
+        told = f"  {kind} was asked for, and no run has met it"
+        console.print(Text.assemble(output.mark(Outcome.UNKNOWN), told), soft_wrap=True)
     for result in report.failed[:_SEEDS_TOLD]:
         told = f"  seed {result.seed}: {'; '.join(result.reasons[:1])}"
         console.print(Text.assemble(output.mark(result.outcome), told), soft_wrap=True)

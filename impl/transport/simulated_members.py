@@ -56,6 +56,8 @@ class Life:
     events: list[Event] = field(default_factory=list)
     alive: bool = True
     paused: bool = False
+    leaves: bool = False
+    """Whether its application wants to leave: it does not come back."""
     sent: list[bytes] = field(default_factory=list)
     """What it has broadcast, in order."""
     sent_after: list[int] = field(default_factory=list)
@@ -270,6 +272,7 @@ class SimulatedMembers:
     def depart(self, process: int) -> None:
         """Let a process that runs leave, whether it is a member yet or not."""
         life = self.life(process)
+        life.leaves = True
         self._waiting[process].clear()
         life.machine.leave(self.clock(process))
         self.after(process, life)
@@ -385,8 +388,9 @@ class SimulatedMembers:
             self._arm(process, life, deadline)
         if self.rejoin and machine.over and life.alive and isinstance(life.events[-1], Excluded):
             life.alive = False
-            self._returns.add(process)
-            self.at(self.now + 1.0, lambda: self._again(process))
+            if not life.leaves:
+                self._returns.add(process)
+                self.at(self.now + 1.0, lambda: self._again(process))
 
     def _take(self, process: int, life: Life) -> None:
         """Let the application take the events."""

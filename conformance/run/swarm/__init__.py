@@ -21,7 +21,7 @@ from antiphon.conformance.run.swarm.swarm import (
     shortened,
 )
 from antiphon.conformance.run.swarm.within import within_model
-from antiphon.conformance.run.swarm.words import command_of, told
+from antiphon.conformance.run.swarm.words import command_of, joins_always, told
 
 __all__ = [
     "SCHEDULE",
@@ -43,6 +43,7 @@ __all__ = [
     "core_of",
     "deeds_of",
     "fitted",
+    "joins_always",
     "keep",
     "pictured",
     "read_schedule",

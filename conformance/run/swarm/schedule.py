@@ -165,6 +165,12 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hints: bool = False
 
     @property
+    def changes(self) -> bool:
+        """Whether it is of a group whose members change."""
+        alone = Crash | Restart | Leave | Slow | Once
+        return self.timeouts is not None or any(isinstance(entry, alone) for entry in self.entries)
+
+    @property
     def ends_ms(self) -> float:
         """When the last fault has ended and the last broadcast is made."""
         return max([self.calm_ms, *map(_end, self.entries)])

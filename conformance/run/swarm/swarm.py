@@ -182,7 +182,7 @@ def run_schedule(
     Raises:
         SpecError: as `core_of`.
     """
-    settings, kind = _kind(core, settings)
+    settings, kind = _kind(core, settings, schedule)
     log = kind.log(schedule.members)
     implementation = core_of(core, settings.planted, join=settings.join)
     ending = kind.run(implementation, schedule, Script(schedule), settings, log)
@@ -214,7 +214,7 @@ def shortened(
     """
     assert result.schedule is not None, f"{result.name} was not kept"
     assert result.symptoms, f"{result.name} has not failed"
-    settings, kind = _kind(result.core, settings)
+    settings, kind = _kind(result.core, settings, result.schedule)
     symptom = result.symptoms[0]
     implementation = core_of(result.core, settings.planted, join=settings.join)
 
@@ -227,8 +227,10 @@ def shortened(
     return run_schedule(result.core, shorter, settings, result.seed, f"{result.name}-short")
 
 
-def _kind(core: str, settings: Settings) -> tuple[Settings, _Kind]:
+def _kind(core: str, settings: Settings, schedule: Schedule | None = None) -> tuple[Settings, _Kind]:
     settings = fitted(core, settings)
+    if schedule is not None and schedule.changes:
+        settings = msgspec.structs.replace(settings, join=True)
     return settings, _CHANGING if settings.join else _STAYING
 
 
@@ -240,7 +242,7 @@ def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
 def pictured(result: RunResult, settings: Settings) -> Diagram:
     """The space-time diagram of a run that has a schedule."""
     assert result.schedule is not None, f"{result.name} was not kept"
-    settings, kind = _kind(result.core, settings)
+    settings, kind = _kind(result.core, settings, result.schedule)
     picture = kind.picture(result.schedule.members)
     implementation = core_of(result.core, settings.planted, join=settings.join)
     kind.run(implementation, result.schedule, Script(result.schedule), settings, picture)

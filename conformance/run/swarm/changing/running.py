@@ -252,6 +252,7 @@ class _Run:
                 for life in lives
             )
             and not self.group.waits
+            and not any(life.leaves for life in lives)
             and len({life.machine.delivered for life in lives}) == 1
             and all(
                 len(life.sent) == sum(one.source == life.member for one in life.deliveries) for life in lives
