@@ -248,8 +248,8 @@ class Membership:
         """The processes that ask to be members, by their addresses: of each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
         """Lists that have ended, and when: somebody may still need what was sent for their change."""
-        self._early: deque[tuple[int, int, bytes, bytes]] = deque(maxlen=_EARLY_MAX)
-        """Number, kind, sender and data of what came for later lists."""
+        self._early: deque[tuple[int, int, bytes, Address, bytes]] = deque(maxlen=_EARLY_MAX)
+        """Number, kind, sender, its address and data of what came for later lists."""
         self._welcome: bytes | None = None
         """The answer to who is on the list and does not know it yet; None in an i-view."""
         self._last = Roster(0, (), 0)
@@ -452,7 +452,7 @@ class Membership:
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
             if kind != _Kind.BEAT and not self.over:
-                self._early.append((number, kind, source, data))
+                self._early.append((number, kind, source, address, data))
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
         if place is None:
@@ -720,10 +720,10 @@ class Membership:
         epoch.endpoint.go_on(roster.members, ids, self._delivered)
         for payload in self._outstanding:
             epoch.endpoint.broadcast(payload, now)
-        early, self._early = self._early, deque()
-        for number, kind, source, data in early:
+        early, self._early = self._early, deque(maxlen=_EARLY_MAX)
+        for number, kind, source, address, data in early:
             if number >= roster.number:
-                self._list_received(kind, number, source, ("", 0), data, now)
+                self._list_received(kind, number, source, address, data, now)
 
     def _show(self, view: View) -> None:
         """Tell the application of a view, and be ready to tell those who have joined."""

@@ -41,6 +41,9 @@ _LAYERS = Layers()
 _ROUNDING_MS = 1e-3
 """Less than any waiting time, and more than a deadline loses on its way through two clocks."""
 
+_OWN_MS = 0.1
+"""What a datagram takes to an earlier run of the own process, whatever the network does."""
+
 ORDERED = [name for name in LISTED if (made := listed(name)) is not None and made.ordered]
 """The protocols with which all members of a group deliver in one order."""
 
@@ -451,6 +454,8 @@ class SimulatedMembers:
 
     def _delays(self, sender: int, to: int) -> Sequence[float]:
         """The delays of the copies of the next datagram that arrive."""
+        if sender == to:
+            return (_OWN_MS,)
         if self._carriage is not None:
             return self._carriage(sender, to, self.now)
         copies = 0 if self.random.random() < self.loss else 1

@@ -3,6 +3,7 @@ logs.
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -237,6 +238,50 @@ def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
     document = antiphon("swarm", "rbp", *few, "--json").document
     assert (document.outcome, document.runs, set(document.met)) == ("holds", 5, {"loss"})
     assert document.lost > 0
+
+
+def test_a_swarm_of_members_that_change_says_what_it_met(antiphon: Run) -> None:
+    few = ("--messages", 6, "--seed", 1, "--jobs", 1)
+    answer = antiphon("swarm", "irbp", *few, "--runs", 4)
+    assert answer.code == 0
+    assert "crash " in answer.out
+    assert "late-start" not in answer.out
+    assert "steps of the cores' own: view " in answer.out
+    document = antiphon("swarm", "total", "--join", *few, "--runs", 3, "--only", "leave", "--json").document
+    assert (document.outcome, set(document.met)) == ("holds", {"leave"})
+    answer = antiphon("swarm", "total", "--join", *few, "--processes", 2, "--runs", 1, "--only", "join")
+    assert answer.code == 2
+    assert "join was asked for, and no run has met it" in answer.out
+
+
+def test_a_schedule_says_that_members_change(antiphon: Run, tmp_path: Path) -> None:
+    """It stands in docs/swarm.md."""
+    page = (Path(__file__).parents[2] / "docs" / "swarm.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "schedule.json").write_text(text)
+    answer = antiphon("swarm", "total", "--schedule", tmp_path / "schedule.json")
+    assert answer.code == 0
+    assert "when process 0 has delivered 2, after 5 ms more: process 2 crashes" in answer.out
+    assert "» view 2: 0 1" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rbp", "--join"), "no group whose members change has the protocol 'rbp'; known: irbp, sequencer"),
+        (("rbp", "--only", "crash"), "--only is crash; no group whose members stay meets that"),
+        (("vsc", "--only", "late-start"), "--only is late-start; no group whose members change meets that"),
+        (("total", "--join", "--encrypted"), "--encrypted is True; groups whose members change have no such"),
+        (("irbp", "--fault", "x"), "--fault is x; groups whose members change have no such"),
+        (("irbp", "--within-model"), "--within-model is of groups whose members stay; leave it out"),
+    ],
+)
+def test_a_swarm_refuses_what_is_of_the_other_kind_of_groups(
+    antiphon: Run, words: tuple[str, ...], told: str
+) -> None:
+    answer = antiphon("swarm", *words, "--runs", 1, "--seed", 1, "--jobs", 1)
+    assert answer.code == 64
+    assert told in answer.err
 
 
 def test_a_swarm_refuses_what_it_cannot_do(antiphon: Run, tmp_path: Path) -> None:

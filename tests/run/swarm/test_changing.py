@@ -131,7 +131,8 @@ def test_a_failing_run_is_made_short_told_drawn_and_kept(
     assert found.findings == short.findings
     monkeypatch.undo()
     assert run_schedule("total", kept).outcome is Outcome.HOLDS, "that it is of members that join it says"
-    assert command_of("total", settings) == "antiphon swarm total --join --messages 4 --only loss --only restart"
+    command = "antiphon swarm total --join --messages 4 --only loss --only restart"
+    assert command_of("total", settings) == command
     assert command_of("irbp", QUICK) == "antiphon swarm irbp --messages 12"
 
 
@@ -218,7 +219,10 @@ def test_what_a_schedule_says_happens(entry: Entry, views: int, action: str) -> 
         ((Start(900.0, 2), Leave(300.0, 2)), "at 300 ms process 2 leaves, and it has not started"),
         ((Once(0, 4_000, Crash(0.0, 2)),), "process 0 has not delivered 4000 messages"),
         ((Crash(0.0, 0),), "nothing was delivered"),
-        ((Cut(0.0, 2.0, ((2, 0),)), Restart(3.0, 2)), "processes were to come and go, and the view never changed"),
+        (
+            (Cut(0.0, 2.0, ((2, 0),)), Restart(3.0, 2)),
+            "processes were to come and go, and the view never changed",
+        ),
         ((Cut(300.0, 300.1, ((0, 1),)),), "the cut at 300 ms lost no datagram"),
         ((Slow(300.0, 300.1, ((0, 1),), 5.0),), "no datagram was slower from 300 ms on"),
     ],

@@ -4,10 +4,10 @@
    other, and never two of these at once. So each of them happens.
 2. As a rule, a majority of the processes is there at any time: a group that has lost its majority stands
    still for ever, and owes nothing more. One time in ten this rule is not kept.
-3. In most runs datagrams fare well until the group has been founded. In the others nobody is gone for good,
-   since the founder waits for all.
-4. Who joins later is no seed, and fewer than half of the processes do. The founder has something to say
-   from the beginning.
+3. In most runs all goes well until the group has been founded. In the others the founder stays, nobody is
+   gone for good, since it waits for all, and at the end, when the group has been founded, somebody goes.
+4. All processes are seeds. Fewer than half of them join later. The founder has something to say from the
+   beginning.
 
 This module knows no protocol and runs nothing.
 """
@@ -52,10 +52,16 @@ on how they stand to one another, and heartbeats are most of what a run costs.
 """
 
 _FOUNDED_MS = 100.0
-"""A group of which no datagram is lost has been founded by then."""
+"""A group of which no datagram is lost has been founded by then, unless the founder waits for seeds that have
+not started yet.
+"""
+
+_SAYS_MS = 300.0
+"""So long after the founding something has been delivered."""
 
 _SIZES = (65_000, 1_400, 600)
 _SPELLS = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE, FaultKind.PAUSE)
+_GOING = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE)
 _DATAGRAM_FAULTS = (FaultKind.LOSS, FaultKind.DUPLICATION, FaultKind.REORDERING)
 
 
@@ -99,8 +105,11 @@ class _Draws:
         self.faults = tuple(kind for kind in kinds if self._chance(0.5) and kind in settings.faults)
         self.timeouts = LOCAL if self._chance(1 / 16) else self.choice(TIMEOUTS)
         self.hints = self._chance(0.5)
-        self._founded = self._chance(0.75)
-        self.begins_ms = _FOUNDED_MS if self._founded else 0.0
+        joins = FaultKind.JOIN in self.faults
+        goes = any(kind in self.faults for kind in _GOING) and settings.members > 2
+        self._founded = self._chance(0.6) or joins or not goes
+        founded_ms = _FOUNDED_MS + (1.2 * self.timeouts.suspect_ms if joins else 0.0)
+        self.begins_ms = founded_ms if self._founded else 0.0
         self._span_ms = round(self.timeouts.exclude_ms * self._random.uniform(0.5, 3.0), 1)
         self.calm_ms = round(self.begins_ms + self._span_ms, 1)
         self._away: list[tuple[float, float, int]] = []
@@ -152,6 +161,10 @@ class _Draws:
         for process in self._random.sample(processes, len(processes)):
             yield from self._life(process, starts[process])
         yield from self._of_links(processes)
+        if not self._founded:
+            at = self.calm_ms + 3 * self.timeouts.exclude_ms + 8 * self.timeouts.suspect_ms
+            kind = self.choice([kind for kind in _GOING if kind in self.faults])
+            yield from _spell(kind, self.choice(processes[1:]), at, None)
         if FaultKind.SKEW in self.faults:
             for process in processes:
                 rate = round(1.1 ** self._random.uniform(-1.0, 1.0), 3)
@@ -173,6 +186,8 @@ class _Draws:
         """What happens to a process, one after the other, from this time on."""
         jumps = FaultKind.JUMP in self.faults and self._chance(0.5)
         kinds = [kind for kind in _SPELLS if kind in self.faults]
+        if process == 0 and not self._founded:
+            kinds = [kind for kind in kinds if kind is FaultKind.PAUSE]
         for _ in range(self._random.randint(0, 2) if kinds else 0):
             at = self._between(at, max(at, self.calm_ms))
             kind = self.choice(kinds)
@@ -209,7 +224,7 @@ class _Draws:
         meanwhile = {other for begin, over, other in self._away if begin <= end and at <= over}
         gone = len(meanwhile - {process})
         there = sum(start == self.begins_ms or start + late_ms <= at for start in self._starts.values())
-        careless = self._chance(0.1) and self._founded
+        careless = self._chance(0.1) and self._founded and at > self.begins_ms + _SAYS_MS
         alone = kind is FaultKind.LEAVE and not gone  # nobody misses it
         if 2 * (gone + 1) >= there and not careless and not alone:
             return False

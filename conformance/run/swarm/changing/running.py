@@ -6,7 +6,8 @@
 3. When all faults are over, all that are up have `bound_ms` to be in one view and to have delivered all that
    each has broadcast. Then each broadcasts once more, and all have to deliver that too: a group that looks
    well and stands still is found so.
-4. A group whose last view has no majority left stands still for ever: it is left alone, and owes nothing.
+4. A group whose last view has no majority left stands still for ever: nothing happens to it any more, and it
+   owes nothing. So it is when a founder ends before anybody knows that it has founded a group.
 5. A fault that is asked for and cannot happen, such as a crash of a process that has ended, is noted.
 
 This module knows no protocol.
@@ -128,7 +129,6 @@ class _Run:
             self.group = SimulatedMembers(
                 schedule.members, schedule.chance, protocol=implementation, carriage=carriage,
                 timeouts=timeouts, hints=schedule.hints, clocks=list(clocks.values()), watcher=self,
-                seeds=self.founders,
                 layers=Layers() if schedule.layers is None else Layers(**schedule.layers),
             )  # fmt: skip
         self.log.watch(self.group)
@@ -196,6 +196,8 @@ class _Run:
     def _take(self) -> None:
         ending, limit_ms = self.ending, self.schedule.ends_ms
         self._let_go_on(limit_ms)
+        if ending.lost:
+            return
         limit_ms = self.group.now + self.settings.bound_ms
         while not ending.capped and not ending.settled and self.group.now < limit_ms:
             self._let_go_on(self.group.now + _LOOKS_MS)
@@ -229,13 +231,14 @@ class _Run:
                     group.farewell(process)
 
     def _lost(self) -> bool:
-        """Whether those that are up are no majority of the last view."""
+        """Whether those that are up are no majority of the last view, or none of them knows of any."""
         views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
         if not views:
             return False
         last = max(views, key=lambda view: view.number)
-        up = {life.member for life in self._up()}
-        return len(up.intersection(last.members)) < last.majority
+        up = self._up()
+        known = any(life.machine.view is not None for life in up)
+        return not known or len({life.member for life in up}.intersection(last.members)) < last.majority
 
     def _settled(self) -> bool:
         """Whether all that are up are in one view, and have delivered all that each of them has broadcast."""
@@ -306,9 +309,13 @@ class _Run:
         """Let a fault happen at this time; one that cannot is noted."""
 
         def happen() -> None:
-            if process is not None and not self.group.up(process) and not isinstance(entry, Restart):
+            gone = process is not None and not self.group.up(process) and not isinstance(entry, Restart)
+            if gone and not self.ending.lost:
+                assert process is not None, "it happens to a process"
                 state = "has ended" if self.group.lives[process] else "has not started"
                 self.ending.missing.append(f"at {at:g} ms process {process} {what}, and it {state}")
+                return
+            if self.ending.lost:
                 return
             self.log.fault(process, what)
             kind = act(entry)
@@ -319,12 +326,15 @@ class _Run:
 
     def _crash(self, entry: Crash) -> FaultKind:
         self.group.crash(entry.process)
+        self.ending.lost = self._lost()
         return FaultKind.CRASH
 
     def _restart(self, entry: Restart) -> FaultKind:
         if self.group.lives[entry.process]:
             self.group.crash(entry.process)
-        self._start(entry.process)
+        self.ending.lost = self._lost()
+        if not self.ending.lost:  # or else the founder would rightly found another group
+            self._start(entry.process)
         return FaultKind.RESTART
 
     def _leave(self, entry: Leave) -> FaultKind | None:
