@@ -20,6 +20,9 @@ one of them is silent, leaves or comes (`view_change`), and begins the next one 
    after that the answer is that nothing of it is needed here, so that its sender forgets it too.
 7. An own message that was not delivered when a list ends is broadcast again with the next: it keeps its
    number at its source.
+8. Who joins is told so when all that were there before, and are heard, know the new list. A new member counts
+   for its majority, and could not tell them what was decided: if those that know it crashed, both would wait
+   for ever.
 
 No clock, no socket, no chance: `now`, in milliseconds, comes in, and datagrams go out as data, with the
 member or the address that they are for. Whoever carries them says which incarnation one comes from, and lets
@@ -252,6 +255,8 @@ class Membership:
         """Number, kind, sender, its address and data of what came for later lists."""
         self._welcome: bytes | None = None
         """The answer to who is on the list and does not know it yet; None in an i-view."""
+        self._joined: tuple[Member, ...] = ()
+        """The members that were not told yet that they are on the list."""
         self._last = Roster(0, (), 0)
         """The list on which this process was a member for the last time."""
         self._began_at = float("-inf")
@@ -505,7 +510,8 @@ class Membership:
             self._send(address, _Kind.EXISTS, 0)
             self._admit(joining, address, now)
         elif self._welcome is not None:
-            self._outgoing.append(Outgoing(joining, self._welcome))
+            if not self._unknown():
+                self._outgoing.append(Outgoing(joining, self._welcome))
         else:
             self._supersede(source, address, now)
 
@@ -707,6 +713,7 @@ class Membership:
         self._seeks_at = self._withdraws_at = None
         self._candidates.clear()
         self._welcome = None
+        self._joined = ()
         hasty = now < self._began_at + self.timeouts.suspect_ms
         self._began_at = now
         self._patient_until = now + self.timeouts.heartbeat_ms if hasty else now
@@ -736,9 +743,28 @@ class Membership:
         counts = tuple(self._counts[member.incarnation] for member in view.members)
         welcome = _Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
         self._welcome = _HEAD.pack(_Kind.WELCOME, 0) + _encode(welcome)
-        for joined in view.joined:
-            if joined != self.me:
-                self._outgoing.append(Outgoing(joined, self._welcome))
+        self._joined = tuple(joined for joined in view.joined if joined != self.me)
+        self._welcome_them()
+
+    def _welcome_them(self) -> None:
+        """Rule 8."""
+        if self._joined and self._welcome is not None and not self._unknown():
+            self._outgoing += [Outgoing(joined, self._welcome) for joined in self._joined]
+            self._joined = ()
+
+    def _unknown(self) -> bool:
+        """Whether somebody who was there before, and is heard, may not know this list yet."""
+        assert self.epoch is not None, "there is a list"
+        roster = self.epoch.roster
+        if roster.number - 1 not in self._ended:
+            return False
+        before = self._ended[roster.number - 1][0]
+        return before.is_owed(
+            place
+            for place, member in enumerate(before.roster.members)
+            if roster.place(member.incarnation) is not None
+            and member.incarnation not in self.detector.suspected
+        )
 
     def _end(self, event: Excluded | Left | Refused) -> None:
         """Be no member any more. What is owed to those who were members with this one is still sent."""
@@ -762,6 +788,7 @@ class Membership:
             ]
             if not epoch.is_owed(places):
                 del self._ended[number]
+        self._welcome_them()
 
     @property
     def _calm(self) -> bool:

@@ -401,6 +401,24 @@ def test_who_has_another_protocol_is_not_taken_in(protocol: str) -> None:
     all_agree_at_the_end(simulation, {0, 1})
 
 
+def test_who_joins_is_told_when_all_that_were_there_before_know_of_it(protocol: str) -> None:
+    """Or else who knows could crash: the new member would count for a majority, and could tell nobody."""
+    simulation = founded(2, protocol=protocol)
+    simulation.place()
+    simulation.begin(2)
+    while max(len(simulation.life(process).views) for process in range(2)) < 2:
+        simulation.run(simulation.now + 0.05)
+    first = 0 if len(simulation.life(0).views) == 2 else 1
+    simulation.cut.add((first, 1 - first))
+    simulation.run(simulation.now + 80.0)
+    assert len(simulation.life(1 - first).views) == 1
+    assert simulation.life(2).views == []
+    simulation.heal()
+    simulation.run(simulation.now + 1_000.0)
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_member_that_is_behind_is_enough_for_a_majority_when_another_one_crashes(seed: int) -> None:
     """It can propose no list itself, since it lacks what only the other one has."""

@@ -231,14 +231,19 @@ class _Run:
                     group.farewell(process)
 
     def _lost(self) -> bool:
-        """Whether those that are up are no majority of the last view, or none of them knows of any."""
+        """Whether those that are up are no majority of the last view.
+
+        Who joins counts when it was told, or when somebody can tell it.
+        """
         views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
         if not views:
             return False
         last = max(views, key=lambda view: view.number)
         up = self._up()
-        known = any(life.machine.view is not None for life in up)
-        return not known or len({life.member for life in up}.intersection(last.members)) < last.majority
+        told = [life for life in up if life.machine.view is not None]
+        numbers = {life.machine.view.number for life in told if life.machine.view is not None}
+        there = {life.member for life in (up if last.number in numbers else told)}
+        return len(there.intersection(last.members)) < last.majority
 
     def _settled(self) -> bool:
         """Whether all that are up are in one view, and have delivered all that each of them has broadcast."""
