@@ -774,6 +774,7 @@ class Membership:
             self._count()
             self._ended[self.epoch.roster.number] = (self.epoch, self._now)
         self.epoch, self._seeks_at, self._withdraws_at, self.over = None, None, None, True
+        self._joined = ()
         self._events.append(event)
 
     def _forget(self, now: float) -> None:

@@ -293,8 +293,10 @@ class Endpoint(Generic[M]):
         flushed = cast(Flushes, self.core).adopt(agreed)
         if flushed is None:
             return False
+        broken = 0 if self._batches is None else self._batches.broken
         self._deliver(flushed)
         if self._batches is not None:
+            self._batches.broken = broken  # what a source that has crashed left out is nobody's mistake
             self._deliveries += self._batches.release()
         return True
 

@@ -150,6 +150,14 @@ def test_what_was_found_once() -> None:
     assert result.reasons[0].startswith("the list of p0 changes ")
 
 
+@pytest.mark.parametrize("seed", [10_121, 10_428, 11_016, 11_549])
+def test_what_was_accused_once(seed: int) -> None:
+    """Rightly: who has just left had somebody to welcome; a new member that could tell the others nothing; a
+    second group; a batch that a crashed member had left out, for which the others were accused.
+    """
+    assert run_seed("irbp", seed, Settings(join=True)).outcome is Outcome.HOLDS
+
+
 # What happens -------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@
    still for ever, and owes nothing more. One time in ten this rule is not kept.
 3. In most runs all goes well until the group has been founded. In the others the founder stays, nobody is
    gone for good, since it waits for all, and at the end, when the group has been founded, somebody goes.
-4. All processes are seeds. Fewer than half of them join later. The founder has something to say from the
+4. All processes are seeds. Fewer than half of them join later, and stay. The founder has something to say from the
    beginning.
 
 This module knows no protocol and runs nothing.
@@ -182,8 +182,9 @@ class _Draws:
             size_bytes = self._random.randrange(size + 1)
             yield Broadcast(burst if FaultKind.IDLE in self.faults else moment, process, size_bytes)
 
-    def _life(self, process: int, at: float) -> Iterator[Entry]:
-        """What happens to a process, one after the other, from this time on."""
+    def _life(self, process: int, start: float) -> Iterator[Entry]:
+        """What happens to a process, one after the other, from its start on."""
+        at = start
         jumps = FaultKind.JUMP in self.faults and self._chance(0.5)
         kinds = [kind for kind in _SPELLS if kind in self.faults]
         if process == 0 and not self._founded:
@@ -191,7 +192,7 @@ class _Draws:
         for _ in range(self._random.randint(0, 2) if kinds else 0):
             at = self._between(at, max(at, self.calm_ms))
             kind = self.choice(kinds)
-            until = self._until(kind, at)
+            until = self._until(kind, at, forever=self._founded and start == self.begins_ms)
             if kind is not FaultKind.PAUSE and not self._may_go(kind, at, until, process):
                 continue
             yield from _spell(kind, process, at, until)
@@ -201,12 +202,12 @@ class _Draws:
         if jumps:
             yield self._jump(process, at)
 
-    def _until(self, kind: FaultKind, at: float) -> float | None:
+    def _until(self, kind: FaultKind, at: float, *, forever: bool) -> float | None:
         """When it is over, or None: never."""
         times = self.timeouts
         if kind is FaultKind.RESTART:
             return at
-        if kind is not FaultKind.PAUSE and self._founded and self._chance(0.3):
+        if kind is not FaultKind.PAUSE and self._chance(0.3) and forever:
             return None
         least, most = self.choice(
             (
