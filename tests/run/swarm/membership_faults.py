@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from antiphon.impl.membership.consensus import Consensus, Proposal
+from antiphon.impl.membership.consensus import Consensus
 from antiphon.impl.membership.detector import Detector
 from antiphon.impl.membership.epoch import Epoch
 from antiphon.impl.membership.membership import Membership
@@ -92,17 +92,14 @@ def one_answer_decides(patch: pytest.MonkeyPatch) -> None:
 
 
 def takes_any_estimate(patch: pytest.MonkeyPatch) -> None:
-    """A coordinator of the consensus proposes its own estimate, and not the newest."""
+    """A coordinator of the consensus does not ask which estimate is the newest."""
+    before = Consensus.gather
 
-    def gather(self: Consensus[Decision]) -> None:
-        round_, heard = self._round, self._estimates[self._round]
-        if self.coordinator(round_) != self.me or round_ in self._proposed or len(heard) < self._majority:
-            return
-        self._proposed.add(round_)
-        assert self._estimate is not None
-        self._to_all(Proposal(round_, self._estimate))
+    def gather(self: Consensus[Decision]) -> bool:
+        self._estimates = {key: replace(sent, timestamp=0) for key, sent in self._estimates.items()}
+        return before(self)
 
-    patch.setattr(Consensus, "_gather", gather)
+    patch.setattr(Consensus, "gather", gather)
 
 
 def keeps_its_decision(patch: pytest.MonkeyPatch) -> None:

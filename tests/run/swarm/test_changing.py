@@ -76,14 +76,16 @@ def test_no_protocol_is_accused_without_a_fault_in_many_runs(protocol: str, memb
 
 
 FOUND = {
-    "adopts_nothing": "UniformIntegrity",
+    "adopts_nothing": "UniformNumbering",
+    "forgets_what_waits": "liveness",
     "counts_from_nothing": "UniformNumbering",
     "welcomes_with_no_counts": "UniformIntegrity",
     "anybody_is_a_majority": "ViewAgreement",
+    "one_answer_decides": "violation",
     "keeps_its_decision": "liveness",
-    "leaves_holes": "UniformNumbering",
     "never_gives_up": "liveness",
     "forgets_ended_lists": "liveness",
+    "ignores_that_it_is_excluded": "liveness",
 }
 """Faults that a few runs of `irbp` find, and what is wrong then, among other things."""
 

@@ -4,10 +4,11 @@
    other, and never two of these at once. So each of them happens.
 2. As a rule, a majority of the processes is there at any time: a group that has lost its majority stands
    still for ever, and owes nothing more. One time in ten this rule is not kept.
-3. In most runs all goes well until the group has been founded. In the others the founder stays, nobody is
-   gone for good, since it waits for all, and at the end, when the group has been founded, somebody goes.
-4. All processes are seeds. Fewer than half of them join later, and stay. The founder has something to say from the
-   beginning.
+3. In most runs all goes well until the group has been founded. In the others one goes at most, not the
+   founder, and comes back, since the founder waits for all; and at the end, when the group has been founded,
+   somebody goes.
+4. All processes are seeds. Fewer than half of them join later, and stay. The founder has something to say
+   from the beginning.
 
 This module knows no protocol and runs nothing.
 """
@@ -228,6 +229,8 @@ class _Draws:
         careless = self._chance(0.1) and self._founded and at > self.begins_ms + _SAYS_MS
         alone = kind is FaultKind.LEAVE and not gone  # nobody misses it
         if 2 * (gone + 1) >= there and not careless and not alone:
+            return False
+        if not self._founded and any(other != process for _, _, other in self._away):
             return False
         self._away.append((at, end, process))
         return True

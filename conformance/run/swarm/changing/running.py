@@ -2,7 +2,8 @@
 
 1. All members that start at once found the group; the first of them is the founder, also when it is started
    again, but not while the group has fewer members than half of the seeds: a founder that cannot reach these
-   would found another group with the rest, as the page on groups says. An application broadcasts when the schedule says so, or as soon afterwards as it may.
+   would found another group with the rest, as the page on groups says. An application broadcasts when the
+   schedule says so, or as soon afterwards as it may.
 2. Who is excluded comes back at once. Who has left ends when nobody needs it any more.
 3. When all faults are over, all that are up have `bound_ms` to be in one view and to have delivered all that
    each has broadcast. Then each broadcasts once more, and all have to deliver that too: a group that looks
