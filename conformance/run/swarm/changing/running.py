@@ -211,13 +211,22 @@ class _Run:
         if not ending.settled:
             return
         ending.settled = False
+        view = self._up()[0].machine.view
         for process in range(self.schedule.members):
             if self.group.up(process):
                 self._want(process, b"last %d" % process)
         while not ending.capped and not ending.settled and self.group.now < limit_ms:
             self._let_go_on(self.group.now + _LOOKS_MS)
             ending.settled = self._settled()
+            if ending.settled and self._up()[0].machine.view == view:
+                ending.settled = self._all_have_the_last()
         self._let_go_on(self.group.now + LINGER_MS)
+
+    def _all_have_the_last(self) -> bool:
+        """Whether all that are up have the last message of each: without order numbers do not say so."""
+        lives = self._up()
+        last = {life.sent[-1] for life in lives if life.sent}
+        return all(last <= {one.payload for one in life.deliveries} for life in lives)
 
     def _let_go_on(self, until: float) -> None:
         """Let time go by, and those that have left end when nobody needs them any more."""
