@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
-from msgspec import MsgspecError, msgpack
+from msgspec import MsgspecError, msgpack, structs
 
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
 from antiphon.impl.membership import view_change
-from antiphon.impl.membership.member import Member
+from antiphon.impl.membership.member import Member, spoken, those_that_fit
 from antiphon.impl.membership.view_change import Decision, Kind, ViewChange
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
 from antiphon.impl.protocols.flush import Flushes, Report
@@ -51,6 +51,13 @@ class Roster(NamedTuple):
         places = (place for place, member in enumerate(self.members) if member.incarnation == incarnation)
         return next(places, None)
 
+    @property
+    def version(self) -> int:
+        """The version of the protocol's messages: the newest that all members know."""
+        version = spoken(self.members)
+        assert version is not None, "who speaks none with the others is on no list"
+        return version
+
     def ordered(self, view: Sequence[Member]) -> Roster:
         """Return the same list with the members of a view first, in its order: all order messages."""
         before = {member.incarnation: place for place, member in enumerate(view)}
@@ -78,6 +85,7 @@ class Epoch:
             InvalidMembership: the name of the group is too long, or there are too many members.
         """
         self.roster = roster
+        implementation = implementation.speaking(roster.version)
         place = roster.place(me.incarnation)
         assert place is not None, f"{me} is not on list {roster.number}"
         self.me = place
@@ -154,7 +162,14 @@ class Epoch:
             change.propose(self.core.merge)
         for to, message in change.outputs():
             self._send(to, self._encode(message))
-        return change.decision
+        return self._with_those_that_fit(change.decision)
+
+    def _with_those_that_fit(self, decision: Decision | None) -> Decision | None:
+        """Leave out who would speak no version with the others: two that fit alone need not fit together."""
+        if decision is None or not decision.joins:
+            return decision
+        stay = [self.roster.members[process] for process in decision.core]
+        return structs.replace(decision, joins=those_that_fit(stay, decision.joins))
 
     @property
     def core(self) -> Flushes:

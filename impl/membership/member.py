@@ -5,6 +5,7 @@ A process that is started again, or was left out, is another member with the sam
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
 from typing import Annotated, NamedTuple
 
@@ -21,6 +22,8 @@ __all__ = [
     "Refused",
     "Unblocked",
     "View",
+    "spoken",
+    "those_that_fit",
 ]
 
 INCARNATION_BYTES = 16
@@ -33,8 +36,14 @@ META_BYTES_MAX = 1_024
 """The most bytes that an application gives its member for others to see."""
 
 
-class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, order=True):
-    """One run of one process. Two members are the same if their incarnations are."""
+Version = Annotated[int, Meta(ge=1, le=65_535)]
+
+
+class Member(Struct, frozen=True, array_like=True, order=True):
+    """One run of one process. Two members are the same if their incarnations are.
+
+    A later version of this library may say more of a member: what is unknown is passed over.
+    """
 
     incarnation: Annotated[bytes, Meta(min_length=INCARNATION_BYTES, max_length=INCARNATION_BYTES)]
     name: Annotated[str, Meta(max_length=NAME_LENGTH_MAX)]
@@ -44,6 +53,8 @@ class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, o
     """Where the other members reach it."""
     meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
     """Bytes that the application gives itself, for all others to see."""
+    speaks: tuple[Version, Version] = (1, 1)
+    """The oldest and the newest version of the protocol's messages that its process understands."""
 
     @property
     def reachable(self) -> bool:
@@ -61,6 +72,22 @@ class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, o
 
     def __str__(self) -> str:
         return f"{self.name} ({self.host}:{self.port}, {self.incarnation.hex()[:8]})"
+
+
+def spoken(members: Iterable[Member]) -> int | None:
+    """Return the newest version that all of these speak, or None: they have none in common."""
+    ranges = [member.speaks for member in members]
+    newest = min((newest for _, newest in ranges), default=0)
+    return newest if newest and all(oldest <= newest for oldest, _ in ranges) else None
+
+
+def those_that_fit(members: Sequence[Member], asking: Iterable[Member]) -> tuple[Member, ...]:
+    """Return those that ask and, one after the other, speak one version with the members."""
+    fit: list[Member] = list(members)
+    for one in asking:
+        if spoken([*fit, one]) is not None:
+            fit.append(one)
+    return tuple(fit[len(members) :])
 
 
 class View(NamedTuple):

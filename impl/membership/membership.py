@@ -23,6 +23,8 @@ one of them is silent, leaves or comes (`view_change`), and begins the next one 
 8. Who joins is told so when all that were there before, and are heard, know the new list. A new member counts
    for its majority, and could not tell them what was decided: if those that know it crashed, both would wait
    for ever.
+9. Members speak the newest version of the protocol's messages that all on the list know. Who has none in
+   common with them is not taken in, and is told so.
 
 No clock, no socket, no chance: `now`, in milliseconds, comes in, and datagrams go out as data, with the
 member or the address that they are for. Whoever carries them says which incarnation one comes from, and lets
@@ -36,13 +38,23 @@ from collections.abc import Iterable
 from struct import Struct as Packer
 from typing import Annotated, Any, NamedTuple, cast
 
-from msgspec import Meta, MsgspecError, Struct, msgpack
+from msgspec import Meta, MsgspecError, Struct, msgpack, structs
 
 from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
 from antiphon.impl.membership.epoch import Epoch, Roster
-from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
+from antiphon.impl.membership.member import (
+    Blocked,
+    Excluded,
+    Left,
+    Member,
+    Refused,
+    Unblocked,
+    View,
+    spoken,
+    those_that_fit,
+)
 from antiphon.impl.membership.transfer import Transfers
 from antiphon.impl.membership.view_change import Decision, Kind
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Implementation, Natural
@@ -152,12 +164,14 @@ class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """How many events its application has not taken."""
 
 
-class _Join(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Who wants to be a member, and with which protocol: who has another than the group is not taken in."""
+class _Join(Struct, frozen=True, array_like=True):
+    """Who wants to be a member, and with which protocol: who has another than the group is not taken in.
+
+    A later version of this library may say more: what is unknown is passed over.
+    """
 
     member: Member
     protocol: Annotated[str, Meta(max_length=64)]
-    version: Natural
 
 
 class _No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -212,7 +226,7 @@ class Membership:
             raise InvalidSetting(f"protocol: {told}")
         if founds is not None and founds < 1:
             raise InvalidSetting(f"founds={founds}: a group begins with at least one member")
-        self.me = me
+        self.me = structs.replace(me, speaks=implementation.versions)
         self.group = group
         self.timeouts = timeouts
         self.detector = Detector(timeouts)
@@ -488,12 +502,8 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         joining = join.member
-        if (join.protocol, join.version) != self._implementation.messages[:2]:
+        if not self._understands(join, address):
             self.dropped[Rejection.FOREIGN_VERSION] += 1
-            if self.epoch is not None:
-                protocol, version = self._implementation.messages[:2]
-                here = f"here it is {protocol!r}, version {version}"
-                self._refuse(address, f"its protocol is {join.protocol!r}, version {join.version}; {here}")
             return
         if joining.incarnation != source:
             self.dropped[Rejection.FALSE_SENDER] += 1
@@ -514,6 +524,20 @@ class Membership:
                 self._outgoing.append(Outgoing(joining, self._welcome))
         else:
             self._supersede(source, address, now)
+
+    def _understands(self, join: _Join, address: Address) -> bool:
+        """Whether who asks speaks the protocol, in a version that all members know; else it is told so."""
+        protocol = self._implementation.messages.protocol
+        members = (self.me,) if self.epoch is None else self.epoch.roster.members
+        oldest, newest = join.member.speaks
+        if join.protocol == protocol and spoken([*members, join.member]) is not None:
+            return True
+        if self.epoch is not None:
+            needed, known = max(one.speaks[0] for one in members), min(one.speaks[1] for one in members)
+            its = f"its protocol is {join.protocol!r}, version {_range(oldest, newest)}"
+            here = f"here it is {protocol!r}, version {_range(needed, known)}"
+            self._refuse(address, f"{its}; {here}", final=join.protocol != protocol or newest < needed)
+        return False
 
     def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
         """Tell a process why it is not taken in: for ever, or as things stand."""
@@ -560,7 +584,7 @@ class Membership:
             return
         members = welcome.members
         sound = all(member.reachable for member in members) and len(welcome.counts) == len(members)
-        if self.me not in members or not sound:
+        if self.me not in members or not sound or spoken(members) is None:
             self.dropped[Rejection.MALFORMED] += 1
             return
         self._delivered = self.began_after = welcome.delivered
@@ -881,8 +905,7 @@ class Membership:
         self._found(now)
         if self.epoch is not None:
             return
-        protocol, version = self._implementation.messages[:2]
-        join = _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(self.me, protocol, version))
+        join = _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(self.me, self._implementation.messages.protocol))
         self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
 
     def _found(self, now: float) -> None:
@@ -892,7 +915,9 @@ class Membership:
         """
         if self._founds is None or self.epoch is not None or self.over:
             return
-        asking = [one for one in self._candidates.values() if now <= one.heard_at + _ASKS_MS]
+        recent = [one for one in self._candidates.values() if now <= one.heard_at + _ASKS_MS]
+        fit = those_that_fit([self.me], sorted(one.member for one in recent))
+        asking = [one for one in recent if one.member in fit]
         heard = {one.member.address for one in asking} | {one.address for one in asking} | {self.me.address}
         silent = [seed for seed in self._seeds if seed not in heard]
         few = not self._bootstrap and 2 * len(silent) >= len(self._seeds) and bool(self._seeds)
@@ -900,7 +925,7 @@ class Membership:
             return
         if silent and now < self._started_at + self.timeouts.suspect_ms:
             return
-        members = (self.me, *sorted(one.member for one in asking))
+        members = (self.me, *fit)
         self._begin(Roster(1, members, len(members)), now)
         self._show(View(1, members, members, (), ()))
 
@@ -952,6 +977,10 @@ class Membership:
         assert self.view is not None, "a member has a view"
         told = f"view {self.view.number} of {len(self.view.members)} members, majority {self.view.majority}"
         return f"<{self.me}: {told}, reaches {self.reached}; {self.epoch!r}>"
+
+
+def _range(oldest: int, newest: int) -> str:
+    return f"{oldest}" if oldest == newest else f"{oldest} to {newest}"
 
 
 _encode = msgpack.Encoder().encode

@@ -279,6 +279,22 @@ class Implementation(NamedTuple, Generic[M]):
     ordered: bool = True
     """Whether all members deliver in one order; otherwise only between two lists is what they have the same.
     """
+    older: tuple[Implementation[Any], ...] = ()
+    """The same protocol with the messages of earlier versions, one after the other, the newest first. Members
+    of a group that changes speak the newest version that all of them know."""
+
+    @property
+    def versions(self) -> tuple[int, int]:
+        """The oldest and the newest version of its messages."""
+        last = self.older[-1] if self.older else self
+        return last.messages.version, self.messages.version
+
+    def speaking(self, version: int) -> Implementation[Any]:
+        """The protocol with the messages of this version, which is one of `versions`."""
+        found: Implementation[Any] = next(
+            one for one in (self, *self.older) if one.messages.version == version
+        )
+        return found
 
     @classmethod
     def of(

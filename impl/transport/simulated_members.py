@@ -198,18 +198,25 @@ class SimulatedMembers:
         self._clock_read.append(0.0)
         return len(self.addresses) - 1
 
-    def begin(self, process: int, founds: int | None = None, *, bootstrap: bool = False) -> Life:
-        """Start a process, as a new member."""
+    def begin(
+        self,
+        process: int,
+        founds: int | None = None,
+        *,
+        bootstrap: bool = False,
+        protocol: Implementation[Any] | None = None,
+    ) -> Life:
+        """Start a process, as a new member; with another version of the protocol, if one is given."""
         self._returns.discard(process)
         self._born += 1
         host, port = self.addresses[process]
         incarnation = self._born.to_bytes(8) + self.random.randbytes(8)
         member = Member(incarnation, f"p{process}", host, port)
         machine = Membership(
-            self.protocol, "g", member, seeds=self._asked(), founds=founds, bootstrap=bootstrap,
+            protocol or self.protocol, "g", member, seeds=self._asked(), founds=founds, bootstrap=bootstrap,
             timeouts=self.timeouts, layers=self.layers,
         )  # fmt: skip
-        life = Life(member, machine)
+        life = Life(machine.me, machine)
         self.lives[process].append(life)
         self._tell(process, "starts")
         machine.start(self.clock(process))

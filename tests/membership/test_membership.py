@@ -51,7 +51,7 @@ def founded(
 
 def question(simulation: SimulatedMembers, member: Member) -> bytes:
     """What a process says that wants to be a member."""
-    return _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(member, *simulation.protocol.messages[:2]))
+    return _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(member, simulation.protocol.messages.protocol))
 
 
 def names(view: View) -> list[str]:
