@@ -727,6 +727,7 @@ class JoinedGroup:
         if self._rejoins or self._begins:  # who has never seen a view has lost nothing
             assert self._shell is not None, "it was open"
             self._shell.stop()
+            self._holds = self.state is not None  # what is broadcast before it comes back waits for a state, too
             asyncio.get_running_loop().call_soon(self._come_back)
         else:
             self._failure = failed

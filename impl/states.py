@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from antiphon.impl.errors import GroupFailed
@@ -137,18 +137,28 @@ class States:
     async def take(self, membership: Membership, events: Iterable[JoinedEvent]) -> list[JoinedEvent] | None:
         """Take the state that has come, and return those of the events that are not in it.
 
-        None: no state has come; somebody is asked for it. Raises `GroupFailed`: nobody has one.
+        None: no state has come; somebody is asked for it. Or it is of a place that this process has not come
+        to: who gave it was ahead, and what is in it would be delivered here once more. Raises `GroupFailed`:
+        nobody has one.
         """
         transfers = membership.transfers
         if transfers.state is not None and self.store is not None:
             number, view, pieces = transfers.state
+            if not self._reaches(list(events), number, view):
+                return None
             await self.store.load(_each(pieces))  # once more, if it raises or is cancelled
             transfers.taken()
-            self.awaited, self.number = False, number
+            self.awaited, self.number, self._view = False, number, view
             return list(_behind(list(events), number, view))
         if membership.view is not None and not membership.over:
             self._ask(transfers, membership.me, membership.view)
         return None
+
+    def _reaches(self, events: Sequence[JoinedEvent], number: int, view: int) -> bool:
+        """Whether the events go as far as a state of this place and view."""
+        last = next((event.number for event in reversed(events) if type(event) is Delivery), 0)
+        seen = next((event.number for event in reversed(events) if type(event) is View), 0)
+        return max(last, self._began_after) >= number and seen >= view
 
     def _ask(self, transfers: Transfers, me: Member, view: View) -> None:
         """See that one of the other members is asked, if it is time for that. Raises `GroupFailed`."""

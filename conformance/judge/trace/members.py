@@ -5,12 +5,13 @@ each of these is a process of its own, numbered in the order of the incarnations
 log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
 without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
 So is who has left: it owes nothing of what comes in its last view after it has gone.
-A member of a view whose log is missing is a process without a log.
+A member of a view whose log is missing is a process without a log. A process that ended before it was a
+member of any view was none, and its log, which has nothing but the header, is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -47,6 +48,13 @@ def numbered(directory: str | Path, into: str | Path) -> None:
     if not logs:
         raise MemberLogsError(f"{directory} has no log of a member (member-INCARNATION.ndjson)")
     heads = {path: _head(path, lines) for path, lines in logs.items()}
+    seen = _members(line for lines in logs.values() for line in lines)
+    some = {
+        path: lines
+        for path, lines in logs.items()
+        if len(lines) > 1 or heads[path]["member"]["incarnation"] in seen
+    }
+    logs = some or logs
     groups = {(head["group"], head["protocol"]) for head in heads.values()}
     if len(groups) > 1:
         told = " and ".join(sorted(f"{group!r} with {protocol!r}" for group, protocol in groups))
@@ -84,6 +92,11 @@ def as_processes(
             lines, number, place, crashed=incarnation in failed, ended=incarnation in ended
         )
     return len(everybody), events
+
+
+def _members(lines: Iterable[Line]) -> set[str]:
+    """Who is in any view."""
+    return {member for line in lines if line.get("kind") == "view" for member in line["members"]}
 
 
 def _lines(path: Path) -> list[Line]:

@@ -78,4 +78,13 @@ def payloads(seed: int, process: int, count: int) -> Iterator[bytes]:
     """The payloads of a process: distinct within the run, of differing lengths, fixed by the seed."""
     generator = random.Random(f"{seed}:{process}")
     for k in range(1, count + 1):
-        yield b"%d:%d " % (process, k) + generator.randbytes(generator.randrange(_FILLER_BYTES_MAX + 1))
+        yield _payload(generator, process, k)
+
+
+def payload(seed: int, process: int, k: int, run: int) -> bytes:
+    """The k-th payload of a process that goes on where an earlier run of it has ended; of each run another."""
+    return b"%d/%d:" % (process, run) + _payload(random.Random(f"{seed}:{process}:{k}"), process, k)
+
+
+def _payload(generator: random.Random, process: int, k: int) -> bytes:
+    return b"%d:%d " % (process, k) + generator.randbytes(generator.randrange(_FILLER_BYTES_MAX + 1))

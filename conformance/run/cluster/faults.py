@@ -39,7 +39,8 @@ class Counts(msgspec.Struct, kw_only=True):
     """What a link, or all of them, did so far, in datagrams.
 
     `refused` counts what the operating system would not carry, or was for a process that had not started,
-    `strange` what came from elsewhere and was not let in.
+    `strange` what came from elsewhere and was not let in, `cut` what a cut has lost, `delayed` what took longer
+    than it is waited for. The last two happen to groups whose members change.
     """
 
     offered: int = 0
@@ -48,6 +49,8 @@ class Counts(msgspec.Struct, kw_only=True):
     reordered: int = 0
     refused: int = 0
     strange: int = 0
+    cut: int = 0
+    delayed: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})

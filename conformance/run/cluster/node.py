@@ -40,12 +40,12 @@ _PROGRESS_S = 0.1
 def main() -> int:
     """Run one node; returns the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when a run ends
-    lines = _lines(sys.stdin.fileno())
+    lines = lines_of(sys.stdin.fileno())
     orders = control.orders(next(lines, b""))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
         bound.bind(("127.0.0.1", 0))
         with LogWriter(Path(orders.log), orders.header) as log:
-            _say(control.Bound(bound.getsockname()[1]))
+            say(control.Bound(bound.getsockname()[1]))
             if next(lines, b"") + b"\n" != control.START:
                 return control.EXIT_ABANDONED
             run(_take_part(orders, bound, log, lines))
@@ -78,8 +78,8 @@ async def _speak(application: Application, group: Group) -> None:
     while not finished.done():
         await asyncio.wait([finished], timeout=_PROGRESS_S)
         waits = tuple(map(str, group.waits))
-        _say(control.Progress(application.delivered, application.broadcast, waits, group.waiting_s))
-    _say(control.Finished(application.delivered))
+        say(control.Progress(application.delivered, application.broadcast, waits, group.waiting_s))
+    say(control.Finished(application.delivered))
     await asyncio.Event().wait()
 
 
@@ -103,7 +103,7 @@ def _give_up(error: BaseException) -> NoReturn:
     end_process(control.EXIT_FAILED)
 
 
-def _say(what: control.Said) -> None:
+def say(what: control.Said) -> None:
     """Write one line to the parent."""
     try:
         os.write(sys.stdout.fileno(), control.line(what))
@@ -111,7 +111,7 @@ def _say(what: control.Said) -> None:
         end_process(control.EXIT_ABANDONED)
 
 
-def _lines(descriptor: int) -> Iterator[bytes]:
+def lines_of(descriptor: int) -> Iterator[bytes]:
     """The lines of a pipe without their ends, read unbuffered: no lock is held when the node exits."""
     rest = b""
     while data := os.read(descriptor, 65_536):

@@ -13,7 +13,7 @@ import dataclasses
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -31,12 +31,14 @@ from antiphon.conformance.judge.trace import (
     log_name,
 )
 from antiphon.conformance.run.cluster import control
+from antiphon.conformance.run.cluster.changing.whole import run_changing
 from antiphon.conformance.run.cluster.processes import Node, NodeFailed
 from antiphon.conformance.run.cluster.progress import Display, display
 from antiphon.conformance.run.cluster.protocols import Membership
 from antiphon.conformance.run.cluster.relay import Relay
 from antiphon.conformance.run.cluster.result import PROMISE, ClusterResult, missing_faults
 from antiphon.conformance.run.cluster.settings import ClusterSettings
+from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.impl.transport.sealing import KEY_BYTES
 from antiphon.model.files import write_whole
 
@@ -57,13 +59,19 @@ def run_cluster(
     late_s: float = 0.0,
     stop_s: float = 0.0,
     deadline_s: float = 120.0,
+    join: bool = False,
+    only: Sequence[FaultKind] = (),
+    quiet: bool = False,
+    minutes: float = 0.0,
     console: Console | None = None,
 ) -> ClusterResult:
     """Run a cluster once and judge it. The logs go to a new directory under `directory`.
 
     `messages` are broadcast in all; the probabilities are per datagram; the last process starts `late_s`
     seconds after the others, one after another is stopped for `stop_s`, and the run is given up after
-    `deadline_s`. `console` shows the progress if it is a terminal.
+    `deadline_s`. With `join`, and of "irbp" and "vsc" always, members join, leave, crash and come back; `only`
+    says which kinds of faults the processes meet, `quiet` none, and `minutes` for how long, else each once.
+    `console` shows the progress if it is a terminal.
 
     Raises:
         ValueError: a setting is out of range; the message says which and what is allowed.
@@ -72,12 +80,15 @@ def run_cluster(
     settings = ClusterSettings(
         protocol=protocol, processes=processes, messages=messages,
         loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
-        late_s=late_s, stop_s=stop_s, deadline_s=deadline_s,
+        late_s=late_s, stop_s=stop_s, deadline_s=deadline_s, join=join, only=tuple(only), quiet=quiet,
+        minutes=minutes,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
     home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
     begun = time.monotonic()
     with display(settings, console) as progress:
+        if settings.join:
+            return _kept(run_changing(settings, home, progress), home / RECORD)
         relay, stops, faults = asyncio.run(_run(settings, home, progress))
     seconds = time.monotonic() - begun
     run = load_run(home)
@@ -133,7 +144,8 @@ async def _play(
 
     async def begin(processes: range) -> None:
         for process in processes:
-            nodes.append(await Node.start(_orders(settings, home, relay, process, key), home, on_news))
+            orders = control.line(_orders(settings, home, relay, process, key))
+            nodes.append(await Node.start(process, orders, home, on_news))
         ports = await asyncio.gather(*(nodes[process].bound for process in processes))
         relay.start(dict(zip(processes, ports, strict=True)))
         for process in processes:

@@ -15,6 +15,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar, Self
 
 import msgspec
 
@@ -34,6 +35,9 @@ class NodeFailed(Exception):
 class Node:
     """One running node. Use `start` to make one, and `end` whatever happens."""
 
+    MODULE: ClassVar[str] = "antiphon.conformance.run.cluster.node"
+    """What the process runs."""
+
     def __init__(self, number: int, process: Process, stderr: Path, on_news: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         self.number = number
@@ -50,17 +54,18 @@ class Node:
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
-    async def start(cls, orders: control.Orders, directory: Path, on_news: Callable[[], None]) -> Node:
+    async def start(
+        cls, number: int, orders: bytes, directory: Path, on_news: Callable[[], None]
+    ) -> Self:
         """Start a process and give it its orders; its stderr goes to a file beside its log."""
-        number = orders.header.process
         path = directory / f"process-{number}.stderr"
-        with path.open("wb") as stderr:
+        with path.open("ab") as stderr:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", "antiphon.conformance.run.cluster.node",
+                sys.executable, "-P", "-m", cls.MODULE,
                 stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True,
             )  # fmt: skip
         node = cls(number, process, path, on_news)
-        node.tell(control.line(orders))
+        node.tell(orders)
         return node
 
     @property
@@ -96,6 +101,12 @@ class Node:
                 await asyncio.sleep(seconds)
             finally:
                 self._process.send_signal(signal.SIGCONT)
+
+    async def kill(self) -> None:
+        """End the process as by `kill -9`, and wait for it."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
 
     async def stop(self) -> None:
         """Let the node end its log and go. Raises NodeFailed when it does not exit with 0 in time."""

@@ -16,10 +16,11 @@ from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
 
 LOOPBACK = "127.0.0.1"
 
-_BATCH = 64
+BATCH = 64
 """How many datagrams one socket may pass before the others have their turn."""
 
-_DATAGRAM_BYTES_MAX = 65_535
+DATAGRAM_BYTES_MAX = 65_535
+"""No datagram of UDP is longer."""
 
 Pair = tuple[int, int]
 
@@ -38,7 +39,7 @@ class Relay:
             for sender in range(processes):
                 for receiver in range(processes):
                     if sender != receiver:
-                        self._sockets[sender, receiver] = _bound_socket()
+                        self._sockets[sender, receiver] = bound_socket()
                         self.links[sender, receiver] = Link(seed, sender, receiver, faults)
         except OSError:
             self.close()
@@ -75,9 +76,9 @@ class Relay:
 
     def _readable(self, pair: Pair, pipe: socket.socket) -> None:
         link, now = self.links[pair], self._now()
-        for _ in range(_BATCH):
+        for _ in range(BATCH):
             try:
-                data, address = pipe.recvfrom(_DATAGRAM_BYTES_MAX)
+                data, address = pipe.recvfrom(DATAGRAM_BYTES_MAX)
             except OSError:
                 break
             if address != self._addresses.get(pair[0]):
@@ -121,7 +122,8 @@ class Relay:
         return self._loop.time() * 1000.0
 
 
-def _bound_socket() -> socket.socket:
+def bound_socket() -> socket.socket:
+    """A socket that does not block, at a port of the loopback interface. Raises OSError."""
     pipe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         pipe.setblocking(False)

@@ -7,7 +7,7 @@ outcome unknown; only then it holds. This module judges nothing itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -27,7 +27,8 @@ class ClusterResult:
     """What one run showed. `delivered[p]` counts the messages that process p delivered.
 
     `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
-    was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
+    was stopped. `lost` says what a group whose members change has not kept, beyond what the judge found;
+    `happened` counts what was done to its processes. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
     run that went as asked.
     """
 
@@ -40,6 +41,11 @@ class ClusterResult:
     stops: tuple[int, ...]
     faults: tuple[str, ...]
     judged: RunFindings
+    lost: tuple[str, ...] = ()
+    happened: dict[str, int] = field(default_factory=dict)
+    deeds: tuple[tuple[float, str], ...] = ()
+    acknowledged: int = 0
+    views: int = 0
 
     def __repr__(self) -> str:
         settings = self.settings
@@ -57,7 +63,7 @@ class ClusterResult:
     @property
     def outcome(self) -> Outcome:
         """The outcome of the whole run."""
-        outcomes = self.judged.outcomes.values()
+        outcomes = [*self.judged.outcomes.values(), *([Outcome.VIOLATED] if self.lost else [])]
         return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.faults else outcomes)
 
     @property
@@ -73,10 +79,16 @@ class ClusterResult:
             for finding in self.judged.findings
             if self.judged.outcome(finding) is Outcome.UNKNOWN and not self.judged.problems
         )
-        return (*violated, *self.faults, *unjudged)
+        return (*violated, *self.lost, *self.faults, *unjudged)
 
     def record(self) -> bytes:
         """What is kept beside the logs, as one JSON object."""
+        changing = {
+            "happened": self.happened,
+            "deeds": self.deeds,
+            "acknowledged": self.acknowledged,
+            "views": self.views,
+        }
         return msgspec.json.format(
             msgspec.json.encode(
                 {
@@ -96,6 +108,7 @@ class ClusterResult:
                     "stops": self.stops,
                     "seconds": round(self.seconds, 3),
                 }
+                | (changing if self.settings.join else {})
             ),
             indent=2,
         )
@@ -105,10 +118,11 @@ def missing_faults(
     settings: ClusterSettings, counts: Counts, stops: tuple[int, ...] = ()
 ) -> tuple[str, ...]:
     """Name each fault that was asked for and never happened: such a run shows less than it claims."""
+    rates = settings.faults
     asked = (
-        ("dropped", settings.loss, counts.dropped),
-        ("duplicated", settings.duplication, counts.duplicated),
-        ("reordered", settings.reordering, counts.reordered),
+        ("dropped", rates.loss, counts.dropped),
+        ("duplicated", rates.duplication, counts.duplicated),
+        ("reordered", rates.reordering, counts.reordered),
     )
     never_stopped = [process for process, count in enumerate(stops) if not count]
     told = f"processes {', '.join(map(str, never_stopped))} were never stopped: the run was too short"

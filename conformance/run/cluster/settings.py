@@ -8,9 +8,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from antiphon.conformance.run.cluster.changing.deeds import KINDS, RATES, spared, whats
 from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.protocols import maker
+from antiphon.conformance.run.swarm.settings import FaultKind
+from antiphon.conformance.run.swarm.words import joins_always
+from antiphon.impl.registry import LISTED
 from antiphon.spec.lang.errors import SpecError
+from antiphon.spec.lang.hints import known_names
 
 PROCESSES_MAX = 64
 
@@ -25,6 +30,11 @@ class ClusterSettings:
     for `stop_s` seconds, as by SIGSTOP, and goes on, until all have finished.
 
     The probabilities are per datagram. The run is given up after `deadline_s` seconds.
+
+    With `join` members join, leave, crash and come back, as in groups of `Group.join`. Then `only` says which
+    kinds of faults happen, all if it is empty: of loss, duplication and reordering with their probabilities,
+    of the others each once, or again and again for so many `minutes`; so much later the run is given up. None
+    at all is `quiet`. `late_s` and `stop_s` are of the other groups.
     """
 
     protocol: str = "rbp"
@@ -38,13 +48,18 @@ class ClusterSettings:
     late_s: float = 0.0
     stop_s: float = 0.0
     deadline_s: float = 120.0
+    join: bool = False
+    only: tuple[FaultKind, ...] = ()
+    quiet: bool = False
+    minutes: float = 0.0
 
     def __post_init__(self) -> None:
         """Raises ValueError, which names the setting, its value and what is allowed."""
-        try:
-            maker(self.protocol)
-        except SpecError as error:
-            raise ValueError(str(error)) from error
+        if self.join or joins_always(self.protocol):
+            object.__setattr__(self, "join", True)
+            self._see_what_joins()
+        else:
+            self._see_what_stays()
         if not 2 <= self.processes <= PROCESSES_MAX:
             raise ValueError(f"processes is {self.processes}; a cluster has 2 to {PROCESSES_MAX}")
         if self.messages < 1:
@@ -60,10 +75,50 @@ class ClusterSettings:
             if not 0.0 <= value < self.deadline_s:
                 raise ValueError(f"{name} is {value}; it is at least 0 and less than deadline_s")
 
+    def _see_what_stays(self) -> None:
+        try:
+            maker(self.protocol)
+        except SpecError as error:
+            raise ValueError(str(error)) from error
+        for name in ("only", "quiet", "minutes"):
+            if getattr(self, name):
+                told = ", ".join(self.only) if name == "only" else getattr(self, name)
+                raise ValueError(f"{name} is {told}; groups whose members stay have no such: say join")
+
+    def _see_what_joins(self) -> None:
+        if self.protocol not in LISTED:
+            raise ValueError(
+                f"protocol {self.protocol!r} has no groups whose members change; "
+                f"{known_names(self.protocol, tuple(LISTED))}"
+            )
+        for name in ("late_s", "stop_s"):
+            if getattr(self, name):
+                raise ValueError(f"{name} is {getattr(self, name)}; groups whose members change have no such")
+        if not (self.minutes >= 0 and math.isfinite(self.minutes)):
+            raise ValueError(f"minutes is {self.minutes}; a time is at least 0 and finite")
+        for kind in self.only:
+            if kind not in KINDS:
+                raise ValueError(f"only is {kind}; real processes meet {', '.join(KINDS)}")
+            if kind in RATES and not getattr(self, RATES[kind]):
+                raise ValueError(f"only is {kind}, {RATES[kind]} is 0; then it cannot happen")
+        if whats(self.kinds) and not spared(self.processes):
+            raise ValueError(f"processes is {self.processes}; of so few none may fail: a majority has to stay")
+
+    @property
+    def kinds(self) -> tuple[FaultKind, ...]:
+        """The kinds of faults that a group whose members change shall meet."""
+        if not self.join or self.quiet:
+            return ()
+        asked = self.only or KINDS
+        return tuple(kind for kind in asked if kind not in RATES or getattr(self, RATES[kind]))
+
     @property
     def faults(self) -> Faults:
         """The probabilities alone, as the relay wants them."""
-        return Faults(loss=self.loss, duplication=self.duplication, reordering=self.reordering)
+        rates = {name: getattr(self, name) for name in RATES.values()}
+        if self.join:
+            rates = {name: rate for name, rate in rates.items() if name in {*map(RATES.get, self.kinds)}}
+        return Faults(**rates)
 
     def share(self, process: int) -> int:
         """How many of the messages a process broadcasts; shares differ by at most one."""

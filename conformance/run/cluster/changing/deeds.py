@@ -1,0 +1,149 @@
+"""What happens to processes whose group changes: deeds, which a seed draws, one round after the other.
+
+A round has each deed of each kind that was asked for once, in any order. A deed says to whom it happens, for
+how long, and how soon after it the next one may begin. The kinds and their words are those of swarms.
+
+This module runs nothing, and knows no protocol.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from antiphon.conformance.run.swarm.settings import FaultKind
+from antiphon.impl.membership.detector import Timeouts
+
+__all__ = ["KINDS", "RATES", "TIMEOUTS", "Deed", "What", "round_s", "rounds", "spared", "whats"]
+
+TIMEOUTS: Final = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
+"""As "local", but that a member that is silent is excluded sooner."""
+
+
+class What(StrEnum):
+    """What is done to processes; each is of one kind of fault."""
+
+    CRASH = "killed, and started again later"
+    RESTART = "killed, and started again at once"
+    LEAVE = "told to leave, and started again later"
+    PAUSE = "stopped for longer than suspect_ms"
+    LONG_PAUSE = "stopped until the others have excluded it"
+    PARTITION = "cut off from the others"
+    ONE_WAY_CUT = "unheard by another one"
+    SLOW = "heard too late"
+    JOIN = "started later than the others"
+
+
+_KINDS: Final = {
+    What.CRASH: FaultKind.CRASH,
+    What.RESTART: FaultKind.RESTART,
+    What.LEAVE: FaultKind.LEAVE,
+    What.PAUSE: FaultKind.PAUSE,
+    What.LONG_PAUSE: FaultKind.PAUSE,
+    What.PARTITION: FaultKind.PARTITION,
+    What.ONE_WAY_CUT: FaultKind.ONE_WAY_CUT,
+    What.SLOW: FaultKind.FALSE_SUSPICION,
+    What.JOIN: FaultKind.JOIN,
+}
+
+RATES: Final = {
+    FaultKind.LOSS: "loss",
+    FaultKind.DUPLICATION: "duplication",
+    FaultKind.REORDERING: "reordering",
+}
+"""The kinds of which a rate says how often they happen, and the settings that say it."""
+
+KINDS: Final = (*RATES, *dict.fromkeys(_KINDS.values()))
+"""The kinds of faults that groups of real processes may meet."""
+
+_WAITS_MS: Final = {
+    What.CRASH: (0.2, 2.0),
+    What.RESTART: (0.0, 0.0),
+    What.LEAVE: (0.1, 1.0),
+    What.PAUSE: (0.2, 0.6),
+    What.LONG_PAUSE: (1.1, 2.0),
+    What.PARTITION: (0.3, 2.0),
+    What.ONE_WAY_CUT: (0.3, 1.5),
+    What.SLOW: (0.3, 1.0),
+    What.JOIN: (0.1, 1.0),
+}
+"""How long a deed lasts, at least and at most, in `exclude_ms`."""
+
+_EARLY = 0.3
+_CLOSE = 0.4
+
+
+class Deed(Struct, frozen=True):
+    """Something that is done to some processes."""
+
+    what: What
+    to: tuple[int, ...]
+    """Whom it happens to: of a partition the smaller part; of a cut the one that is not heard."""
+    other: int
+    """Of a cut, who does not hear."""
+    lasts_s: float
+    gap_s: float
+    """So long after its beginning the next deed may begin."""
+    early: bool
+    """It is done to a process that has not come back yet, too."""
+
+    @property
+    def kind(self) -> FaultKind:
+        """Which fault it is."""
+        return _KINDS[self.what]
+
+    def __str__(self) -> str:
+        """Tell it in a few words."""
+        who = "process" if len(self.to) == 1 else "processes"
+        return f"{who} {', '.join(map(str, self.to))} {self.what}"
+
+
+def whats(kinds: Iterable[FaultKind]) -> tuple[What, ...]:
+    """What is done so that faults of these kinds happen."""
+    asked = {*kinds}
+    return tuple(what for what, kind in _KINDS.items() if kind in asked)
+
+
+def spared(processes: int) -> int:
+    """How many of the processes may be away: a majority of all stays."""
+    return (processes - 1) // 2
+
+
+def rounds(seed: int, processes: int, kinds: Iterable[FaultKind]) -> Iterator[list[Deed]]:
+    """What happens, without end; nobody joins later in it, which happens once, at the beginning."""
+    generator = random.Random(f"{seed}:deeds")
+    some = [what for what in whats(kinds) if what is not What.JOIN]
+    while True:
+        generator.shuffle(some)
+        yield [_drawn(what, processes, generator) for what in some]
+
+
+def joins_after_s(seed: int) -> float:
+    """So long after the group was founded who joins later starts."""
+    least, most = _WAITS_MS[What.JOIN]
+    return random.Random(f"{seed}:joins").uniform(least, most) * TIMEOUTS.exclude_ms / 1000.0
+
+
+def round_s(kinds: Iterable[FaultKind]) -> float:
+    """How long a round takes, roughly, with the time in which the group comes together again."""
+    return sum(max(_WAITS_MS[what]) * TIMEOUTS.exclude_ms / 1000.0 + 1.0 for what in whats(kinds))
+
+
+def _drawn(what: What, processes: int, generator: random.Random) -> Deed:
+    least, most = _WAITS_MS[what]
+    count = generator.randint(1, spared(processes)) if what is What.PARTITION else 1
+    first, *others = generator.sample(range(processes), processes)
+    lasts_s = generator.uniform(least, most) * TIMEOUTS.exclude_ms / 1000.0
+    close = generator.random() < _CLOSE
+    return Deed(
+        what,
+        to=tuple(sorted([first, *others[: count - 1]])),
+        other=others[-1],
+        lasts_s=lasts_s,
+        gap_s=generator.uniform(0.0, 0.3) if close else lasts_s + generator.uniform(0.0, 1.0),
+        early=what in (What.CRASH, What.RESTART) and generator.random() < _EARLY,
+    )

@@ -1,0 +1,184 @@
+"""A relay for processes that come and go: each is reached at one address, wherever its process listens.
+
+There is one socket for each process. Its address is the one that the others know (`advertise=`), and what the
+process sends comes from there. So a process that is started again, at another port of the operating system, is
+at the same address as before. Nobody learns from the operating system that a process has ended: what is sent
+to it meanwhile is refused here.
+
+What a process has sent before it ended is on its way all the same. This module never looks into a datagram.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import socket
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
+from antiphon.conformance.run.cluster.relay import BATCH, DATAGRAM_BYTES_MAX, LOOPBACK, Pair, bound_socket
+
+__all__ = ["Hub"]
+
+
+class Hub:
+    """The sockets of `processes` processes. It forwards from `start` to `close`."""
+
+    def __init__(self, processes: int, seed: int, faults: Faults) -> None:
+        """Bind the sockets. Raises OSError."""
+        everybody = range(processes)
+        self.links: dict[Pair, Link] = {
+            (sender, receiver): Link(seed, sender, receiver, faults)
+            for sender in everybody
+            for receiver in everybody
+            if sender != receiver
+        }
+        self._sockets: list[socket.socket] = []
+        self._at: dict[int, tuple[str, int]] = {}
+        """Where each process that runs listens."""
+        self._of: dict[tuple[str, int], int] = {}
+        """Whose address each one is, or was last."""
+        self._cut: dict[Pair, int] = {}
+        """How many cuts there are on a link."""
+        self._slow_ms: dict[int, float] = {}
+        """By how much what a process sends is late."""
+        self._late: list[tuple[float, int, Pair, bytes]] = []
+        self._ties = itertools.count()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        try:
+            for _ in everybody:
+                self._sockets.append(bound_socket())
+        except OSError:
+            self.close()
+            raise
+
+    @property
+    def addresses(self) -> tuple[tuple[str, int], ...]:
+        """Where each process is reached."""
+        return tuple(pipe.getsockname() for pipe in self._sockets)
+
+    @property
+    def counts(self) -> Counts:
+        """What all links together did."""
+        return sum((link.counts for link in self.links.values()), Counts())
+
+    def start(self) -> None:
+        """Forward from now on. Needs the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        for process, pipe in enumerate(self._sockets):
+            self._loop.add_reader(pipe, self._readable, process, pipe)
+
+    def listens(self, process: int, port: int) -> None:
+        """Note where a process listens from now on."""
+        address = (LOOPBACK, port)
+        self._at[process] = address
+        self._of[address] = process
+
+    def ended(self, process: int) -> None:
+        """Note that a process listens nowhere."""
+        self._at.pop(process, None)
+
+    def close(self) -> None:
+        """Stop forwarding and free the ports; what is on its way is gone. Closing twice is harmless."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for pipe in self._sockets:
+            if self._loop is not None:
+                self._loop.remove_reader(pipe)
+            pipe.close()
+        self._sockets.clear()
+
+    # Faults -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def cut(self, pairs: Collection[Pair]) -> Iterator[None]:
+        """Meanwhile lose what goes from the first to the second of each pair."""
+        for pair in pairs:
+            self._cut[pair] = self._cut.get(pair, 0) + 1
+        try:
+            yield
+        finally:
+            for pair in pairs:
+                self._cut[pair] -= 1
+
+    @contextmanager
+    def slowed(self, process: int, late_ms: float) -> Iterator[None]:
+        """Meanwhile let what this process sends take so much longer."""
+        self._slow_ms[process] = late_ms
+        try:
+            yield
+        finally:
+            del self._slow_ms[process]
+
+    # Datagrams ----------------------------------------------------------------------------------------------
+
+    def _readable(self, receiver: int, pipe: socket.socket) -> None:
+        now = self._now()
+        for _ in range(BATCH):
+            try:
+                data, address = pipe.recvfrom(DATAGRAM_BYTES_MAX)
+            except OSError:
+                break
+            sender = self._of.get(address)
+            if sender is None or sender == receiver:
+                self.links[min(pair for pair in self.links if pair[1] == receiver)].counts.strange += 1
+                continue
+            pair = (sender, receiver)
+            link = self.links[pair]
+            if self._cut.get(pair):
+                link.counts.offered += 1
+                link.counts.cut += 1
+                continue
+            self._forward(pair, link.offer(data, now), now)
+            self._arm(link.next_due())
+
+    def _forward(self, pair: Pair, leaving: list[bytes], now: float) -> None:
+        """Send to the receiver, from where it knows the sender, now or later."""
+        late_ms = self._slow_ms.get(pair[0])
+        for data in leaving:
+            if late_ms is None:
+                self._send(pair, data)
+            else:
+                self.links[pair].counts.delayed += 1
+                heapq.heappush(self._late, (now + late_ms, next(self._ties), pair, data))
+                self._arm(self._late[0][0])
+
+    def _send(self, pair: Pair, data: bytes) -> None:
+        sender, receiver = pair
+        address = self._at.get(receiver)
+        try:
+            if address is None:
+                raise OSError(f"process {receiver} listens nowhere")
+            self._sockets[sender].sendto(data, address)
+        except OSError:
+            self.links[pair].counts.refused += 1
+
+    def _arm(self, due: float | None) -> None:
+        """Keep an alarm that rings no later than `due`, in milliseconds."""
+        assert self._loop is not None
+        if due is None:
+            return
+        if self._alarm is not None:
+            if self._alarm.when() * 1000.0 <= due:
+                return
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(due / 1000.0, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        now = self._now()
+        while self._late and self._late[0][0] <= now:
+            _, _, pair, data = heapq.heappop(self._late)
+            self._send(pair, data)
+        if self._late:
+            self._arm(self._late[0][0])
+        for pair, link in self.links.items():
+            self._forward(pair, link.due(now), now)
+            self._arm(link.next_due())
+
+    def _now(self) -> float:
+        assert self._loop is not None
+        return self._loop.time() * 1000.0

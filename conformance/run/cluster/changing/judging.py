@@ -1,0 +1,130 @@
+"""What the processes of a group whose members change have left: logs and states, and what they say.
+
+1. The logs are judged as `antiphon verify` judges those of members: view synchrony, the order of each source,
+   and one order of all messages where the protocol has one. They stand, with numbers for the members, beside
+   the others.
+2. Where there is one order, the states of all processes at the end are the same, are what the logs say was
+   delivered at each place, and have every message that its sender has seen delivered.
+3. The group was founded once.
+
+This module knows no process and no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import json
+
+from antiphon.conformance.judge.history import FIFO_ORDER, TOTAL_ORDER, RunFindings, judge_run
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.judge.trace.members import member_logs, numbered
+from antiphon.spec.services.views import VIEW_SYNCHRONY
+
+__all__ = ["NUMBERED", "Written", "judged", "lost", "read"]
+
+NUMBERED = "numbered"
+"""The directory of the logs whose members have numbers."""
+
+
+class Written(NamedTuple):
+    """What the logs of all members say."""
+
+    delivered: dict[str, int]
+    """How many messages each process has delivered, by its name."""
+    places: dict[int, dict[str, str]]
+    """What was delivered at each place, and by whom."""
+    acknowledged: dict[str, str]
+    """The messages that their senders have seen delivered, and whose they are."""
+    views: dict[int, dict[tuple[str, ...], str]]
+    """The members of each view, and who says so."""
+
+
+def read(home: Path) -> Written:
+    """What the logs of all members say. A line that was cut off is left out."""
+    written = Written({}, {}, {}, {})
+    for path in member_logs(home):
+        lines = list(_lines(path))
+        if not lines:
+            continue
+        me, name = lines[0]["member"]["incarnation"], lines[0]["member"]["name"]
+        for line in lines[1:]:
+            if line["kind"] == "deliver":
+                written.delivered[name] = written.delivered.get(name, 0) + 1
+                written.places.setdefault(line["number"], {}).setdefault(line["digest"], path.name)
+                if line["source"] == me:
+                    written.acknowledged[line["digest"]] = f"{name} ({path.name})"
+            elif line["kind"] == "view":
+                members = tuple(line["members"])
+                written.views.setdefault(line["number"], {}).setdefault(members, path.name)
+    return written
+
+
+def judged(home: Path, *, ordered: bool) -> RunFindings:
+    """What the judge finds in the logs. Raises MemberLogsError, OSError."""
+    into = home / NUMBERED
+    into.mkdir()
+    numbered(home, into)
+    promises = (VIEW_SYNCHRONY, *((TOTAL_ORDER,) if ordered else ()), FIFO_ORDER)
+    return judge_run(load_run(into), promises)
+
+
+def lost(written: Written, states: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
+    """What the states at the end, those of a protocol with one order, show to be broken.
+
+    Args:
+        written: what the logs say.
+        states: the digests of all messages, in their order, of each process that was there at the end.
+    """
+    return (*_founded_twice(written), *_unequal(states), *_unlike(written, states), *_forgotten(written, states))
+
+
+def _founded_twice(written: Written) -> Iterator[str]:
+    firsts = written.views.get(1, {})
+    if len(firsts) > 1:
+        yield f"the group was founded {len(firsts)} times: {', '.join(sorted(firsts.values()))}"
+
+
+def _unequal(states: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """States that differ from the first one, and messages that a state has twice."""
+    (first, state), *others = states.items() if states else [(0, [])]
+    for process, other in others:
+        for place, (one, another) in enumerate(zip_longest(state, other), 1):
+            if one != another:
+                yield (
+                    f"the states of processes {first} and {process} differ at place {place}, of {len(state):,} and "
+                    f"{len(other):,} messages"
+                )
+                break
+    for process, state in states.items():
+        twice = len(state) - len({*state})
+        if twice:
+            yield f"the state of process {process} has {twice:,} messages more than once"
+
+
+def _unlike(written: Written, states: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """The first place at which a state has another message than the logs."""
+    for process, state in states.items():
+        for place, digest in enumerate(state, 1):
+            if digest not in written.places.get(place, {}):
+                yield f"the state of process {process} has a message at place {place} that nobody delivered there"
+                break
+
+
+def _forgotten(written: Written, states: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    for process, state in states.items():
+        has = {*state}
+        missing = [whose for digest, whose in written.acknowledged.items() if digest not in has]
+        if missing:
+            yield (
+                f"the state of process {process} lacks {len(missing):,} messages that their senders have seen "
+                f"delivered, one of {missing[0]}"
+            )
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        yield json.decode(line, type=dict[str, Any])

@@ -1,0 +1,201 @@
+"""A member of a group whose members change, in its own operating-system process.
+
+The life of a process, told on stdin and stdout as `control` says:
+1. It reads its orders, binds a socket on the loopback interface and names the port.
+2. At `start` it asks to be a member. Its application broadcasts its share, with rests, and takes every event.
+   It says in which view it is, and how many messages the group has taken.
+3. At `hurry` it rests no more. At `last N` it broadcasts once more, and says when it has delivered the
+   messages of that round of all processes. At `keep` it writes its state into a file.
+4. At `stop` it leaves the group and exits with 0.
+5. When its stdin ends, or at `abandon`, it goes at once.
+
+What its application gets, the group writes down itself (`MemberLog`). This module must not know the relay,
+the faults or the verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from antiphon.conformance.judge.trace import digest
+from antiphon.conformance.run.cluster import control
+from antiphon.conformance.run.cluster.application import payload
+from antiphon.conformance.run.cluster.node import guarded, lines_of, say
+from antiphon.impl.errors import GroupClosed, GroupFailed
+from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.loops import run
+from antiphon.impl.member_log import MemberLog
+from antiphon.impl.membership.member import Blocked, Unblocked, View
+from antiphon.impl.protocols.core import Delivery
+from antiphon.impl.registry import listed
+from antiphon.spec.lang.foreign import end_process
+
+__all__ = ["State"]
+
+_LAST = b"last"
+
+
+class State:
+    """The state of this application: the digests of all messages, in their order."""
+
+    def __init__(self) -> None:
+        self.digests: list[str] = []
+
+    async def save(self) -> AsyncIterator[bytes]:
+        """Give all digests, one a line."""
+        for first in range(0, len(self.digests), 1_000):
+            yield "".join(f"{one}\n" for one in self.digests[first : first + 1_000]).encode()
+
+    async def load(self, pieces: AsyncIterator[bytes]) -> None:
+        """Have what another one has."""
+        self.digests = b"".join([piece async for piece in pieces]).decode().splitlines()
+
+
+class Application:
+    """Broadcasts a share, takes all events, and does what the parent says."""
+
+    def __init__(self, orders: control.JoinOrders, group: JoinedGroup, state: State) -> None:
+        self._orders, self._group, self._state = orders, group, state
+        self._hurries = asyncio.Event()
+        self._standing = control.Standing(0, "", (), blocked=False)
+        self._heard: dict[int, set[bytes]] = defaultdict(set)
+        """Whose messages of each last round were delivered."""
+        self._calls: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Take part until the group is left or closed.
+
+        Raises:
+            ExceptionGroup: of what the group raised.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._take())
+            tasks.create_task(self._send())
+
+    def told(self, line: bytes) -> None:
+        """Do what the parent has said."""
+        word = line + b"\n"
+        if word == control.STOP:
+            self._call(self._leave())
+        elif word == control.HURRY:
+            self._hurries.set()
+        elif word == control.KEEP:
+            Path(self._orders.state).write_text("".join(f"{one}\n" for one in self._state.digests))
+            say(control.Kept(len(self._state.digests)))
+        elif line.startswith(control.LAST):
+            self._call(self._broadcast(b"%s %s %d" % (_LAST, line[len(control.LAST) :], self._orders.process)))
+
+    def _call(self, work: object) -> None:
+        task = asyncio.ensure_future(work)  # type: ignore[arg-type]
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+
+    async def _leave(self) -> None:
+        self._hurries.set()
+        with contextlib.suppress(TimeoutError, GroupFailed):
+            await self._group.leave()
+
+    async def _send(self) -> None:
+        orders = self._orders
+        for k in range(orders.begun + 1, orders.share + 1):
+            if not await self._broadcast(payload(orders.seed, orders.process, k, orders.run)):
+                return
+            say(control.Sent(k))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurries.wait(), orders.every_s)
+        say(control.Finished(len(self._state.digests)))
+
+    async def _broadcast(self, message: bytes) -> bool:
+        """Broadcast once the group takes it; whether it has. Who is excluded meanwhile asks again."""
+        while True:
+            try:
+                await self._group.broadcast(message)
+            except GroupFailed:
+                await asyncio.sleep(0.01)  # if it is for ever, the iteration raises it too
+            except GroupClosed:
+                return False
+            else:
+                return True
+
+    async def _take(self) -> None:
+        async for event in self._group:
+            match event:
+                case Delivery(payload=message):
+                    self._state.digests.append(digest(message))
+                    if message.startswith(_LAST):
+                        self._note(message)
+                case View(number, members):
+                    names = tuple(member.incarnation.hex() for member in members)
+                    self._stands(control.Standing(number, self._group.me.incarnation.hex(), names, blocked=False))
+                case Blocked() | Unblocked():
+                    was = self._standing
+                    blocked = isinstance(event, Blocked)
+                    self._stands(control.Standing(was.view, was.me, was.members, blocked))
+
+    def _stands(self, standing: control.Standing) -> None:
+        self._standing = standing
+        say(standing)
+
+    def _note(self, message: bytes) -> None:
+        _, number, process = message.split()
+        heard = self._heard[int(number)]
+        heard.add(process)
+        if len(heard) == len(self._orders.seeds):
+            say(control.Everybody(int(number)))
+
+
+def main() -> int:
+    """Run one member; returns the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when a run ends
+    lines = lines_of(sys.stdin.fileno())
+    orders = control.join_orders(next(lines, b""))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
+        bound.bind(("127.0.0.1", 0))
+        say(control.Bound(bound.getsockname()[1]))
+        if next(lines, b"") + b"\n" != control.START:
+            return control.EXIT_ABANDONED
+        run(_take_part(orders, bound, lines))
+    return 0
+
+
+async def _take_part(orders: control.JoinOrders, bound: socket.socket, lines: Iterator[bytes]) -> None:
+    """Be a member until the parent says stop."""
+    implementation = listed(orders.protocol)
+    assert implementation is not None, "the parent has looked"
+    state = State()
+    group = JoinedGroup(
+        orders.group, seeds=orders.seeds, bind=bound, advertise=orders.seeds[orders.process], key=orders.key,
+        name=f"p{orders.process}", expect=orders.expect, protocol=implementation, timeouts=orders.timeouts,
+        state=state if implementation.ordered else None, log=MemberLog(orders.logs),
+    )  # fmt: skip
+    async with group:
+        application = Application(orders, group, state)
+        _listen(lines, application)
+        await application.run()
+
+
+def _listen(lines: Iterator[bytes], application: Application) -> None:
+    """Take the parent's words in a thread: a process that hangs notices that the parent is gone."""
+    loop = asyncio.get_running_loop()
+
+    def listen() -> None:
+        for line in lines:
+            if line + b"\n" == control.ABANDON:
+                break
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(application.told, line)
+        end_process(control.EXIT_ABANDONED)
+
+    threading.Thread(target=listen, name="parent", daemon=True).start()
+
+
+if __name__ == "__main__":
+    guarded(main)
