@@ -287,6 +287,9 @@ class JoinedGroup:
     async def leave(self, timeout_s: float = LEAVING_S) -> None:
         """Be no member any more; the others see a view without this one, and suspect nobody for it.
 
+        Iteration ends when this is so. The others may need what this member says a little longer: this call
+        and the end of `async with` wait until they have it.
+
         Raises:
             TimeoutError: they have not agreed in so many seconds; this one has stopped all the same, and the
                 others will take it for crashed.
@@ -294,7 +297,7 @@ class JoinedGroup:
         if self._shell is None or not self._open:
             return
         self._rejoins = False
-        if self._shell.membership.over:  # it was excluded, and would have come back
+        if self._shell.membership.over and not self._left:  # it was excluded, and would have come back
             self._left = True
             await self.close()
             return
@@ -727,7 +730,7 @@ class JoinedGroup:
         if self._rejoins or self._begins:  # who has never seen a view has lost nothing
             assert self._shell is not None, "it was open"
             self._shell.stop()
-            self._holds = self.state is not None  # what is broadcast before it comes back waits for a state, too
+            self._holds = self.state is not None  # what is broadcast before it comes back waits, too
             asyncio.get_running_loop().call_soon(self._come_back)
         else:
             self._failure = failed

@@ -597,7 +597,8 @@ class Membership:
     def _superseded(self, number: int) -> None:
         """A member says that it is on a list, and this process is not."""
         if not self.over and (self.epoch is None or number > self.epoch.roster.number):
-            self._end(Excluded("the others have gone on without this member"))
+            left = self._leaving and not self._outstanding  # it has missed that they agreed to it
+            self._end(Left() if left else Excluded("the others have gone on without this member"))
 
     def _state_received(self, transfer: int, source: bytes, data: bytes, now: float) -> None:
         """A piece of a state for this member, or of what somebody says about one."""

@@ -5,6 +5,8 @@ each of these is a process of its own, numbered in the order of the incarnations
 log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
 without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
 So is who has left: it owes nothing of what comes in its last view after it has gone.
+Who begins with the state of another one has what was delivered in its first view up to the place of the state,
+as if it had been delivered there: where somebody else's log says what that is.
 A member of a view whose log is missing is a process without a log. A process that ended before it was a
 member of any view was none, and its log, which has nothing but the header, is left out.
 """
@@ -84,19 +86,45 @@ def as_processes(
     views = [line for lines in logs.values() for line in lines if line.get("kind") == "view"]
     everybody = sorted({*logs, *(member for view in views for member in view["members"])})
     place = {incarnation: number for number, incarnation in enumerate(everybody)}
+    within = _within(logs.values())
     failed = {incarnation for view in views for incarnation in view["failed"]}.union(crashed)
     events = {}
     for incarnation, lines in logs.items():
         number = place[incarnation]
         events[number] = _events(
-            lines, number, place, crashed=incarnation in failed, ended=incarnation in ended
-        )
+            _with_state(lines, within), number, place,
+            crashed=incarnation in failed, ended=incarnation in ended,
+        )  # fmt: skip
     return len(everybody), events
 
 
 def _members(lines: Iterable[Line]) -> set[str]:
     """Who is in any view."""
     return {member for line in lines if line.get("kind") == "view" for member in line["members"]}
+
+
+def _within(logs: Iterable[Sequence[Line]]) -> dict[int, dict[int, Line]]:
+    """What was delivered in each view, by places."""
+    within: dict[int, dict[int, Line]] = {}
+    for lines in logs:
+        view = 0
+        for line in lines:
+            if line["kind"] == "view":
+                view = line["number"]
+            elif line["kind"] == "deliver":
+                within.setdefault(view, {}).setdefault(line["number"], line)
+    return within
+
+
+def _with_state(lines: Sequence[Line], within: Mapping[int, Mapping[int, Line]]) -> list[Line]:
+    """Put what the state has that a member began with, and that was delivered in its first view, behind it."""
+    numbers = [line["number"] for line in lines if line["kind"] == "state"]
+    at = next((at for at, line in enumerate(lines) if line["kind"] == "view"), None)
+    if not numbers or at is None:
+        return [*lines]
+    delivered = within.get(lines[at]["number"], {})
+    held = [delivered[number] for number in sorted(delivered) if number <= numbers[0]]
+    return [*lines[: at + 1], *held, *lines[at + 1 :]]
 
 
 def _lines(path: Path) -> list[Line]:

@@ -45,6 +45,9 @@ def run_changing(settings: ClusterSettings, home: Path, progress: Display) -> Cl
         for process in range(settings.processes)
         if (path := home / STATE.format(process)).exists()
     }
+    found = judged(home, ordered=protocol.ordered)
+    if run.whole:  # else no log has an end
+        faults = (*faults, *map(str, found.problems))
     return ClusterResult(
         settings=settings,
         directory=home,
@@ -53,8 +56,10 @@ def run_changing(settings: ClusterSettings, home: Path, progress: Display) -> Cl
         delivered=tuple(written.delivered.get(f"p{process}", 0) for process in range(settings.processes)),
         links={f"{sender}:{receiver}": link.counts for (sender, receiver), link in hub.links.items()},
         stops=tuple(run.stops),
-        faults=(*faults, *run.missing, *_missing(settings, run.happened), *missing_faults(settings, hub.counts)),
-        judged=judged(home, ordered=protocol.ordered),
+        faults=(
+            *faults, *run.missing, *_missing(settings, run.happened), *missing_faults(settings, hub.counts),
+        ),
+        judged=found,
         lost=lost(written, states) if protocol.ordered and run.whole else (),
         happened={what.name.lower().replace("_", "-"): run.happened[what] for what in whats(settings.kinds)},
         deeds=tuple(run.deeds),
@@ -84,7 +89,7 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
 
 
 def _missing(settings: ClusterSettings, happened: Counter[What]) -> Iterator[str]:
-    """Name each fault that was asked for and that no process has met: such a run shows less than it claims."""
+    """Name what was to happen and has happened to no process: such a run shows less than it claims."""
     for what in whats(settings.kinds):
         if not happened[what]:
             yield f"no process was {what} that was a member; none is not a pass"
