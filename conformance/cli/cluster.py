@@ -10,12 +10,15 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
+from antiphon.conformance.run.swarm import FaultKind
+from antiphon.impl.registry import LISTED
 
 _OPTIONS = {
     "processes": "--processes", "messages": "--messages", "loss": "--loss-rate",
     "duplication": "--duplication-rate", "reordering": "--reordering-rate", "late_s": "--late",
-    "stop_s": "--stop", "deadline_s": "--max-seconds",
+    "stop_s": "--stop", "deadline_s": "--max-seconds", "only": "--only", "minutes": "--minutes",
 }  # fmt: skip
 """Settings of a cluster by the options that make them."""
 
@@ -26,7 +29,7 @@ def cluster(
         typer.Argument(
             metavar="PROTOCOL",
             help=f"What the processes run: {', '.join(known_protocols())}; or file.py:Name or module:Name of "
-            "what makes a member.",
+            f"what makes a member. With members that change: {', '.join(LISTED)}.",
         ),
     ],
     processes: Annotated[int, options.PROCESSES] = 3,
@@ -49,19 +52,37 @@ def cluster(
             "--stop", help="One process after another is stopped by SIGSTOP for so many seconds, and goes on."
         ),
     ] = 0.0,
+    join: Annotated[
+        bool,
+        typer.Option(
+            "--join",
+            help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
+        ),
+    ] = False,
+    only: Annotated[
+        list[FaultKind] | None,
+        typer.Option(
+            "--only", help="With --join, only faults of this kind; may be repeated.", show_default=False
+        ),
+    ] = None,
+    minutes: Annotated[
+        float, typer.Option("--minutes", help="With --join, faults again and again for so long, else once.")
+    ] = 0.0,
     directory: Annotated[Path, options.LOG] = Path("runs"),
     max_seconds: Annotated[float, options.MAX_SECONDS] = 120.0,
     json: options.Json = False,
 ) -> int:
     """Run a protocol on real processes that lose, duplicate and reorder datagrams.
 
-    The logs of a run go into a new directory. Encrypted datagrams have a key of the run.
+    The logs of a run go into a new directory. Encrypted datagrams have a key of the run. Members of groups
+    that change are killed, stopped and cut off besides, and come back.
     """
     try:
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
             reordering=reordering,
             seed=seed, encrypted=encrypted, late_s=late, stop_s=stop, deadline_s=max_seconds,
+            join=join, only=tuple(only or ()), minutes=minutes,
         )  # fmt: skip
     except ValueError as error:
         raise output.of_options(error, _OPTIONS) from error
@@ -84,6 +105,9 @@ def cluster(
         late_s=late,
         stop_s=stop,
         deadline_s=max_seconds,
+        join=join,
+        only=only or (),
+        minutes=minutes,
         console=output.err(),
     )
     if json:
@@ -104,6 +128,12 @@ def _print(result: ClusterResult) -> None:
     )
     told = ", ".join(f"process {process} {count:,}" for process, count in enumerate(result.delivered))
     console.print(f"delivered: {told}; {result.seconds:.1f} s")
+    if result.settings.join:
+        seen = counted(result.acknowledged, "message")
+        console.print(f"{counted(result.views, 'view')}; {seen} delivered at their senders")
+    if result.happened:
+        told = ", ".join(f"{what} {count:,}" for what, count in result.happened.items())
+        console.print(f"happened: {told}", soft_wrap=True)
     if any(result.stops):
         told = ", ".join(f"process {process} {count:,} times" for process, count in enumerate(result.stops))
         console.print(f"stopped: {told}")
@@ -113,6 +143,8 @@ def _print(result: ClusterResult) -> None:
         found = Text(result.judged.told(finding))
         table.add_row(finding.property, output.mark(outcome), f"{finding.judged:,}", found)
     console.print(table)
+    for loss in result.lost:
+        console.print(f"lost: {loss}", style="red", soft_wrap=True)
     for fault in result.faults:
         console.print(f"the run itself: {fault}", style="yellow", soft_wrap=True)
     console.print(f"logs: {result.directory}")

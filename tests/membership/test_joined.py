@@ -8,7 +8,8 @@ import errno
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -28,10 +29,12 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
+from antiphon.impl.membership.transfer import State, Transfers
 from antiphon.impl.metrics import Metrics
 from antiphon.impl.protocols.rbp import irbp
 from antiphon.impl.protocols.sequencer import sequencer
 from antiphon.impl.registry import LISTED
+from antiphon.impl.states import States
 from antiphon.impl.transport import addresses
 from antiphon.impl.transport.member_shell import MemberShell
 from antiphon.impl.transport.shared_socket import SharedSocket
@@ -895,3 +898,88 @@ def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state
                     await anext(second)
 
     asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_state_of_a_place_that_is_not_reached_yet_is_not_taken() -> None:
+    """Who gives it is ahead: what is in the state would be delivered here once more."""
+    store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
+    states = States("g", LOCAL, lambda: None)
+    states.store = store
+    states.begin(3, first=False)
+    membership = SimpleNamespace(transfers=Transfers(), view=None)
+    membership.transfers.state = State(4, 3, (b"a\nb\nc\nd\n",))
+    second, third = View(2, (one,), (), (), ()), View(3, (one,), (), (), ())
+    last = Delivery(one, 1, 4, b"d")
+
+    async def take(*events: Any) -> Any:
+        return await states.take(cast(Membership, membership), events)
+
+    async def run() -> None:
+        assert await take(second, third) is None
+        assert await take(second, last) is None
+        assert (store.texts, states.awaited) == ([], True)
+        assert await take(second, last, third) == [third]
+        assert (store.texts, states.awaited, states.place) == ([b"a", b"b", b"c", b"d"], False, (4, 3))
+
+    asyncio.run(run())
+
+
+def test_a_state_of_the_place_at_which_one_has_joined_is_taken_at_once() -> None:
+    """Also by who comes back, and has not taken yet what it was given before it was excluded."""
+    store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
+    states = States("g", LOCAL, lambda: None)
+    states.store = store
+    states.begin(9, first=False)
+    membership = SimpleNamespace(transfers=Transfers(), view=None)
+    membership.transfers.state = State(9, 2, (b"a\n",))
+    view = View(2, (one,), (), (), ())
+    before = Delivery(one, 1, 5, b"x")
+    assert asyncio.run(states.take(cast(Membership, membership), [before, view])) == [view]
+    assert store.texts == [b"a"]
+
+
+def test_what_is_broadcast_between_exclusion_and_return_waits_for_the_state(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 3)
+    old, new = Texts(), Texts()
+
+    async def run() -> None:
+        async with (
+            joined(seeds, 0, state=old) as first,
+            joined(seeds, 1, state=new) as second,
+            joined(seeds, 2, state=old) as third,
+        ):
+            assert len((await until(second, View)).members) == 3
+            old.texts.append(b"one")
+            others = [asyncio.create_task(until(group, Delivery)) for group in (first, third)]
+            saying = asyncio.create_task(second.broadcast(b"mine"))
+            second._membership._end(Excluded("for the test"))
+            second._tell()
+            await asyncio.sleep(0)  # it has called before the group comes back
+            assert second.waiting == 0, "else it would be sent in the first view"
+            sent = await saying
+            assert new.texts == [b"one"], "it had the state before it sent"
+            assert (await until(second, Delivery)).source == sent.source
+            await asyncio.gather(*others)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_the_end_of_the_block_waits_for_a_leave_that_goes_on(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Iteration ends before the others have all that they need of who leaves."""
+    seeds = seeds_of(free_ports, 1)
+    owed = [True] * 5
+
+    async def run() -> None:
+        async with joined(seeds, 0) as group:
+            assert (await until(group, View)).number == 1
+            monkeypatch.setattr(Membership, "owes", property(lambda _: bool(owed) and owed.pop()))
+            leaving = asyncio.create_task(group.leave())
+            async for _ in group:
+                pass
+            assert owed, "the iteration has ended before"
+        assert not owed
+        await leaving
+
+    asyncio.run(asyncio.wait_for(run(), 10))

@@ -289,6 +289,19 @@ def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, prot
     assert [member.name for member in view.left] == [f"p{seed % 2}"]
 
 
+@pytest.mark.parametrize("says", [False, True])
+def test_who_has_missed_that_it_may_leave_has_left_unless_it_has_something_to_say(says: bool) -> None:
+    """The others are on the next list, and have forgotten the last one."""
+    simulation = founded(3)
+    leaver = simulation.life(2).machine
+    if says:
+        assert simulation.say(2, b"not delivered yet")
+    leaver.leave(simulation.now)
+    assert leaver.epoch is not None
+    leaver._superseded(leaver.epoch.roster.number + 1)
+    assert isinstance(leaver.events()[-1], Excluded if says else Left)
+
+
 @pytest.mark.parametrize("leaver", [0, 1])
 def test_what_a_member_has_broadcast_is_delivered_before_it_has_left(leaver: int, protocol: str) -> None:
     """What waited in front of the core used to be lost with it."""

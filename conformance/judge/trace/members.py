@@ -5,8 +5,8 @@ each of these is a process of its own, numbered in the order of the incarnations
 log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
 without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
 So is who has left: it owes nothing of what comes in its last view after it has gone.
-Who begins with the state of another one has what was delivered in its first view up to the place of the state,
-as if it had been delivered there: where somebody else's log says what that is.
+Who begins with the state of another one has what was delivered in its first view up to the place of the
+state, as if it had been delivered there: where somebody else's log says what that is.
 A member of a view whose log is missing is a process without a log. A process that ended before it was a
 member of any view was none, and its log, which has nothing but the header, is left out.
 """
@@ -51,16 +51,16 @@ def numbered(directory: str | Path, into: str | Path) -> None:
         raise MemberLogsError(f"{directory} has no log of a member (member-INCARNATION.ndjson)")
     heads = {path: _head(path, lines) for path, lines in logs.items()}
     seen = _members(line for lines in logs.values() for line in lines)
-    some = {
+    told = {
         path: lines
         for path, lines in logs.items()
         if len(lines) > 1 or heads[path]["member"]["incarnation"] in seen
     }
-    logs = some or logs
+    logs = told or logs
     groups = {(head["group"], head["protocol"]) for head in heads.values()}
     if len(groups) > 1:
-        told = " and ".join(sorted(f"{group!r} with {protocol!r}" for group, protocol in groups))
-        raise MemberLogsError(f"{directory} has logs of several groups: {told}")
+        named = " and ".join(sorted(f"{group!r} with {protocol!r}" for group, protocol in groups))
+        raise MemberLogsError(f"{directory} has logs of several groups: {named}")
     ((group, protocol),) = groups
     mine = {heads[path]["member"]["incarnation"]: lines[1:] for path, lines in logs.items()}
     processes, events = as_processes(mine)
@@ -117,7 +117,7 @@ def _within(logs: Iterable[Sequence[Line]]) -> dict[int, dict[int, Line]]:
 
 
 def _with_state(lines: Sequence[Line], within: Mapping[int, Mapping[int, Line]]) -> list[Line]:
-    """Put what the state has that a member began with, and that was delivered in its first view, behind it."""
+    """Put behind its first view what was delivered there, and is in the state that a member began with."""
     numbers = [line["number"] for line in lines if line["kind"] == "state"]
     at = next((at for at, line in enumerate(lines) if line["kind"] == "view"), None)
     if not numbers or at is None:

@@ -82,7 +82,7 @@ def payloads(seed: int, process: int, count: int) -> Iterator[bytes]:
 
 
 def payload(seed: int, process: int, k: int, run: int) -> bytes:
-    """The k-th payload of a process that goes on where an earlier run of it has ended; of each run another."""
+    """The k-th payload of a process that goes on where an earlier run has ended; of each run another."""
     return b"%d/%d:" % (process, run) + _payload(random.Random(f"{seed}:{process}:{k}"), process, k)
 
 

@@ -39,8 +39,8 @@ class Counts(msgspec.Struct, kw_only=True):
     """What a link, or all of them, did so far, in datagrams.
 
     `refused` counts what the operating system would not carry, or was for a process that had not started,
-    `strange` what came from elsewhere and was not let in, `cut` what a cut has lost, `delayed` what took longer
-    than it is waited for. The last two happen to groups whose members change.
+    `strange` what came from elsewhere and was not let in, `cut` what a cut has lost, `delayed` what took
+    longer than it is waited for. The last two happen to groups whose members change.
     """
 
     offered: int = 0

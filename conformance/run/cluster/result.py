@@ -27,9 +27,12 @@ class ClusterResult:
     """What one run showed. `delivered[p]` counts the messages that process p delivered.
 
     `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
-    was stopped. `lost` says what a group whose members change has not kept, beyond what the judge found;
-    `happened` counts what was done to its processes. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
+    was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
     run that went as asked.
+
+    Of a group whose members change `lost` says what was not kept beyond what the judge found, `happened` what
+    was done to its processes and how often, `deeds` when, in seconds from the beginning. `acknowledged`
+    counts the messages that their senders have seen delivered, `views` the views.
     """
 
     settings: ClusterSettings

@@ -102,7 +102,8 @@ class ClusterSettings:
             if kind in RATES and not getattr(self, RATES[kind]):
                 raise ValueError(f"only is {kind}, {RATES[kind]} is 0; then it cannot happen")
         if whats(self.kinds) and not spared(self.processes):
-            raise ValueError(f"processes is {self.processes}; of so few none may fail: a majority has to stay")
+            told = "of so few none may fail: a majority has to stay"
+            raise ValueError(f"processes is {self.processes}; {told}")
 
     @property
     def kinds(self) -> tuple[FaultKind, ...]:

@@ -18,7 +18,19 @@ from msgspec import Struct
 from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.impl.membership.detector import Timeouts
 
-__all__ = ["KINDS", "RATES", "TIMEOUTS", "Deed", "What", "round_s", "rounds", "spared", "whats"]
+__all__ = [
+    "KINDS",
+    "RATES",
+    "TIMEOUTS",
+    "Deed",
+    "What",
+    "joins_after_s",
+    "round_s",
+    "rounds",
+    "spared",
+    "whats",
+    "word",
+]
 
 TIMEOUTS: Final = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
 """As "local", but that a member that is silent is excluded sooner."""
@@ -73,8 +85,16 @@ _WAITS_MS: Final = {
 }
 """How long a deed lasts, at least and at most, in `exclude_ms`."""
 
-_EARLY = 0.3
-_CLOSE = 0.4
+_EARLY: Final = 0.3
+"""How often a process is killed although it has not come back from the last time."""
+
+_CLOSE: Final = 0.4
+"""How often the next deed does not wait for the end of one."""
+
+
+def word(what: What) -> str:
+    """The word for what is done: that of its kind, but that there are two pauses."""
+    return "pause, excluded" if what is What.LONG_PAUSE else _KINDS[what]
 
 
 class Deed(Struct, frozen=True):

@@ -1,9 +1,9 @@
 """A relay for processes that come and go: each is reached at one address, wherever its process listens.
 
-There is one socket for each process. Its address is the one that the others know (`advertise=`), and what the
-process sends comes from there. So a process that is started again, at another port of the operating system, is
-at the same address as before. Nobody learns from the operating system that a process has ended: what is sent
-to it meanwhile is refused here.
+There is one socket for each process. Its address is the one that the others know (`advertise=`), and what
+the process sends comes from there. So a process that is started again, at another port of the operating
+system, is at the same address as before. Nobody learns from the operating system that a process has ended:
+what is sent to it meanwhile is refused here.
 
 What a process has sent before it ended is on its way all the same. This module never looks into a datagram.
 """

@@ -64,7 +64,9 @@ def read(home: Path) -> Written:
 
 
 def judged(home: Path, *, ordered: bool) -> RunFindings:
-    """What the judge finds in the logs. Raises MemberLogsError, OSError."""
+    """What the judge finds in the logs, if there is any. Raises MemberLogsError, OSError."""
+    if not member_logs(home):
+        return RunFindings((), ())
     into = home / NUMBERED
     into.mkdir()
     numbered(home, into)
@@ -79,7 +81,8 @@ def lost(written: Written, states: Mapping[int, Sequence[str]]) -> tuple[str, ..
         written: what the logs say.
         states: the digests of all messages, in their order, of each process that was there at the end.
     """
-    return (*_founded_twice(written), *_unequal(states), *_unlike(written, states), *_forgotten(written, states))
+    states_alone = (*_unequal(states), *_unlike(written, states), *_forgotten(written, states))
+    return (*_founded_twice(written), *states_alone)
 
 
 def _founded_twice(written: Written) -> Iterator[str]:
@@ -94,10 +97,8 @@ def _unequal(states: Mapping[int, Sequence[str]]) -> Iterator[str]:
     for process, other in others:
         for place, (one, another) in enumerate(zip_longest(state, other), 1):
             if one != another:
-                yield (
-                    f"the states of processes {first} and {process} differ at place {place}, of {len(state):,} and "
-                    f"{len(other):,} messages"
-                )
+                sizes = f"{len(state):,} and {len(other):,} messages"
+                yield f"the states of processes {first} and {process} differ at place {place}, of {sizes}"
                 break
     for process, state in states.items():
         twice = len(state) - len({*state})
@@ -110,7 +111,8 @@ def _unlike(written: Written, states: Mapping[int, Sequence[str]]) -> Iterator[s
     for process, state in states.items():
         for place, digest in enumerate(state, 1):
             if digest not in written.places.get(place, {}):
-                yield f"the state of process {process} has a message at place {place} that nobody delivered there"
+                told = f"has a message at place {place} that nobody delivered there"
+                yield f"the state of process {process} {told}"
                 break
 
 
@@ -119,10 +121,8 @@ def _forgotten(written: Written, states: Mapping[int, Sequence[str]]) -> Iterato
         has = {*state}
         missing = [whose for digest, whose in written.acknowledged.items() if digest not in has]
         if missing:
-            yield (
-                f"the state of process {process} lacks {len(missing):,} messages that their senders have seen "
-                f"delivered, one of {missing[0]}"
-            )
+            told = f"{len(missing):,} messages that their senders have seen delivered, one of {missing[0]}"
+            yield f"the state of process {process} lacks {told}"
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -22,8 +22,9 @@ import socket
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 from antiphon.conformance.judge.trace import digest
 from antiphon.conformance.run.cluster import control
@@ -68,7 +69,7 @@ class Application:
         self._standing = control.Standing(0, "", (), blocked=False)
         self._heard: dict[int, set[bytes]] = defaultdict(set)
         """Whose messages of each last round were delivered."""
-        self._calls: set[asyncio.Task[None]] = set()
+        self._calls: set[asyncio.Task[object]] = set()
 
     async def run(self) -> None:
         """Take part until the group is left or closed.
@@ -91,10 +92,11 @@ class Application:
             Path(self._orders.state).write_text("".join(f"{one}\n" for one in self._state.digests))
             say(control.Kept(len(self._state.digests)))
         elif line.startswith(control.LAST):
-            self._call(self._broadcast(b"%s %s %d" % (_LAST, line[len(control.LAST) :], self._orders.process)))
+            number = line[len(control.LAST) :]
+            self._call(self._broadcast(b"%s %s %d" % (_LAST, number, self._orders.process)))
 
-    def _call(self, work: object) -> None:
-        task = asyncio.ensure_future(work)  # type: ignore[arg-type]
+    def _call(self, work: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.create_task(work)
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
 
@@ -134,7 +136,8 @@ class Application:
                         self._note(message)
                 case View(number, members):
                     names = tuple(member.incarnation.hex() for member in members)
-                    self._stands(control.Standing(number, self._group.me.incarnation.hex(), names, blocked=False))
+                    me = self._group.me.incarnation.hex()
+                    self._stands(control.Standing(number, me, names, blocked=False))
                 case Blocked() | Unblocked():
                     was = self._standing
                     blocked = isinstance(event, Blocked)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from antiphon.conformance.run.cluster.changing.deeds import What, whats
+from antiphon.conformance.run.cluster.changing.deeds import What, whats, word
 from antiphon.conformance.run.cluster.changing.hub import Hub
 from antiphon.conformance.run.cluster.changing.judging import judged, lost, read
 from antiphon.conformance.run.cluster.changing.running import STATE, Run
@@ -61,7 +61,7 @@ def run_changing(settings: ClusterSettings, home: Path, progress: Display) -> Cl
         ),
         judged=found,
         lost=lost(written, states) if protocol.ordered and run.whole else (),
-        happened={what.name.lower().replace("_", "-"): run.happened[what] for what in whats(settings.kinds)},
+        happened={word(what): run.happened[what] for what in whats(settings.kinds)},
         deeds=tuple(run.deeds),
         acknowledged=len(written.acknowledged),
         views=max(written.views, default=0),
