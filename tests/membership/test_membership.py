@@ -289,6 +289,22 @@ def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, prot
     assert [member.name for member in view.left] == [f"p{seed % 2}"]
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_who_leaves_before_all_know_of_who_has_joined_leaves_in_order(seed: int, protocol: str) -> None:
+    simulation = founded(3, seed, protocol=protocol)
+    simulation.loss = 0.3
+    simulation.place()
+    simulation.begin(3)
+    leaver = simulation.life(0)
+    while len(leaver.views) < 2:
+        simulation.run(simulation.now + 1.0)
+    simulation.leave(0)
+    simulation.run(simulation.now + 3_000.0)
+    assert isinstance(leaver.events[-1], Left)
+    for process in (1, 2, 3):
+        assert names(simulation.life(process).views[-1]) == ["p1", "p2", "p3"]
+
+
 @pytest.mark.parametrize("says", [False, True])
 def test_who_has_missed_that_it_may_leave_has_left_unless_it_has_something_to_say(says: bool) -> None:
     """The others are on the next list, and have forgotten the last one."""

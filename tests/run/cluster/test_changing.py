@@ -252,7 +252,7 @@ def test_a_process_is_at_the_same_address_wherever_it_listens() -> None:
         assert await loop.sock_recvfrom(again, 100) == (b"to the second run", at[0])
 
     try:
-        asyncio.run(run())
+        asyncio.run(asyncio.wait_for(run(), 20))
     finally:
         hub.close()
         for one in (first, second, again):
@@ -286,7 +286,7 @@ def test_cuts_lose_and_heal_and_what_is_slow_comes_late() -> None:
         assert loop.time() - begun >= 0.145
 
     try:
-        asyncio.run(run())
+        asyncio.run(asyncio.wait_for(run(), 20))
     finally:
         hub.close()
         for end in ends:

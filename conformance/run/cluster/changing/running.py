@@ -220,7 +220,9 @@ class Run:
                         over_at = 0.0
                         break
                     self._busy.update(deed.to)
-                    doing.add(asyncio.create_task(self._do(deed)))
+                    task = asyncio.create_task(self._do(deed))
+                    task.add_done_callback(self._done)
+                    doing.add(task)
                     await asyncio.sleep(deed.gap_s)
                 if not deeds or time.monotonic() >= over_at:
                     break
@@ -229,10 +231,7 @@ class Run:
                 task.cancel()
             raise
         finally:
-            done = await asyncio.gather(*doing, return_exceptions=True)
-        for each in done:
-            if isinstance(each, Exception):
-                raise each
+            await asyncio.gather(*doing, return_exceptions=True)
 
     async def _finish(self) -> None:
         """Bring all together, have them write down their states, and let them leave."""
@@ -323,6 +322,12 @@ class Run:
         finally:
             self._busy.difference_update(deed.to)
         self.happened[deed.what] += felt
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        """Give up at once when something could not be done, as when who was to leave does not."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self._failed.done():
+            self._failed.set_exception(error)
 
     async def _away(self, member: RunningMember, deed: Deed) -> None:
         await asyncio.sleep(deed.lasts_s if deed.what is not What.RESTART else 0.0)
