@@ -798,7 +798,6 @@ class Membership:
             self._collect()
             self._count()
             self._ended[self.epoch.roster.number] = (self.epoch, self._now)
-        self._joined = ()  # those that stay tell who has joined
         self.epoch, self._seeks_at, self._withdraws_at, self.over = None, None, None, True
         self._joined = ()
         self._events.append(event)
