@@ -52,19 +52,8 @@ def cluster(
             "--stop", help="One process after another is stopped by SIGSTOP for so many seconds, and goes on."
         ),
     ] = 0.0,
-    join: Annotated[
-        bool,
-        typer.Option(
-            "--join",
-            help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
-        ),
-    ] = False,
-    only: Annotated[
-        list[FaultKind] | None,
-        typer.Option(
-            "--only", help="With --join, only faults of this kind; may be repeated.", show_default=False
-        ),
-    ] = None,
+    join: Annotated[bool, options.JOIN] = False,
+    only: Annotated[list[FaultKind] | None, options.ONLY] = None,
     minutes: Annotated[
         float, typer.Option("--minutes", help="With --join, faults again and again for so long, else once.")
     ] = 0.0,

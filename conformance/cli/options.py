@@ -67,6 +67,11 @@ def _option(*names: str, about: str, **more: Any) -> Any:
 PROCESSES = typer.Option("--processes", help="Number of processes.")
 MESSAGES = typer.Option("--messages", help="Number of messages that are broadcast, in all.")
 ENCRYPTED = typer.Option("--encrypted", help="Encrypt every datagram.")
+JOIN = typer.Option(
+    "--join",
+    help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
+)
+ONLY = typer.Option("--only", help="Only faults of this kind; may be repeated.", show_default=False)
 RUNS = typer.Option("--runs", help="Number of runs.", min=1)
 STEPS = typer.Option("--steps", help="Greatest number of steps of a run.", min=1)
 MAX_STATES = typer.Option("--max-states", help="Greatest number of states.", min=1)

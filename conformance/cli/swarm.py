@@ -74,17 +74,8 @@ def swarm(
     jobs: Annotated[int | None, options.JOBS] = None,
     processes: Annotated[int, options.PROCESSES] = _USUAL.members,
     messages: Annotated[int, options.MESSAGES] = _USUAL.messages,
-    join: Annotated[
-        bool,
-        typer.Option(
-            "--join",
-            help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
-        ),
-    ] = False,
-    only: Annotated[
-        list[FaultKind] | None,
-        typer.Option("--only", help="Draw only faults of this kind; may be repeated.", show_default=False),
-    ] = None,
+    join: Annotated[bool, options.JOIN] = False,
+    only: Annotated[list[FaultKind] | None, options.ONLY] = None,
     layers: Annotated[
         Around, typer.Option("--layers", help="Whether layers stand around the core; it may need them.")
     ] = "drawn",
