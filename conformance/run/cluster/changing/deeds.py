@@ -94,7 +94,7 @@ _CLOSE: Final = 0.4
 
 def word(what: What) -> str:
     """The word for what is done: that of its kind, but that there are two pauses."""
-    return "pause, excluded" if what is What.LONG_PAUSE else _KINDS[what]
+    return "pause, excluded" if what is What.LONG_PAUSE else _KINDS[what].value
 
 
 class Deed(Struct, frozen=True):
