@@ -40,10 +40,13 @@ ELSEWHERE = {
 
 ON_SPARK = "tests/spark/pipeline/test_docs.py runs it, which has Spark running"
 BY_THE_GATE = "`make check` asks the same; tests/cli/test_claims.py asks one claim, one family and several"
+A_MINUTE = "its faults take a minute, or ten: tests/run/cluster/test_changing.py runs such clusters"
 LISTING = "a listing of files, or of what is printed"
 NOT_HERE = {
     ("README.md", "make check"): "make: how the project is built and tested",
     ("README.md", "make test"): "make: how the project is built and tested",
+    ("docs/cluster.md", "antiphon cluster irbp"): A_MINUTE,
+    ("docs/cluster.md", "antiphon cluster total"): A_MINUTE,
     ("docs/coverage.md", "antiphon coverage"): ON_SPARK,
     ("docs/coverage.md", "antiphon swarm total --within-model"): ON_SPARK,
     ("docs/coverage.md", "antiphon replay never"): ON_SPARK,
