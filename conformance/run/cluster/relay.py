@@ -12,6 +12,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 
+from antiphon.conformance.run.cluster.alarm import Alarm
 from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
 
 LOOPBACK = "127.0.0.1"
@@ -34,7 +35,7 @@ class Relay:
         self._sockets: dict[Pair, socket.socket] = {}
         self._addresses: dict[int, tuple[str, int]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: Alarm | None = None
         try:
             for sender in range(processes):
                 for receiver in range(processes):
@@ -55,6 +56,7 @@ class Relay:
         What is for a process that has no port yet is refused; another call tells of it.
         """
         self._loop = asyncio.get_running_loop()
+        self._alarm = Alarm(self._ring)
         self._addresses |= {process: (LOOPBACK, port) for process, port in ports.items()}
         for pair, pipe in self._sockets.items():
             self._loop.add_reader(pipe, self._readable, pair, pipe)
@@ -85,7 +87,7 @@ class Relay:
                 link.counts.strange += 1
                 continue
             self._forward(pair, link.offer(data, now))
-        self._arm(link.next_due())
+        self._ring_by(link.next_due())
 
     def _forward(self, pair: Pair, leaving: list[bytes]) -> None:
         """Send to the receiver, from the socket that it knows the sender by."""
@@ -99,27 +101,19 @@ class Relay:
             except OSError:
                 self.links[pair].counts.refused += 1
 
-    def _arm(self, due: float | None) -> None:
-        """Keep an alarm that rings no later than `due`, in milliseconds."""
-        assert self._loop is not None
-        if due is None:
-            return
-        if self._alarm is not None:
-            if self._alarm.when() * 1000.0 <= due:
-                return
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(due / 1000.0, self._ring)
-
     def _ring(self) -> None:
-        self._alarm = None
         now = self._now()
         for pair, link in self.links.items():
             self._forward(pair, link.due(now))
-            self._arm(link.next_due())
+            self._ring_by(link.next_due())
+
+    def _ring_by(self, due: float | None) -> None:
+        assert self._alarm is not None, "it has started"
+        self._alarm.ring_by(due)
 
     def _now(self) -> float:
-        assert self._loop is not None
-        return self._loop.time() * 1000.0
+        assert self._alarm is not None, "it has started"
+        return self._alarm.now()
 
 
 def bound_socket() -> socket.socket:

@@ -17,6 +17,7 @@ import socket
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from antiphon.conformance.run.cluster.alarm import Alarm
 from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
 from antiphon.conformance.run.cluster.relay import BATCH, DATAGRAM_BYTES_MAX, LOOPBACK, Pair, bound_socket
 
@@ -47,7 +48,7 @@ class Hub:
         self._late: list[tuple[float, int, Pair, bytes]] = []
         self._ties = itertools.count()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: Alarm | None = None
         try:
             for _ in everybody:
                 self._sockets.append(bound_socket())
@@ -68,6 +69,7 @@ class Hub:
     def start(self) -> None:
         """Forward from now on. Needs the running event loop."""
         self._loop = asyncio.get_running_loop()
+        self._alarm = Alarm(self._ring)
         for process, pipe in enumerate(self._sockets):
             self._loop.add_reader(pipe, self._readable, process, pipe)
 
@@ -133,7 +135,7 @@ class Hub:
                 link.counts.cut += 1
                 continue
             self._forward(pair, link.offer(data, now), now)
-            self._arm(link.next_due())
+            self._ring_by(link.next_due())
 
     def _forward(self, pair: Pair, leaving: list[bytes], now: float) -> None:
         """Send to the receiver, from where it knows the sender, now or later."""
@@ -144,7 +146,7 @@ class Hub:
             else:
                 self.links[pair].counts.delayed += 1
                 heapq.heappush(self._late, (now + late_ms, next(self._ties), pair, data))
-                self._arm(self._late[0][0])
+                self._ring_by(self._late[0][0])
 
     def _send(self, pair: Pair, data: bytes) -> None:
         sender, receiver = pair
@@ -156,29 +158,21 @@ class Hub:
         except OSError:
             self.links[pair].counts.refused += 1
 
-    def _arm(self, due: float | None) -> None:
-        """Keep an alarm that rings no later than `due`, in milliseconds."""
-        assert self._loop is not None
-        if due is None:
-            return
-        if self._alarm is not None:
-            if self._alarm.when() * 1000.0 <= due:
-                return
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(due / 1000.0, self._ring)
-
     def _ring(self) -> None:
-        self._alarm = None
         now = self._now()
         while self._late and self._late[0][0] <= now:
             _, _, pair, data = heapq.heappop(self._late)
             self._send(pair, data)
         if self._late:
-            self._arm(self._late[0][0])
+            self._ring_by(self._late[0][0])
         for pair, link in self.links.items():
             self._forward(pair, link.due(now), now)
-            self._arm(link.next_due())
+            self._ring_by(link.next_due())
+
+    def _ring_by(self, due: float | None) -> None:
+        assert self._alarm is not None, "it has started"
+        self._alarm.ring_by(due)
 
     def _now(self) -> float:
-        assert self._loop is not None
-        return self._loop.time() * 1000.0
+        assert self._alarm is not None, "it has started"
+        return self._alarm.now()
