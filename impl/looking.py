@@ -11,7 +11,7 @@ import socket
 import time
 
 from antiphon.impl.errors import Rejection
-from antiphon.impl.membership.membership import Standing, look, standing_in
+from antiphon.impl.membership.datagrams import Standing, look, standing_in
 from antiphon.impl.transport.addresses import Address, resolved, shown
 from antiphon.impl.transport.incarnations import CHANCE_BYTES, incarnation
 from antiphon.impl.transport.sealing import Keyring

@@ -14,7 +14,7 @@ from antiphon.conformance.cli import options, output, streams
 from antiphon.impl.errors import LocalError
 from antiphon.impl.keys import read_keys
 from antiphon.impl.looking import standing
-from antiphon.impl.membership.membership import Standing
+from antiphon.impl.membership.datagrams import Standing
 from antiphon.impl.transport.addresses import parsed, shown
 
 SILENT = 2

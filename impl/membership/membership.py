@@ -35,13 +35,24 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from struct import Struct as Packer
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from msgspec import Meta, MsgspecError, Struct, msgpack, structs
+from msgspec import MsgspecError, structs
 
 from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
 from antiphon.impl.layers import Layers
+from antiphon.impl.membership.datagrams import (
+    HEAD,
+    DatagramKind,
+    Join,
+    No,
+    Standing,
+    Welcome,
+    decode_join,
+    decode_no,
+    decode_welcome,
+    encode,
+)
 from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
 from antiphon.impl.membership.epoch import Epoch, Roster
 from antiphon.impl.membership.member import (
@@ -57,20 +68,10 @@ from antiphon.impl.membership.member import (
 )
 from antiphon.impl.membership.transfer import Transfers
 from antiphon.impl.membership.view_change import Decision, Kind
-from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Implementation, Natural
+from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = [
-    "Address",
-    "Doubt",
-    "Event",
-    "Membership",
-    "Outgoing",
-    "Standing",
-    "kind_of",
-    "look",
-    "standing_in",
-]
+__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing"]
 
 Address = tuple[str, int]
 """Host and port."""
@@ -78,23 +79,6 @@ Address = tuple[str, int]
 Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refused
 
 _LAYERS = Layers()
-
-_HEAD = Packer("!Bq")
-
-class _Kind:
-    """What a datagram is."""
-
-    ENDPOINT, LINK, BEAT = range(3)
-    """Of one list."""
-    JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
-    """Of none."""
-
-
-_KINDS = (
-    "endpoint", "link", "beat", "join", "welcome", "superseded", "state", "ended", "exists", "stopped",
-    "look", "standing", "no",
-)  # fmt: skip
-"""The kinds in words, in the order of their numbers."""
 
 _EARLY_MAX = 256
 """How many datagrams for later lists are kept."""
@@ -110,8 +94,6 @@ _DOUBTS_MAX = 1_000
 
 _ASKS_MS = 10 * _SEEK_MS
 """How long after its last question a process still counts as one that asks."""
-
-_Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 
 
 class Outgoing(NamedTuple):
@@ -143,57 +125,6 @@ class _Kept(NamedTuple):
     until: float
     """Before then it asks for no view without that one."""
     wait_ms: float
-
-
-class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Where a process stands, as it says to whoever has the key and looks at it."""
-
-    me: Member
-    view: Annotated[int, Meta(ge=0)]
-    """The number of its view; 0: it is no member."""
-    members: tuple[Member, ...]
-    reached: Annotated[int, Meta(ge=0)]
-    """How many of the members it reaches, itself too."""
-    ordering: tuple[bytes, ...]
-    """The incarnations of those that order messages now."""
-    suspected: tuple[bytes, ...]
-    given_up: tuple[bytes, ...]
-    delivered: _Count
-    """The place in the common order of the last message that was delivered."""
-    untaken: Annotated[int, Meta(ge=0)]
-    """How many events its application has not taken."""
-
-
-class _Join(Struct, frozen=True, array_like=True):
-    """Who wants to be a member, and with which protocol: who has another than the group is not taken in.
-
-    A later version of this library may say more: what is unknown is passed over.
-    """
-
-    member: Member
-    protocol: Annotated[str, Meta(max_length=64)]
-
-
-class _No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The sender does not take the receiver in."""
-
-    why: Annotated[str, Meta(max_length=1_000)]
-    final: bool
-    """Whether that will stay so."""
-
-
-class _Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What a member that has just joined has to know."""
-
-    number: Natural
-    """Of the list."""
-    view: Natural
-    members: tuple[Member, ...]
-    """All of them order messages: the list is a regular view."""
-    delivered: _Count
-    """How many messages were delivered before."""
-    counts: tuple[_Count, ...]
-    """How many of those each member has broadcast."""
 
 
 class Membership:
@@ -336,7 +267,7 @@ class Membership:
         """Tell those that were members with this process that it needs nothing any more: it ends now."""
         for member in self._last.members:
             if member != self.me:
-                self._send(member, _Kind.ENDED, self._last.number)
+                self._send(member, DatagramKind.ENDED, self._last.number)
 
     @property
     def busy(self) -> bool:
@@ -414,20 +345,20 @@ class Membership:
     def datagram_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
         """Handle the bytes of one datagram from the process with this incarnation, whatever they are."""
         self._now = now
-        if len(data) < _HEAD.size:
+        if len(data) < HEAD.size:
             self.dropped[Rejection.TRUNCATED] += 1
             return
-        kind, number = _HEAD.unpack_from(data)
+        kind, number = HEAD.unpack_from(data)
         self.detector.heard(source, now)
         epoch = self.epoch
-        if kind == _Kind.ENDPOINT and epoch is not None and number == epoch.roster.number:
+        if kind == DatagramKind.ENDPOINT and epoch is not None and number == epoch.roster.number:
             place = epoch.places.get(source)
             if place is not None:
-                epoch.endpoint_received(place, data[_HEAD.size :], now)
+                epoch.endpoint_received(place, data[HEAD.size :], now)
                 if self.detector.changed:
                     self._go_on(now)
                 return
-        if kind <= _Kind.BEAT:
+        if kind <= DatagramKind.BEAT:
             self._list_received(kind, number, source, address, data, now)
         else:
             self._other_received(kind, number, source, address, data, now)
@@ -438,28 +369,28 @@ class Membership:
     ) -> None:
         """Handle what belongs to no list."""
         match kind:
-            case _Kind.JOIN:
+            case DatagramKind.JOIN:
                 self._join_received(source, address, data, now)
-            case _Kind.WELCOME:
+            case DatagramKind.WELCOME:
                 self._welcome_received(data, now)
-            case _Kind.SUPERSEDED:
-                if data[_HEAD.size :] == self.me.incarnation:
+            case DatagramKind.SUPERSEDED:
+                if data[HEAD.size :] == self.me.incarnation:
                     self._superseded(number)
                 else:  # it is for an earlier run at this address
                     self.dropped[Rejection.FOREIGN_INCARNATION] += 1
-            case _Kind.STATE:
+            case DatagramKind.STATE:
                 self._state_received(number, source, data, now)
-            case _Kind.ENDED:
+            case DatagramKind.ENDED:
                 self._ended_elsewhere(source, number)
-            case _Kind.EXISTS:
+            case DatagramKind.EXISTS:
                 self._founds = None
-            case _Kind.STOPPED:
+            case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)
-            case _Kind.LOOK:
-                self._send(address, _Kind.STANDING, 0, _encode(self.standing()))
-            case _Kind.NO:
+            case DatagramKind.LOOK:
+                self._send(address, DatagramKind.STANDING, 0, encode(self.standing()))
+            case DatagramKind.NO:
                 self._refused(data)
-            case _Kind.STANDING:
+            case DatagramKind.STANDING:
                 pass  # a late answer to somebody who looked from here
             case _:
                 self.dropped[Rejection.MALFORMED] += 1
@@ -470,22 +401,22 @@ class Membership:
         """What is said on a list goes to that list, if this process is or was on it."""
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
-            if kind != _Kind.BEAT and not self.over:
+            if kind != DatagramKind.BEAT and not self.over:
                 self._early.append((number, kind, source, address, data))
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
         if place is None:
-            if kind == _Kind.LINK and number < epoch.roster.number:
-                self._send(address, _Kind.ENDED, number)
+            if kind == DatagramKind.LINK and number < epoch.roster.number:
+                self._send(address, DatagramKind.ENDED, number)
             if self.epoch is not None and self.epoch.roster.place(source) is None:
                 self._supersede(source, address, now)
             return
-        if kind == _Kind.LINK:
-            rejection = epoch.link_received(place, data[_HEAD.size :], now)
+        if kind == DatagramKind.LINK:
+            rejection = epoch.link_received(place, data[HEAD.size :], now)
             if rejection is not None:
                 self.dropped[rejection] += 1
-        elif kind == _Kind.ENDPOINT and epoch is self.epoch:
-            epoch.endpoint_received(place, data[_HEAD.size :], now)
+        elif kind == DatagramKind.ENDPOINT and epoch is self.epoch:
+            epoch.endpoint_received(place, data[HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
         """A member needs nothing of the lists up to this one any more."""
@@ -497,7 +428,7 @@ class Membership:
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
         """Somebody wants to be a member, or does not know yet that it is one."""
         try:
-            join = _join.decode(data[_HEAD.size :])
+            join = decode_join(data[HEAD.size :])
         except MsgspecError:
             self.dropped[Rejection.MALFORMED] += 1
             return
@@ -517,7 +448,7 @@ class Membership:
                 self._candidates[joining.address] = _Candidate(joining, address, now)
             self._found(now)
         elif self.epoch.roster.place(source) is None:
-            self._send(address, _Kind.EXISTS, 0)
+            self._send(address, DatagramKind.EXISTS, 0)
             self._admit(joining, address, now)
         elif self._welcome is not None:
             if not self._unknown():
@@ -525,7 +456,7 @@ class Membership:
         else:
             self._supersede(source, address, now)
 
-    def _understands(self, join: _Join, address: Address) -> bool:
+    def _understands(self, join: Join, address: Address) -> bool:
         """Whether who asks speaks the protocol, in a version that all members know; else it is told so."""
         protocol = self._implementation.messages.protocol
         members = (self.me,) if self.epoch is None else self.epoch.roster.members
@@ -541,12 +472,12 @@ class Membership:
 
     def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
         """Tell a process why it is not taken in: for ever, or as things stand."""
-        self._send(address, _Kind.NO, 0, _encode(_No(why, final)))
+        self._send(address, DatagramKind.NO, 0, encode(No(why, final)))
 
     def _refused(self, data: bytes) -> None:
         """A member does not take this process in."""
         try:
-            no = _no.decode(data[_HEAD.size :])
+            no = decode_no(data[HEAD.size :])
         except MsgspecError:
             self.dropped[Rejection.MALFORMED] += 1
             return
@@ -578,7 +509,7 @@ class Membership:
         if self.epoch is not None or self.over:
             return
         try:
-            welcome = _welcome.decode(data[_HEAD.size :])
+            welcome = decode_welcome(data[HEAD.size :])
         except MsgspecError:
             self.dropped[Rejection.MALFORMED] += 1
             return
@@ -606,9 +537,9 @@ class Membership:
         if member is None:
             self.dropped[Rejection.FOREIGN_SENDER] += 1
             return
-        known = self.transfers.received(source, transfer, data[_HEAD.size :], now)
+        known = self.transfers.received(source, transfer, data[HEAD.size :], now)
         if known is None:
-            self._send(member, _Kind.STOPPED, -transfer)
+            self._send(member, DatagramKind.STOPPED, -transfer)
         elif not known:
             self.dropped[Rejection.MALFORMED] += 1
 
@@ -658,7 +589,7 @@ class Membership:
             outgoing += self._of_change(ended)
         epoch = self.epoch
         if epoch is not None:
-            members, head = epoch.roster.members, _HEAD.pack(_Kind.ENDPOINT, epoch.roster.number)
+            members, head = epoch.roster.members, HEAD.pack(DatagramKind.ENDPOINT, epoch.roster.number)
             outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
             if epoch.change.called:
                 outgoing += self._of_change(epoch)
@@ -666,7 +597,7 @@ class Membership:
             for incarnation, transfer, data in self.transfers.datagrams(self._now):
                 member = self._member(incarnation)
                 if member is not None:
-                    outgoing.append(Outgoing(member, _HEAD.pack(_Kind.STATE, transfer) + data))
+                    outgoing.append(Outgoing(member, HEAD.pack(DatagramKind.STATE, transfer) + data))
         for to, _ in outgoing:
             if type(to) is Member:
                 self.detector.sent(to.incarnation, self._now)
@@ -674,7 +605,7 @@ class Membership:
 
     def _of_change(self, epoch: Epoch) -> list[Outgoing]:
         """The datagrams of the change that ends a list."""
-        members, head = epoch.roster.members, _HEAD.pack(_Kind.LINK, epoch.roster.number)
+        members, head = epoch.roster.members, HEAD.pack(DatagramKind.LINK, epoch.roster.number)
         return [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
 
     @property
@@ -766,8 +697,8 @@ class Membership:
             self.blocked_ms += self._now - self._blocked_since
         self._blocked = False
         counts = tuple(self._counts[member.incarnation] for member in view.members)
-        welcome = _Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
-        self._welcome = _HEAD.pack(_Kind.WELCOME, 0) + _encode(welcome)
+        welcome = Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
+        self._welcome = HEAD.pack(DatagramKind.WELCOME, 0) + encode(welcome)
         self._joined = tuple(joined for joined in view.joined if joined != self.me)
         self._welcome_them()
 
@@ -906,7 +837,7 @@ class Membership:
         self._found(now)
         if self.epoch is not None:
             return
-        join = _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(self.me, self._implementation.messages.protocol))
+        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, self._implementation.messages.protocol))
         self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
 
     def _found(self, now: float) -> None:
@@ -936,17 +867,17 @@ class Membership:
         if now >= self._told.get(source, now):
             self._told = {some: at for some, at in self._told.items() if at > now}
             self._told[source] = now + _SEEK_MS
-            self._send(address, _Kind.SUPERSEDED, self.epoch.roster.number, source)
+            self._send(address, DatagramKind.SUPERSEDED, self.epoch.roster.number, source)
 
     def _send(self, to: Member | Address, kind: int, number: int, body: bytes = b"") -> None:
         """Send what belongs to no endpoint and no change of a list."""
-        self._outgoing.append(Outgoing(to, _HEAD.pack(kind, number) + body))
+        self._outgoing.append(Outgoing(to, HEAD.pack(kind, number) + body))
 
     def _beat(self, incarnation: bytes) -> None:
         assert self.epoch is not None, "there is a list"
         member = self._member(incarnation)
         assert member is not None, "members of the list are watched"
-        self._send(member, _Kind.BEAT, self.epoch.roster.number)
+        self._send(member, DatagramKind.BEAT, self.epoch.roster.number)
 
     def _member(self, incarnation: bytes) -> Member | None:
         """The member of the list with this incarnation, or None."""
@@ -982,30 +913,3 @@ class Membership:
 
 def _range(oldest: int, newest: int) -> str:
     return f"{oldest}" if oldest == newest else f"{oldest} to {newest}"
-
-
-_encode = msgpack.Encoder().encode
-_join = msgpack.Decoder(_Join)
-_welcome = msgpack.Decoder(_Welcome)
-_standing = msgpack.Decoder(Standing)
-_no = msgpack.Decoder(_No)
-
-
-def kind_of(data: bytes) -> str:
-    """Return in a word what a datagram is, or "unknown"."""
-    return _KINDS[data[0]] if data and data[0] < len(_KINDS) else "unknown"
-
-
-def look() -> bytes:
-    """Return the datagram that asks a process where it stands."""
-    return _HEAD.pack(_Kind.LOOK, 0)
-
-
-def standing_in(data: bytes) -> Standing | None:
-    """Return the answer to `look` that is in a datagram, or None: it is another one."""
-    if len(data) < _HEAD.size or _HEAD.unpack_from(data)[0] != _Kind.STANDING:
-        return None
-    try:
-        return _standing.decode(data[_HEAD.size :])
-    except MsgspecError:
-        return None

@@ -25,10 +25,11 @@ from typing import Any, Protocol
 
 from antiphon.impl.errors import InvalidSetting
 from antiphon.impl.layers import Layers
+from antiphon.impl.membership.datagrams import kind_of
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.epoch import Epoch
 from antiphon.impl.membership.member import Excluded, Member, View
-from antiphon.impl.membership.membership import Event, Membership, kind_of
+from antiphon.impl.membership.membership import Event, Membership
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.registry import LISTED, listed
 from antiphon.impl.transport.endpoint import Endpoint

@@ -9,9 +9,9 @@ import pytest
 
 from antiphon.impl.errors import GroupClosed, Rejection
 from antiphon.impl.layers import Layers
+from antiphon.impl.membership.datagrams import HEAD, DatagramKind, Join, encode
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
-from antiphon.impl.membership.membership import _HEAD, _encode, _Join, _Kind
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import listed
 from antiphon.impl.transport.simulated_members import ORDERED, SimulatedMembers
@@ -51,7 +51,7 @@ def founded(
 
 def question(simulation: SimulatedMembers, member: Member) -> bytes:
     """What a process says that wants to be a member."""
-    return _HEAD.pack(_Kind.JOIN, 0) + _encode(_Join(member, simulation.protocol.messages.protocol))
+    return HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(member, simulation.protocol.messages.protocol))
 
 
 def names(view: View) -> list[str]:
