@@ -16,6 +16,7 @@ The system is the one process of its binding, and projects whole variables. This
 
 from __future__ import annotations
 
+import gc
 import inspect
 import signal
 import threading
@@ -24,7 +25,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from antiphon.conformance.compare.bindings.binding import (
     EVENTS,
@@ -347,7 +348,7 @@ class PlainBinding:
         """This call of the class begins, and its time."""
         self._call = call
         if self._timed:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -376,6 +377,9 @@ class PlainBinding:
 
 _ALARMS = hasattr(signal, "setitimer")
 
+_AGAIN_SECONDS = 0.5
+"""The alarm rings again after this time, where the interpreter lost what it raised, as in `__del__`."""
+
 
 class Stuck(Misreports):
     """A call does not come back."""
@@ -385,10 +389,20 @@ class _Late(BaseException):
     """A call takes too long, and is here; no handler in the code that was called is meant."""
 
 
-def _ring(_: int, frame: FrameType | None) -> NoReturn:
+def _ring(_: int, frame: FrameType | None) -> None:
+    if _collects_garbage(frame):
+        return  # the interpreter would print and lose what is raised here; the alarm rings again
     while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     raise _Late("" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})")
+
+
+def _collects_garbage(frame: FrameType | None) -> bool:
+    """Return True where a function that somebody added to `gc.callbacks` runs."""
+    codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None and frame.f_code not in codes:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _stuck(late: _Late, call: object, seconds: float) -> Stuck:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 import sys
@@ -299,6 +300,47 @@ def test_the_place_of_a_call_that_does_not_return_is_told() -> None:
     difference = antiphon.lockstep(cls).difference
     assert difference is not None
     assert f"test_plain.py:{waits.__code__.co_firstlineno + 2}" in str(difference.implementation)
+
+
+def test_an_alarm_that_rings_while_garbage_is_collected_rings_again() -> None:
+    """The interpreter prints and loses what a function of `gc.callbacks` raises."""
+
+    def slow(phase: str, info: dict[str, int]) -> None:
+        del info
+        if phase == "stop":
+            time.sleep(0.3)
+
+    def collects(self: Any) -> None:
+        del self
+        gc.callbacks.append(slow)
+        try:
+            gc.collect()
+        finally:
+            gc.callbacks.remove(slow)
+        time.sleep(60)
+
+    cls = binding(Lock, clients=2, call_seconds=0.1)(changed(Right, free=collects))
+    difference = antiphon.lockstep(cls).difference
+    assert difference is not None
+    assert difference.what == "the implementation does not return"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_alarm_that_a_finalizer_loses_rings_again() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.3)
+
+    def waits_twice(self: Any) -> None:
+        del self
+        slow = Slow()
+        del slow
+        time.sleep(60)
+
+    cls = binding(Lock, clients=2, call_seconds=0.1)(changed(Right, free=waits_twice))
+    difference = antiphon.lockstep(cls).difference
+    assert difference is not None
+    assert difference.what == "the implementation does not return"
 
 
 @pytest.mark.parametrize("name", ["__init__", "state"])
