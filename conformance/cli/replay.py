@@ -4,6 +4,7 @@ regression test.
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 
 import antiphon
 from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli.options import Variant
 from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.compare.replay import on_implementation, on_specification, regression_test
 from antiphon.conformance.report.documents import trace_document
@@ -30,6 +32,8 @@ class On(Enum):
 def replay(
     file: options.TraceFile,
     specification: options.TraceSpecification = None,
+    *,
+    variant: Variant,
     on: Annotated[
         On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
     ] = On.SPECIFICATION,
@@ -54,8 +58,14 @@ def replay(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Run a saved trace again, exactly."""
-    trace = antiphon.load(file, specification)
+    """Run a saved trace again, exactly, or look for that of another tool in a specification."""
+    if variant.words() and specification is None:
+        raise output.UsageProblem(
+            f"{shlex.join(variant.words())}: constants are of a specification that is named: "
+            f"antiphon replay {file} SPEC; a trace of antiphon has its own"
+        )
+    subject = variant.program(specification) if specification and variant.words() else specification
+    trace = antiphon.load(file, subject)
     binding = binding or binding_in(file)
     if trace.shows == LOCKSTEP or binding:
         on = On.IMPLEMENTATION

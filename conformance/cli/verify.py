@@ -41,25 +41,27 @@ def verify(
             show_default=False,
         ),
     ],
+    spark: Annotated[bool, options.SPARK] = False,
     master: Annotated[str | None, options.MASTER] = None,
     promise: Promise = None,
     json: options.Json = False,
 ) -> int:
     """Judge the logs of many runs.
 
-    Without --master they are judged in this process, and on Spark where there are more than two million
-    events.
+    Unless Spark is asked for they are judged in this process, and on Spark where there are more than two
+    million events. Both say the same.
     """
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
     from antiphon.conformance.spark.pipeline.verification import verify as judge
 
     console = output.err()
+    where = master or ("local[*]" if spark else None)
     try:
         with (
             _logs(path) as (logs, usual),
-            working(f"judging {path}{f' on {master}' if master else ''}", console) as tell,
+            working(f"judging {path}{f' on {where}' if where else ''}", console) as tell,
         ):
-            report = judge(logs, master, promise or usual, tell, jobs=os.cpu_count() or 1)
+            report = judge(logs, where, promise or usual, tell, jobs=os.cpu_count() or 1)
     except (InputError, MemberLogsError) as error:
         raise output.UsageProblem(str(error)) from error
     if json:

@@ -198,6 +198,13 @@ def test_a_trace_of_another_tool_is_shown_as_states_and_found_in_a_specification
     found = antiphon("replay", file, "cli_courier:Courier")
     assert (found.code, "receive(Letter(p1))" in found.out) == (2, True)
     assert "all 2 steps run" in found.out
+    told = antiphon("replay", file, "--processes", 3)
+    assert (told.code, "constants are of a specification that is named" in told.err) == (64, True)
+    named = antiphon("replay", file, "cli_courier:Courier", "--processes", 3, "--json")
+    assert (named.code, named.document.outcome) == (2, "unknown")
+    file.write_text(json.dumps(FOREIGN).replace("p1", "p2"))
+    assert antiphon("replay", file, "cli_courier:Courier").code == 64
+    assert antiphon("replay", file, "cli_courier:Courier", "--processes", 3).code == 2
 
 
 LAMP = """

@@ -135,6 +135,9 @@ def test_few_logs_are_judged_here_without_spark(
     document = antiphon("verify", tmp_path, "--promise", "prefix-order", "--json").document
     assert (document.outcome, document.report["runs"]) == ("holds", 1)
     assert document.report["judged"]["UniformTotalOrder"] == 4
+    for asked in (("--spark",), ("--master", "local[2]")):
+        refused = antiphon("verify", tmp_path, *asked)
+        assert (refused.code, "needs Spark, which is not installed (no pyspark)" in refused.err) == (64, True)
 
 
 def write_swap(run: Path) -> None:

@@ -47,10 +47,11 @@ class RunVerdict:
 class VerifyReport:
     """How many runs keep each property, and the first that do not.
 
-    `counts` is of each property, in the order of report; `suspects` counts the runs that one pass did not
-    find healthy, `violated` the verdicts of which `verdicts` are the first, `faults` those of which `damage`
-    are. `judged` says of each property how much in all runs it was about (`history.counting`), `unknown` why
-    nothing is known of it in the first run of which that is so, `hints` what else to ask.
+    `counts` is of each property, in the order of report; `suspects` counts the runs that were judged one by
+    one: in one process all, on Spark those that one pass did not find healthy. `violated` counts the verdicts
+    of which `verdicts` are the first, `faults` those of which `damage` are. `judged` says of each property
+    how much in all runs it was about (`history.counting`), `unknown` why nothing is known of it in the first
+    run of which that is so, `hints` what else to ask.
     """
 
     counts: Mapping[str, Counter[Outcome]]
