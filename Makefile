@@ -6,6 +6,7 @@
 #   make strength     docs/ledger-strength.json and its page: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
 #   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants of deep checks too; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
+#   make site         the site of the documentation, in build/site/html; installs its generator beside the environment
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built
 #
@@ -15,7 +16,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help check test lint pytest strength check-deep check-exports lock clean environment install
+.PHONY: help check test lint pytest strength check-deep check-exports site lock clean environment install
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,6 +78,13 @@ environment:
 	$(UV) pip install --python $(BIN)/python --require-hashes --no-deps --no-build-isolation -r requirements.lock \
 	|| $(BIN)/python -m pip install --require-hashes --no-deps --no-build-isolation -r requirements.lock; \
 	cp requirements.lock $(VENV)/requirements.lock
+
+# The generator of the site is no dependency of the project: it has an environment of its own.
+site: environment
+	@cmp -s docs/site.lock build/site/environment/site.lock || { $(UV) venv --quiet --clear build/site/environment && \
+		$(UV) pip install --quiet --python build/site/environment/bin/python --require-hashes -r docs/site.lock && \
+		cp docs/site.lock build/site/environment/site.lock; }
+	@build/site/environment/bin/python docs/make_site.py
 
 lock: environment
 	$(UV) pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --all-extras --generate-hashes \

@@ -70,6 +70,7 @@ NOT_HERE = {
     ("docs/command-line.md", "antiphon claims --mutants"): "minutes: tests/cli/test_strength.py",
     ("docs/command-line.md", "antiphon refine "): "all of them, minutes: tests/cli/test_refine.py",
     ("docs/command-line.md", "antiphon claims RBP-06"): BY_THE_GATE,
+    ("docs/gallery.md", "antiphon claims"): BY_THE_GATE,
     ("docs/layers.md", "antiphon claims HOR-06"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon claims --family ref"): BY_THE_GATE,
 }

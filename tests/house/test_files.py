@@ -193,3 +193,11 @@ def test_the_lock_names_no_place_to_download_from(root: Path) -> None:
     text = (root / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in text
     assert "index" not in text
+
+
+def test_the_sdist_holds_what_stands_at_the_root(root: Path, texts: dict[Path, str]) -> None:
+    """A packager tests what is in it."""
+    words = (root / "MANIFEST.in").read_text(encoding="utf-8").split()
+    tops = {path.relative_to(root).parts[0] for path in texts}
+    assert {name for name in tops if name not in words and name != ".ci"} == set()
+    assert ".ci/run" in words
