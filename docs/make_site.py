@@ -102,7 +102,8 @@ def target(match: re.Match[str], page: Path, known: set[Path]) -> str:
         (PAGES / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(full, PAGES / file)
     else:
-        goal = Path("source", f"{file}.md" if full.is_file() else f"{file}/index.md")
+        shown = Path(*(part.lstrip(".") for part in file.parts))  # the generator leaves hidden files out
+        goal = Path("source", f"{shown}.md" if full.is_file() else f"{shown}/index.md")
         write(goal, listing(file) if full.is_dir() else source(file))
     # the generator writes one dash where a heading has several in a row
     fragment = "#" + re.sub("-+", "-", parts.fragment).strip("-") if parts.fragment else ""
