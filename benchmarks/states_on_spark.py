@@ -290,14 +290,14 @@ def wait(until: Callable[[], bool]) -> None:
 
 
 def listens(port: int) -> bool:
-    """Whether somebody listens there."""
+    """Return True if somebody listens there."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
 
 
 def talks(process: int, port: int) -> bool:
-    """Whether a process is connected to this port."""
+    """Return True if a process is connected to this port."""
     with suppress(psutil.Error):
         found = psutil.Process(process).net_connections()
         return any(item.raddr and item.raddr.port == port and item.status == "ESTABLISHED" for item in found)

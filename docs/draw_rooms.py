@@ -85,7 +85,7 @@ def graph() -> nx.DiGraph[tuple[str, str]]:
 
 
 def is_part(room: str, name: str) -> bool:
-    """Whether this is a package or a module of the room, and not a name that the room itself gives."""
+    """Return True if this is a package or a module of the room, and not a name that the room itself gives."""
     return (ROOT / room / name).is_dir() or (ROOT / room / f"{name}.py").is_file()
 
 

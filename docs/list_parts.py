@@ -64,7 +64,7 @@ def parts(module: ModuleType) -> Iterator[type[Spec]]:
 
 
 def is_mutation(kind: type[Spec]) -> bool:
-    """Whether a class is a planted fault."""
+    """Return True if a class is a planted fault."""
     try:
         note_of(kind, Mutation)
     except SpecError:

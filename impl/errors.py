@@ -136,5 +136,5 @@ class Violation(StrEnum):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether it proves that members disagree for good, so that the group cannot go on."""
+        """Return True if it proves that members disagree for good, so that the group cannot go on."""
         return False

@@ -202,7 +202,7 @@ class Group:
 
     @property
     def encrypted(self) -> bool:
-        """Whether only who has a key can read and send."""
+        """Return True if only who has a key can read and send."""
         return self._shell.encrypted
 
     def rekey(self, key: bytes | Keyring) -> None:

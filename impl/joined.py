@@ -219,11 +219,11 @@ class JoinedGroup:
         self._states = States(group, timeouts, self._flush)
         self.state = state
         self._moves_states = False
-        """Whether somebody wants the state of this application, or this one waits for another's."""
+        """True if somebody wants the state of this application, or this one waits for another's."""
         self._begins = True
-        """Whether the next view is the first one of this run."""
+        """True if the next view is the first one of this run."""
         self._holds = False
-        """Whether own messages wait for the state: one that is in it already is delivered to nobody here."""
+        """True if own messages wait for the state: one that is in it already is delivered to nobody here."""
         self._asks_since = self._complains_at = 0.0
         self._exclusions = 0
         self._shell: MemberShell | None = None

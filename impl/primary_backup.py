@@ -178,7 +178,7 @@ class PrimaryBackup:
         self._waiting: dict[bytes, _Waiting] = {}
         """At the primary by client its request that has no answer."""
         self._executing = False
-        """Whether the first of these was executed in this view."""
+        """True if the first of these was executed in this view."""
         self._sending: set[asyncio.Task[None]] = set()
         self._port = RequestPort(group.group, lambda: group.keys, self._received)
         group.state = self
@@ -190,7 +190,7 @@ class PrimaryBackup:
 
     @property
     def is_primary(self) -> bool:
-        """Whether this member executes requests."""
+        """Return True if this member executes requests."""
         return self.primary == self._group.me
 
     async def serve(self) -> None:

@@ -55,7 +55,7 @@ class States:
         """Nothing was taken yet. `flush` sends what is to be sent."""
         self.store: Store | None = None
         self.awaited = False
-        """Whether this process waits for the state of another one."""
+        """True if this process waits for the state of another one."""
         self._group = group
         self._timeouts = timeouts
         self._flush = flush
@@ -155,7 +155,7 @@ class States:
         return None
 
     def _reaches(self, events: Sequence[JoinedEvent], number: int, view: int) -> bool:
-        """Whether the events go as far as a state of this place and view."""
+        """Return True if the events go as far as a state of this place and view."""
         last = next((event.number for event in reversed(events) if type(event) is Delivery), 0)
         seen = next((event.number for event in reversed(events) if type(event) is View), 0)
         return max(last, self._began_after) >= number and seen >= view

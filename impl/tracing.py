@@ -118,7 +118,7 @@ class Tracer(Protocol):
 
     @property
     def recording(self) -> bool:
-        """Whether `record` does anything."""
+        """Return True if `record` does anything."""
         ...
 
     def record(self, event: Event) -> None:

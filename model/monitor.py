@@ -54,7 +54,7 @@ class Monitor:
         return Refusal(broken.property, broken.text, broken.at, event, clash)
 
     def holds(self, predicate: str) -> bool:
-        """Whether the predicate is true now."""
+        """Return True if the predicate is true now."""
         return next(iter(self.failing(predicate)), None) is None
 
     def failing(self, predicate: str) -> Iterator[Mapping[str, Any]]:

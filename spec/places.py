@@ -36,7 +36,7 @@ class Kind:
 
 
 def is_place(name: str) -> bool:
-    """Whether a name says where something stands: none of the catalogue does."""
+    """Return True if a name says where something stands: none of the catalogue does."""
     return name in (".", "..") or ":" in name or "/" in name or Path(name).suffix != ""
 
 
@@ -204,5 +204,5 @@ def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:
 
 
 def _is_own(value: object, module: ModuleType) -> bool:
-    """Whether it was written in the module; what has no module of its own was."""
+    """Return True if it was written in the module; what has no module of its own was."""
     return getattr(value, "__module__", module.__name__) == module.__name__

@@ -74,7 +74,7 @@ class Mutant:
     code: str
     """The line of code on which the change begins, stripped."""
     imported: bool
-    """Whether the code runs when the module is imported, so that no test touches its line."""
+    """True if the code runs when the module is imported, so that no test touches its line."""
     start: int
     end: int
 

@@ -53,11 +53,11 @@ class Mark:
 
     @property
     def excuses(self) -> bool:
-        """Whether the mutant is not hunted and does not count: no test could, or should, see it."""
+        """Return True if the mutant is not hunted and does not count: no test could, or should, see it."""
         return self.kind != "hole"
 
     def fits(self, mutant: Mutant) -> bool:
-        """Whether it speaks of this mutant."""
+        """Return True if it speaks of this mutant."""
         return (
             (self.file, self.code, self.original) == (mutant.file, mutant.code, mutant.original)
             and self.mutated in ("", mutant.mutated)

@@ -188,7 +188,7 @@ def _near(value: str, choices: list[str]) -> str:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Whether this says that something cannot be done as it was asked."""
+    """Return True if this says that something cannot be done as it was asked."""
     from antiphon.conformance.cli.output import UsageProblem
     from antiphon.conformance.compare.replay import NotBound
     from antiphon.conformance.extras import MissingExtra

@@ -226,12 +226,12 @@ def _counted(job: Job, bound: Program, search: Search) -> explicit.Counts | None
 
 
 def _interrupted(report: Report) -> bool:
-    """Whether Ctrl-C ended the search; the engine reports what it had."""
+    """Return True if Ctrl-C ended the search; the engine reports what it had."""
     return report.exploration.stopped is StopReason.INTERRUPTED
 
 
 def _unproved(verdict: Verdict) -> bool:
-    """Whether its trace is a counterexample to induction."""
+    """Return True if its trace is a counterexample to induction."""
     return verdict.trace is not None and not verdict.trace.initial
 
 

@@ -366,7 +366,7 @@ class OnSpark:
 
     @property
     def wanted(self) -> bool:
-        """Whether any of this was said."""
+        """Return True if any of this was said."""
         return self != OnSpark()
 
     def words(self) -> list[str]:

@@ -49,7 +49,7 @@ class CheckResult:
 
     @property
     def agrees(self) -> bool:
-        """Whether outcome and shortest length are as recorded."""
+        """Return True if outcome and shortest length are as recorded."""
         recorded = self.check.length if isinstance(self.check, Check) else None
         return self.outcome.value == self.check.outcome and (recorded is None or recorded == self.length)
 
@@ -71,7 +71,7 @@ class ClaimResult:
 
     @property
     def agrees(self) -> bool:
-        """Whether every check that was run came out as recorded."""
+        """Return True if every check that was run came out as recorded."""
         return all(result.agrees for result in self.results)
 
 

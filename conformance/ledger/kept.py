@@ -179,8 +179,8 @@ def _code_files() -> Iterator[Path]:
 
 
 def _is_edited() -> bool:
-    """Whether code was written since this process began, so that what it runs may not be what stands in the
-    files.
+    """Return True if code was written since this process began, so that what it runs may not be what stands
+    in the files.
     """
     return any(file.stat().st_mtime >= STARTED for file in _code_files())
 
@@ -254,7 +254,7 @@ def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[S
 
 
 def _is_shown(verdict: Verdict) -> bool:
-    """Whether the run of the verdict, if it has one, shows what the verdict says."""
+    """Return True if the run of the verdict, if it has one, shows what the verdict says."""
     from antiphon.conformance.compare.replay import (
         on_specification,  # here, because it loads the implementations
     )

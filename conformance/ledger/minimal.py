@@ -31,20 +31,20 @@ class Need:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing noticed, and deep checks that could were left out."""
+        """Return True if nothing noticed, and deep checks that could were left out."""
         return self.noticed is None and self.left > 0
 
     @property
     def is_covered(self) -> bool:
-        """Whether the record says that nothing will notice: other repairs cover this one, or the question is
-        open.
+        """Return True if the record says that nothing will notice: other repairs cover this one, or the
+        question is open.
         """
         return self.repair in self.claim.covered
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the record is wrong: nothing notices and it does not say so, or something does although it
-        says so.
+        """Return True if the record is wrong: nothing notices and it does not say so, or something does
+        although it says so.
         """
         return (self.noticed is None) != self.is_covered and not self.is_open
 

@@ -105,7 +105,9 @@ class _Sheet:
 
     @staticmethod
     def _comes_from_right(arrow: Arrow) -> bool:
-        """Whether an arrow ends where the label of its reception begins: the label gives way, downwards."""
+        """Return True if an arrow ends where the label of its reception begins: the label gives way,
+        downwards.
+        """
         return (
             arrow.fate is Fate.RECEIVED
             and None not in (arrow.source, arrow.target)

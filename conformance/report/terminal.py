@@ -78,7 +78,7 @@ class _Page:
         return cells
 
     def _lives(self, begin: int, end: int | None) -> bool:
-        """Whether the row under construction is within a lifeline."""
+        """Return True if the row under construction is within a lifeline."""
         return begin <= self.row and (end is None or self.row < end or (self.row == end and not self.ended))
 
     def _write(self, cells: list[tuple[str, Style]], at: int, text: str, style: Style) -> None:

@@ -62,7 +62,7 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     first: Natural
     """The identifier, at its source, of the first part; the next parts have the next ones."""
     cut: bool
-    """Whether the last part goes on in the source's next batch."""
+    """True if the last part goes on in the source's next batch."""
     parts: list[bytes]
     """Messages and pieces; none, if the batch only tells what was taken."""
     taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
@@ -173,7 +173,7 @@ class Batches:
         self._kept: deque[_Kept] = deque()
         self._sources = [_Source() for _ in range(members)]
         self._open = True
-        """Whether every other application has taken enough for another batch of messages."""
+        """True if every other application has taken enough for another batch of messages."""
         self._names: Sequence[Any] = range(members)
         self._ids = [0] * members
         self._number = 0
@@ -198,17 +198,17 @@ class Batches:
 
     @property
     def full(self) -> bool:
-        """Whether `put` would refuse."""
+        """Return True if `put` would refuse."""
         return self._held_bytes >= self._buffer_bytes
 
     @property
     def ready(self) -> bool:
-        """Whether there is a batch for a core that takes one."""
+        """Return True if there is a batch for a core that takes one."""
         return len(self._on_their_way) < self._ahead and ((bool(self._waiting) and self._open) or self._owes)
 
     @property
     def _owes(self) -> bool:
-        """Whether the others wait for what this member has, or what its application has taken."""
+        """Return True if the others wait for what this member has, or what its application has taken."""
         return self._owed > self._told_held or _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
 
     @property
@@ -239,7 +239,7 @@ class Batches:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits and no own batch is on its way."""
+        """Return True if nothing waits and no own batch is on its way."""
         return not self._waiting and not self._on_their_way
 
     def checked(self, payload: bytes | bytearray | memoryview) -> bytes:

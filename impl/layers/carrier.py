@@ -19,7 +19,7 @@ class Carrier(Protocol):
 
     @property
     def full(self) -> bool:
-        """Whether so much waits for some member that nothing more should be made."""
+        """Return True if so much waits for some member that nothing more should be made."""
         ...
 
     def send(self, to: int, item: bytes) -> None:

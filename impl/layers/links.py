@@ -68,7 +68,7 @@ class _Flying(NamedTuple):
     items: tuple[bytes, ...]
     sent_at: float
     again: bool
-    """Whether it was sent more than once."""
+    """True if it was sent more than once."""
 
 
 class LinkSnapshot(NamedTuple):
@@ -130,16 +130,16 @@ class Links:
 
     @property
     def full(self) -> bool:
-        """Whether so much waits for some member that nothing more should be made."""
+        """Return True if so much waits for some member that nothing more should be made."""
         return any(link.queued_bytes >= self._settings.queue_bytes_max for link in self._links.values())
 
     @property
     def silent(self) -> bool:
-        """Whether everything has arrived and is acknowledged, and nothing is owed."""
+        """Return True if everything has arrived and is acknowledged, and nothing is owed."""
         return self.next_deadline() is None and not any(link.urgent for link in self._links.values())
 
     def owes(self, to: int) -> bool:
-        """Whether a member has not acknowledged all that was sent to it."""
+        """Return True if a member has not acknowledged all that was sent to it."""
         return self._links[to].owes
 
     def send(self, to: int, item: bytes) -> None:
@@ -239,17 +239,17 @@ class _Link:
 
     @property
     def owes(self) -> bool:
-        """Whether something waits, or is on its way and not acknowledged."""
+        """Return True if something waits, or is on its way and not acknowledged."""
         return bool(self._waiting or self._flying)
 
     @property
     def _open(self) -> bool:
-        """Whether the window lets another segment out."""
+        """Return True if the window lets another segment out."""
         return self._last - self._acknowledged < WINDOW
 
     @property
     def urgent(self) -> bool:
-        """Whether there is a segment to send now."""
+        """Return True if there is a segment to send now."""
         return self._answer or bool(self._resend) or (bool(self._waiting) and self._open)
 
     def segments(self, now: float) -> Iterable[Segment]:

@@ -84,7 +84,7 @@ class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
     why: Annotated[str, Meta(max_length=1_000)]
     final: bool
-    """Whether that will stay so."""
+    """True if that will stay so."""
 
 
 class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

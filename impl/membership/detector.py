@@ -80,7 +80,7 @@ class Suspicion(NamedTuple):
     silent_ms: float
     """For how long it has been silent."""
     hinted: bool
-    """Whether somebody said that nobody listens at its port."""
+    """True if somebody said that nobody listens at its port."""
 
 
 class Detector:
@@ -103,7 +103,7 @@ class Detector:
 
     @property
     def changed(self) -> bool:
-        """Whether there are `news`."""
+        """Return True if there are `news`."""
         return bool(self._news)
 
     def watch(self, members: Iterable[bytes], now: float) -> None:

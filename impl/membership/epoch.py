@@ -101,7 +101,7 @@ class Epoch:
             self.endpoint = _Alone(layers)
         self.change = ViewChange(place, len(roster.members), external=implementation.external)
         self.stopped = False
-        """Whether the protocol has ended, and only the change goes on."""
+        """True if the protocol has ended, and only the change goes on."""
         self.called_at = self.complete_at = 0.0
         """When the change was called for here, and when the reports had come; 0 before."""
         self.rejected = 0
@@ -217,7 +217,7 @@ class Epoch:
         return self._links.outputs(now) if self.change.called else []
 
     def is_owed(self, places: Iterable[int]) -> bool:
-        """Whether one of these members has not acknowledged all that was sent to it for the change."""
+        """Return True if one of these members has not acknowledged all that was sent to it for the change."""
         return any(self._links.owes(place) for place in places if place not in self._released)
 
     def release(self, place: int) -> None:
@@ -280,7 +280,7 @@ class _Alone:
 
     @property
     def busy(self) -> bool:
-        """Whether the application has left so much untaken that nothing more is delivered."""
+        """Return True if the application has left so much untaken that nothing more is delivered."""
         return self._untaken_bytes >= self._layers.untaken_bytes
 
     def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:  # noqa: ARG002

@@ -58,7 +58,7 @@ class Member(Struct, frozen=True, array_like=True, order=True):
 
     @property
     def reachable(self) -> bool:
-        """Whether the host is a number, which can be sent to without asking anybody for it."""
+        """Return True if the host is a number, which can be sent to without asking anybody for it."""
         try:
             ip_address(self.host)
         except ValueError:

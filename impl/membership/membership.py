@@ -166,9 +166,9 @@ class Membership:
         self.view: View | None = None
         """The last regular view."""
         self.alone = False
-        """Whether the list has no other member: what is broadcast is delivered at once."""
+        """True if the list has no other member: what is broadcast is delivered at once."""
         self.over = False
-        """Whether this process was a member, and never will be again."""
+        """True if this process was a member, and never will be again."""
         self.dropped: Counter[Rejection] = Counter()
         """Datagrams that are of no use, by kind."""
         self.changes = 0
@@ -271,8 +271,8 @@ class Membership:
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused: no list, it ends, as much is on its way as may be, or this
-        member leaves.
+        """Return True if `broadcast` would be refused: no list, it ends, as much is on its way as may be, or
+        this member leaves.
         """
         return self.epoch is None or self._leaving or self.epoch.stopped or self.epoch.endpoint.busy
 
@@ -325,7 +325,7 @@ class Membership:
 
     @property
     def owes(self) -> bool:
-        """Whether somebody may still need what this member has sent for the change of a list."""
+        """Return True if somebody may still need what this member has sent for the change of a list."""
         return bool(self._ended)
 
     @property
@@ -457,7 +457,9 @@ class Membership:
             self._supersede(source, address, now)
 
     def _understands(self, join: Join, address: Address) -> bool:
-        """Whether who asks speaks the protocol, in a version that all members know; else it is told so."""
+        """Return True if who asks speaks the protocol, in a version that all members know; else it is told
+        so.
+        """
         protocol = self._implementation.messages.protocol
         members = (self.me,) if self.epoch is None else self.epoch.roster.members
         oldest, newest = join.member.speaks
@@ -610,7 +612,7 @@ class Membership:
 
     @property
     def unsent(self) -> bool:
-        """Whether a broadcast has made something to send since `datagrams_to_send`."""
+        """Return True if a broadcast has made something to send since `datagrams_to_send`."""
         return self.epoch is not None and self.epoch.endpoint.unsent
 
     # From list to list --------------------------------------------------------------------------------------
@@ -709,7 +711,7 @@ class Membership:
             self._joined = ()
 
     def _unknown(self) -> bool:
-        """Whether somebody who was there before, and is heard, may not know this list yet."""
+        """Return True if somebody who was there before, and is heard, may not know this list yet."""
         assert self.epoch is not None, "there is a list"
         roster = self.epoch.roster
         if roster.number - 1 not in self._ended:
@@ -749,7 +751,7 @@ class Membership:
 
     @property
     def _calm(self) -> bool:
-        """Whether nothing but the protocol of the list goes on."""
+        """Return True if nothing but the protocol of the list goes on."""
         epoch = self.epoch
         return (
             epoch is not None
@@ -762,7 +764,7 @@ class Membership:
 
     @property
     def _may_change(self) -> bool:
-        """Whether this member reaches a majority, and so a change of the list can end."""
+        """Return True if this member reaches a majority, and so a change of the list can end."""
         assert self.epoch is not None, "there is a list"
         return 2 * self.reached > len(self.epoch.roster.members)
 
@@ -803,7 +805,9 @@ class Membership:
         self._tell_blocked()
 
     def _may_exclude(self, member: Member, now: float) -> bool:
-        """Whether to ask for a view without a member that was given up: the others may have just kept it."""
+        """Return True if to ask for a view without a member that was given up: the others may have just kept
+        it.
+        """
         return member.incarnation not in self._kept or now >= self._kept[member.incarnation].until
 
     def _note_kept(self, roster: Roster, now: float) -> None:

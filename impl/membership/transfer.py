@@ -93,7 +93,7 @@ class _Transfer:
         self.begun: _Begun | None = None
         self.pieces: list[bytes] = []
         self.complete = False
-        """Whether all was given, or all has come."""
+        """True if all was given, or all has come."""
 
     def say(self, message: _Refused | _Begun | _Ended) -> None:
         """Send a message that is no piece."""
@@ -111,7 +111,7 @@ class Transfers:
         self.asked_at = 0.0
         """When a state was asked for the last time."""
         self.waits = False
-        """Whether a state was asked for, and neither came nor was refused."""
+        """True if a state was asked for, and neither came nor was refused."""
         self.donor: bytes | None = None
         """Who was asked the last time."""
         self.refusal: str | None = None
@@ -124,14 +124,14 @@ class Transfers:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing was asked for, here or of this member."""
+        """Return True if nothing was asked for, here or of this member."""
         return self.donor is None and not self._giving
 
     # Who wants a state --------------------------------------------------------------------------------------
 
     @property
     def begun(self) -> bool:
-        """Whether the member that was asked has begun to give its state."""
+        """Return True if the member that was asked has begun to give its state."""
         return self._taking.begun is not None
 
     def ask(self, donor: bytes, after: int, now: float) -> None:
@@ -148,7 +148,7 @@ class Transfers:
     # Who has one --------------------------------------------------------------------------------------------
 
     def gives(self, wanted: Wanted) -> bool:
-        """Whether the state is still wanted."""
+        """Return True if the state is still wanted."""
         return (wanted.by, wanted.transfer) in self._giving
 
     def begin(self, wanted: Wanted, number: int, view: int) -> None:

@@ -153,11 +153,11 @@ class ViewChange:
         """The calls that were R-delivered here: a regular view for which there is no time yet may be called
         for again on the next list."""
         self.leaving = False
-        """Whether this member wants not to be on the next list."""
+        """True if this member wants not to be on the next list."""
         self.heard: dict[int, Told] = {}
         """The reports that have come, the own one too."""
         self.complete = False
-        """Whether step 2 has ended: from then on a decision counts."""
+        """True if step 2 has ended: from then on a decision counts."""
         self._suspected: frozenset[int] = frozenset()
         self._given_up: frozenset[int] = frozenset()
         self._joining: list[Member] = []
@@ -175,7 +175,7 @@ class ViewChange:
 
     @property
     def called(self) -> bool:
-        """Whether this list ends."""
+        """Return True if this list ends."""
         return bool(self.kinds)
 
     def call(self, kind: Kind) -> None:
@@ -203,7 +203,7 @@ class ViewChange:
 
     @property
     def reports(self) -> bool:
-        """Whether the owner has to stop its core now, and to give its report."""
+        """Return True if the owner has to stop its core now, and to give its report."""
         return self.called and self.me not in self.heard
 
     def report(self, report: Report) -> None:
@@ -242,7 +242,7 @@ class ViewChange:
 
     @property
     def proposes(self) -> bool:
-        """Whether the owner has to `propose` now."""
+        """Return True if the owner has to `propose` now."""
         waits = self._consensus.round == 0 and self._consensus.decision is None
         return self.complete and waits and len(self.heard) > self._tried
 

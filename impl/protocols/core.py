@@ -152,7 +152,7 @@ class ProtocolCore(Protocol[M]):
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused now."""
+        """Return True if `broadcast` would be refused now."""
         ...
 
     def start(self, now: float) -> None:
@@ -266,7 +266,7 @@ class Implementation(NamedTuple, Generic[M]):
     holders: int = 1
     """How many members have a message when the core delivers it; 0: all."""
     forgets: bool = True
-    """Whether a member keeps, at rest, no more than a few messages for each member."""
+    """True if a member keeps, at rest, no more than a few messages for each member."""
     listed: Callable[[int, int, int, Tracer], ProtocolCore[M]] | None = None
     """Makes the core of one list of members, for a group whose members change: as `core`, with the number of
     the first members that take part in the ordering before the tracer; the others only listen. It is also a
@@ -277,7 +277,7 @@ class Implementation(NamedTuple, Generic[M]):
     """With lists: whether a list can have members that only listen. Without, nobody leaves a list who is only
     suspected."""
     ordered: bool = True
-    """Whether all members deliver in one order; otherwise only between two lists is what they have the same.
+    """True if all members deliver in one order; otherwise only between two lists is what they have the same.
     """
     older: tuple[Implementation[Any], ...] = ()
     """The same protocol with the messages of earlier versions, one after the other, the newest first. Members

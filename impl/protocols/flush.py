@@ -70,12 +70,12 @@ class Flushes(Protocol):
 
     @property
     def lost(self) -> bool:
-        """Whether this process listens, and has missed what nobody keeps any more."""
+        """Return True if this process listens, and has missed what nobody keeps any more."""
         ...
 
     @property
     def caught_up(self) -> bool:
-        """Whether this process listens, and has missed nothing."""
+        """Return True if this process listens, and has missed nothing."""
         ...
 
     def report(self) -> Report:

@@ -78,11 +78,11 @@ class _Listener:
         """What it was sent and has not acknowledged."""
         self.flying_bytes = 0
         self.gone = False
-        """Whether it needs what is not kept."""
+        """True if it needs what is not kept."""
 
     @property
     def open(self) -> bool:
-        """Whether another message may be sent."""
+        """Return True if another message may be sent."""
         return len(self.flying) < EXTERNAL_AHEAD and self.flying_bytes < EXTERNAL_BYTES
 
     def send(self, message: Ordered) -> None:

@@ -39,18 +39,18 @@ class OnList(CoreBase[M]):
         if not 2 <= core <= self.members:
             raise ValueError(f"a core of {core} of {self.members} members; it has two at least")
         self.external = self.me >= core
-        """Whether this member listens, and orders nothing."""
+        """True if this member listens, and orders nothing."""
         keeps = core < self.members and not self.external
         self._history = History(self.members, kept_bytes if keeps else 0)
         self._listeners = Listeners()
         self._heard: int | None = None
         """What the member that orders said to be stable the last time."""
         self.lost = False
-        """Whether this external member needs what nobody keeps any more."""
+        """True if this external member needs what nobody keeps any more."""
 
     @property
     def caught_up(self) -> bool:
-        """Whether this external member has all that was stable, as far as it has heard."""
+        """Return True if this external member has all that was stable, as far as it has heard."""
         return self.external and self._heard is not None and self._heard <= self._history.stable
 
     def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:

@@ -68,7 +68,7 @@ class UpdatesViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self not in {self.TOO_FAR_AHEAD, self.FOREIGN_UPDATE}
 
 
@@ -122,7 +122,7 @@ class Updates(CoreBase[Any], ABC):
     @property
     @abstractmethod
     def holding(self) -> bool:
-        """Whether this process has the token, and every ACK before."""
+        """Return True if this process has the token, and every ACK before."""
 
     @abstractmethod
     def _last_possible(self) -> int:
@@ -152,7 +152,7 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def busy(self) -> bool:
-        """Whether as many own updates as may be have no gsn, so that `broadcast` would be refused."""
+        """Return True if as many own updates as may be have no gsn, so that `broadcast` would be refused."""
         return self._obtained[self.me] - self._numbered[self.me] >= self.window
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -204,7 +204,7 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def deliverable(self) -> bool:
-        """Whether the update with the next gsn is here."""
+        """Return True if the update with the next gsn is here."""
         name = self._names.get(self._status + 1)
         return name is not None and name.id <= self._obtained[name.source]
 

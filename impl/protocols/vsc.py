@@ -122,7 +122,7 @@ class VscViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self is self.NUMBER_LEFT_OUT
 
 
@@ -186,7 +186,7 @@ class Core(CoreBase[Message]):
 
     @property
     def busy(self) -> bool:
-        """Whether as much of the own messages is on its way as may be."""
+        """Return True if as much of the own messages is on its way as may be."""
         return self._own_bytes >= self._unstable_bytes_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

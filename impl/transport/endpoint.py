@@ -117,7 +117,7 @@ class Endpoint(Generic[M]):
         self.transmissions: Counter[str] = Counter()
         """Messages sent, by kind: one message to all counts once, as the papers count."""
         self.unsent = False
-        """Whether something happened since `datagrams_to_send`."""
+        """True if something happened since `datagrams_to_send`."""
         self.progress_at = 0.0
         """The `now` at which this member got further the last time."""
         self._progress = 0
@@ -138,12 +138,12 @@ class Endpoint(Generic[M]):
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused now."""
+        """Return True if `broadcast` would be refused now."""
         return self.core.busy if self._batches is None else self._batches.full
 
     @property
     def idle(self) -> bool:
-        """Whether no own message waits or is on its way."""
+        """Return True if no own message waits or is on its way."""
         return not self.core.busy if self._batches is None else self._batches.idle
 
     @property
@@ -378,7 +378,7 @@ class Endpoint(Generic[M]):
 
     @property
     def _takes_batch(self) -> bool:
-        """Whether there is a batch, and the core and the carrier take it."""
+        """Return True if there is a batch, and the core and the carrier take it."""
         batches = self._batches
         return batches is not None and batches.ready and not self.core.busy and not self._carrier.full
 

@@ -90,7 +90,7 @@ class MemberShell(Shell):
     # The socket's side --------------------------------------------------------------------------------------
 
     def knows(self, mark: bytes) -> bool:
-        """Whether frames with this mark are of this group."""
+        """Return True if frames with this mark are of this group."""
         return self.sessions.knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:

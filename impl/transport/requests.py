@@ -73,7 +73,7 @@ class RequestPort:
 
     @property
     def closed(self) -> bool:
-        """Whether it has no part in a socket."""
+        """Return True if it has no part in a socket."""
         return self._socket is None
 
     def send(self, to: Address, data: bytes, source: bytes | None = None) -> None:
@@ -84,7 +84,7 @@ class RequestPort:
     # The socket's side --------------------------------------------------------------------------------------
 
     def knows(self, mark: bytes) -> bool:
-        """Whether frames with this mark are requests to the group, or replies."""
+        """Return True if frames with this mark are requests to the group, or replies."""
         return self._keyed().knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:

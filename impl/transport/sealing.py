@@ -179,7 +179,7 @@ class ReplayWindow:
         """Bit k: the counter `highest - k` has come."""
 
     def fresh(self, counter: int) -> bool:
-        """Whether this one has not come yet, and is not so old that nobody knows."""
+        """Return True if this one has not come yet, and is not so old that nobody knows."""
         behind = self._highest - counter
         return behind < 0 or (behind < WINDOW and not self._came >> behind & 1)
 

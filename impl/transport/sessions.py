@@ -105,7 +105,7 @@ class Sessions:
 
     @property
     def encrypted(self) -> bool:
-        """Whether only who has a key can read and send."""
+        """Return True if only who has a key can read and send."""
         return self._sealed
 
     def rekey(self, keyring: Keyring) -> None:
@@ -116,7 +116,7 @@ class Sessions:
             peer.sealer, peer.openers = None, {}
 
     def knows(self, mark: bytes) -> bool:
-        """Whether a key of the group makes this mark."""
+        """Return True if a key of the group makes this mark."""
         return mark in self._keys
 
     def send(self, to: Address, incarnation: bytes | None, data: bytes, now: float) -> None:

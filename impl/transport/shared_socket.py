@@ -47,7 +47,7 @@ class Sharing(Protocol):
         ...
 
     def knows(self, mark: bytes) -> bool:
-        """Whether frames with this mark are its own."""
+        """Return True if frames with this mark are its own."""
         ...
 
     def frame_received(self, address: Address, frame: bytes) -> None:
@@ -74,7 +74,7 @@ class SharedSocket(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
         self._closed: asyncio.Future[None] | None = None
         self._tells_whose = False
-        """Whether the operating system says which address an error is about."""
+        """True if the operating system says which address an error is about."""
 
     async def __aenter__(self) -> Self:
         """Bind, and listen. Raises as `open`."""

@@ -64,7 +64,7 @@ class Shell(ABC):
 
     @property
     def runs(self) -> bool:
-        """Whether it has begun, and not stopped."""
+        """Return True if it has begun, and not stopped."""
         return self._runs
 
     def taken(self) -> None:

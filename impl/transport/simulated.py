@@ -204,7 +204,7 @@ class SimulatedNetwork(Generic[M]):
 
     @property
     def idle(self) -> bool:
-        """Whether every broadcast has its number at its source and nothing waits to be broadcast."""
+        """Return True if every broadcast has its number at its source and nothing waits to be broadcast."""
         return not any(self._waiting) and all(endpoint.idle for endpoint in self.endpoints)
 
     def run(

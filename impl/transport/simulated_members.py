@@ -61,7 +61,7 @@ class Life:
     alive: bool = True
     paused: bool = False
     leaves: bool = False
-    """Whether its application wants to leave: it does not come back."""
+    """True if its application wants to leave: it does not come back."""
     sent: list[bytes] = field(default_factory=list)
     """What it has broadcast, in order."""
     sent_after: list[int] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Life:
 
     @property
     def over(self) -> bool:
-        """Whether it is a member no more."""
+        """Return True if it is a member no more."""
         return self.machine.over
 
     @property
@@ -326,14 +326,14 @@ class SimulatedMembers:
 
     @property
     def waits(self) -> bool:
-        """Whether an application that runs wants to broadcast and cannot yet."""
+        """Return True if an application that runs wants to broadcast and cannot yet."""
         return any(
             waiting and lives and lives[-1].alive
             for waiting, lives in zip(self._waiting, self.lives, strict=True)
         )
 
     def up(self, process: int) -> bool:
-        """Whether a process has started, and neither crashed nor left; it may be about to come back."""
+        """True if a process has started, and neither crashed nor left; it may be about to come back."""
         return process in self._returns or (bool(self.lives[process]) and self.life(process).alive)
 
     # Time ---------------------------------------------------------------------------------------------------
@@ -417,7 +417,7 @@ class SimulatedMembers:
         life.sent_after.append(len(life.events))
 
     def _runs(self, member: Member) -> bool:
-        """Whether the last run of a process is this member, and neither stopped nor ended."""
+        """Return True if the last run of a process is this member, and neither stopped nor ended."""
         lives = self.lives[self.addresses.index(member.address)]
         return bool(lives) and lives[-1].member == member and lives[-1].alive and not lives[-1].paused
 

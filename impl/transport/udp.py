@@ -147,7 +147,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
 
     @property
     def encrypted(self) -> bool:
-        """Whether it was made with keys."""
+        """Return True if it was made with keys."""
         return isinstance(self._sealing, Sealed)
 
     def rekey(self, keys: Keyring) -> None:

@@ -57,7 +57,7 @@ class StorageOptions:
 
     @property
     def native_only(self) -> bool:
-        """Whether this asks for what only the native engine can do."""
+        """Return True if this asks for what only the native engine can do."""
         return self.fingerprints or self.whole or self.symmetry or self.cone or self.directory is not None
 
 

@@ -131,7 +131,7 @@ class StateSpace(Expandable, Protocol):
         """The state as a tuple of values."""
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Whether this is the value of the state, or of one that the state stands for."""
+        """Return True if this is the value of the state, or of one that the state stands for."""
 
     def coverage(self) -> dict[str, int]:
         """For each action with how many different argument tuples it was enabled somewhere."""

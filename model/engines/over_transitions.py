@@ -223,7 +223,7 @@ class TransitionSpace:
         return self.transitions.unpack(self.packed[state])
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Whether this is the value of the state."""
+        """Return True if this is the value of the state."""
         return self.value(state) == value
 
     def coverage(self) -> dict[str, int]:

@@ -16,8 +16,8 @@ from antiphon.spec.lang import Program
 
 
 def differs_by_stuttering(program: Program, other: Program, bounds: Bounds) -> bool:
-    """Whether both have the same states, and from each the same steps to others; false where the bounds do
-    not leave time to see that.
+    """Return True if both have the same states, and from each the same steps to others; false where the
+    bounds do not leave time to see that.
     """
     if program.variables != other.variables:
         return False

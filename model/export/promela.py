@@ -324,7 +324,7 @@ def _ordered(wanted: dict[str, tuple[str, str]], writer: Writer) -> list[str]:
 
 
 def _is_large(condition: Expression) -> bool:
-    """Whether a condition, written as a tree, has more nodes than fit in a line."""
+    """Return True if a condition, written as a tree, has more nodes than fit in a line."""
     sizes: dict[Expression, int] = {}
 
 

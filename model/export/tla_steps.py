@@ -184,7 +184,7 @@ class Run:
 
 
 def is_evaluated_whole(condition: ir.Expression) -> bool:
-    """Whether TLC evaluates a conjunct of an action as one Boolean value.
+    """Return True if TLC evaluates a conjunct of an action as one Boolean value.
 
     It takes a disjunction, a quantifier, a conditional and what a name or an operator stands for apart, each
     part as a way of its own to a next state; what guards one part from an error is then no guard. An equation
@@ -235,7 +235,7 @@ def straight(texts: Texts, body: Body) -> Body:
 
 
 def _returns(body: Body) -> bool:
-    """Whether a return stands somewhere in a body."""
+    """Return True if a return stands somewhere in a body."""
     for statement in body:
         if isinstance(statement, ir.Return):
             return True

@@ -307,5 +307,5 @@ def canonical(leaves: Leaves, shape: Shape) -> Expression:
 
 
 def is_constant(leaves: Leaves) -> bool:
-    """Whether every leaf is a constant."""
+    """Return True if every leaf is a constant."""
     return all(leaf.operator is CONSTANT for leaf in leaves)

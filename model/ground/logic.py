@@ -75,8 +75,8 @@ def _join(operands: tuple[Expression, ...]) -> Expression:
 
 
 def _decided(operand: Expression, found: dict[Expression, None], every: Operator) -> bool:
-    """Whether a conjunction or disjunction is there already: all its operands, if it is of the operator
-    `every`, else one of them.
+    """Return True if a conjunction or disjunction is there already: all its operands, if it is of the
+    operator `every`, else one of them.
     """
     return (all if operand.operator is every else any)(part in found for part in operand.operands)
 

@@ -23,7 +23,7 @@ class Parts:
         self._packing = packing
 
     def is_map(self, variable: str) -> bool:
-        """Whether the variable is a map, so that it has a part for each key."""
+        """Return True if the variable is a map, so that it has a part for each key."""
         return isinstance(self._variables[variable][0].type, MapOf)
 
     def mask(self, variable: str, *keys: int) -> int:

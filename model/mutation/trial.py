@@ -102,7 +102,7 @@ class Answer:
 
 
 def is_always_true(program: Program, predicate: str) -> bool:
-    """Whether the types alone make a predicate true: the grounder has nothing left to ask of a state."""
+    """True if the types alone make a predicate true: the grounder has nothing left to ask of a state."""
     holds = ground_predicate(program, predicate).holds
     return holds.operator is Operator.CONSTANT and bool(holds.value)
 
@@ -187,9 +187,9 @@ class Trial:
         return ""
 
     def _could_break(self, property: str) -> bool:
-        """Whether some step, in some state that the types allow, breaks the property: any step with any
-        arguments, or, where all states are seen, a step that occurs. One that is too large to see through
-        could.
+        """Return True if some step, in some state that the types allow, breaks the property: any step with
+        any arguments, or, where all states are seen, a step that occurs. One that is too large to see
+        through could.
         """
         try:
             whole = [ground(self.program, item.name, most=LARGE) for item in self.program.module.actions]
@@ -321,8 +321,8 @@ class Trial:
             self._is_too_large = not search.walk.complete
 
     def _is_same(self, space: TransitionSpace, search: Search, actions: frozenset[str] | None) -> bool:
-        """Whether a mutant, all of whose states are seen, has the states and steps of the program; all steps
-        are compared, or those of some actions.
+        """Return True if a mutant, all of whose states are seen, has the states and steps of the program; all
+        steps are compared, or those of some actions.
         """
         original, now = self._original, space.transitions
         if original is None or self._states is None or len(space) != len(self._states):
@@ -434,7 +434,7 @@ def _in_error(broken: tuple[str, ...], left: tuple[str, ...], apart: tuple[str, 
 
 
 def _some_breaks(steps: Iterable[GroundStep], property: str) -> bool:
-    """Whether the grounder left a way in which one of the steps breaks the property."""
+    """Return True if the grounder left a way in which one of the steps breaks the property."""
     broken = (item.broken for step in steps for item in step.breaks if item.property == property)
     return any(item.operator is not Operator.CONSTANT or item.value for item in broken)
 

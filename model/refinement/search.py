@@ -111,7 +111,7 @@ class StepSearch:
 
 
 def _may_become(told: Events, wanted: Events) -> bool:
-    """Whether what was emitted is, for each process, the beginning of what is wanted."""
+    """Return True if what was emitted is, for each process, the beginning of what is wanted."""
     whole = dict(wanted)
     return all(whole.get(process, ())[: len(events)] == events for process, events in told)
 

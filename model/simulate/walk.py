@@ -159,7 +159,7 @@ class _Watch:
         return range(first, self.begun)
 
     def is_over(self) -> bool:
-        """Whether a bound is reached, though a walk has not ended."""
+        """Return True if a bound is reached, though a walk has not ended."""
         reached = self.bounds.reached(self.tally.visited(self.done), time.monotonic() - self.began)
         self.stopped = self.stopped or reached
         return reached is not None
@@ -407,7 +407,7 @@ class _Tally:
                 walker.know(item.property, len(known.steps) + (walk < known.walk))
 
     def _is_known(self, item: Noted, walk: int) -> bool:
-        """Whether only a spent budget is to blame, as in an earlier walk."""
+        """Return True if only a spent budget is to blame, as in an earlier walk."""
         return (
             self._held[item.words] is not None
             and item.property in self.budget_limited

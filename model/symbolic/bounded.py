@@ -142,7 +142,7 @@ def _is_open(target: Target, trace: Trace, errors: Search) -> bool:
 
 
 def _moves(program: Program, states: Iterable[State]) -> bool:
-    """Whether a step, or an error of the specification, is possible in one of the states."""
+    """Return True if a step, or an error of the specification, is possible in one of the states."""
     try:
         return any(True for state in states for _ in program.reference.successors(state))
     except SpecError:

@@ -26,7 +26,7 @@ class Clock:
         return None if self.most is None else max(0.001, self.most - self.elapsed())
 
     def over(self) -> bool:
-        """Whether no time is left."""
+        """Return True if no time is left."""
         return self.most is not None and self.elapsed() >= self.most
 
     def check(self) -> None:

@@ -116,13 +116,13 @@ def recovers(program: Program, state: State, obligation: str, seconds: float | N
 
 
 def _progress(program: Program, state: State) -> bool:
-    """Whether a step that is no fault is enabled."""
+    """Return True if a step that is no fault is enabled."""
     faults = {action.name for action in program.module.actions if action.fault}
     return any(step.action not in faults for step in program.reference.enabled(state))
 
 
 def _fails(program: Program, state: State) -> bool:
-    """Whether the reference meets an error of the specification in this state."""
+    """Return True if the reference meets an error of the specification in this state."""
     try:
         list(program.reference.enabled(state))
         for predicate in program.module.predicates:

@@ -131,7 +131,7 @@ class RecoverySearch(Search):
         return way
 
     def _leads_back(self, way: Sequence[Instance], first: Sequence[int]) -> bool:
-        """Whether these steps can be taken from a known state, and end where the obligation is true."""
+        """True if these steps can be taken from a known state, and end where the obligation is true."""
         circuit, literals = self.template.circuit, list(first)
         for instance in way:
             memo = self._memo(literals)

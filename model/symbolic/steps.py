@@ -60,7 +60,7 @@ class Instance:
     adds: int = 0
 
     def depends_on(self, other: Instance) -> bool:
-        """Whether the order of the two can matter."""
+        """Return True if the order of the two can matter."""
         return bool(
             (self.sets | self.adds) & other.reads
             or (other.sets | other.adds) & self.reads

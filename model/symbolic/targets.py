@@ -25,7 +25,7 @@ class Target:
     kind: PropertyKind
 
     def is_about_a_step(self) -> bool:
-        """Whether it is about the step that leaves the state."""
+        """Return True if it is about the step that leaves the state."""
         return self.kind in BROKEN_BY_STEPS
 
 

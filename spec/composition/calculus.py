@@ -48,7 +48,7 @@ class Judgement:
 
     @property
     def well_formed(self) -> bool:
-        """Whether every layer finds what it requires."""
+        """Return True if every layer finds what it requires."""
         return not any(level.missing for level in self.levels)
 
     @property

@@ -19,11 +19,11 @@ class Crashes(Stopping):
 
     @guard
     def is_up(self, p: Process) -> bool:
-        """Whether p has not crashed."""
+        """Return True if p has not crashed."""
         return not self.down[p]
 
     def is_gone(self, p: Process) -> bool:
-        """Whether p has crashed, for the machines that ask."""
+        """Return True if p has crashed, for the machines that ask."""
         return self.down[p]
 
     @environment

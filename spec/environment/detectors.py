@@ -42,11 +42,11 @@ class Suspicions(Crashes):
     suspected: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """Whether p's detector watches q: every process watches every other one."""
+        """Return True if p's detector watches q: every process watches every other one."""
         return p != q
 
     def may_begin(self, p: Process, q: Process) -> bool:
-        """Whether p's detector could begin to suspect q."""
+        """Return True if p's detector could begin to suspect q."""
         return self.monitors(p, q) and not self.suspected[p][q]
 
     def begin(self, p: Process, q: Process) -> None:
@@ -55,7 +55,7 @@ class Suspicions(Crashes):
         emit(Suspect(p, q))
 
     def is_trusted_by_all(self, q: Process) -> bool:
-        """Whether q is up, and nobody that is up suspects it."""
+        """Return True if q is up, and nobody that is up suspects it."""
         return not self.down[q] and not any(
             self.suspected[p][q] and not self.down[p] for p in self.each(Process)
         )
@@ -126,7 +126,7 @@ class Strong(FalseSuspicions):
     """S: some correct process is never suspected; false suspicions need not end."""
 
     def was_never_suspected(self, q: Process) -> bool:
-        """Whether q is up, and nobody has ever suspected it: no suspicion ends."""
+        """Return True if q is up, and nobody has ever suspected it: no suspicion ends."""
         return not self.down[q] and not any(self.suspected[p][q] for p in self.each(Process))
 
     @environment
@@ -179,11 +179,11 @@ class Silence(Group):
     false_alarms_so_far: Annotated[int, Between(0, "false_alarms")] = 0
 
     def is_silent(self) -> bool:
-        """Whether the protocol does nothing any more: what that is, it says itself."""
+        """Return True if the protocol does nothing any more: what that is, it says itself."""
         return False
 
     def attends(self, p: Process) -> bool:
-        """Whether p would notice."""
+        """Return True if p would notice."""
         return True
 
     @action(fairness="weak")

@@ -51,7 +51,7 @@ class FifoChannels(Queues, Generic[P]):
                 self.channel[sender][q] += (packet,)
 
     def has_packet(self, sender: Process, to: Process) -> bool:
-        """Whether something from sender is on its way."""
+        """Return True if something from sender is on its way."""
         return len(self.channel[sender][to]) > 0
 
     def take(self, sender: Process, to: Process) -> None:
@@ -108,7 +108,7 @@ class FifoMulticast(Queues, Generic[B]):
         self.log[sender] += (packet,)
 
     def has_multicast(self, sender: Process, to: Process) -> bool:
-        """Whether something is left to receive; the next is `self.log[sender][self.heard[sender][to]]`."""
+        """Return True if something is left to receive: `self.log[sender][self.heard[sender][to]]`."""
         return self.heard[sender][to] < len(self.log[sender])
 
     def hear(self, sender: Process, to: Process) -> None:

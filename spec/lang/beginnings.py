@@ -75,7 +75,7 @@ def possible(
 
 
 def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]) -> bool:
-    """Whether a guard is false without a look at a stand-in."""
+    """Return True if a guard is false without a look at a stand-in."""
     try:
         attempt(given)
     except Disabled:

@@ -78,4 +78,4 @@ class Machine(Protocol):
         """
 
     def holds(self, state: State, predicate: str) -> bool:
-        """Whether an invariant, a witness or an obligation is true in `state`."""
+        """Return True if an invariant, a witness or an obligation is true in `state`."""

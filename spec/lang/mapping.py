@@ -41,5 +41,7 @@ def put_aside(name: str, machine: type) -> str:
 
 
 def _is_variable(name: str, machine: type) -> bool:
-    """Whether the machine has a variable (or a constant) of this name; its annotations are not evaluated."""
+    """Return True if the machine has a variable (or a constant) of this name; its annotations are not
+    evaluated.
+    """
     return hasattr(machine, name) and not inspect.isfunction(getattr(machine, name))

@@ -39,7 +39,7 @@ class Keys:
         self.inner = inner
 
     def same(self, other: Keys) -> bool:
-        """Whether these are the same keys in the same order."""
+        """Return True if these are the same keys in the same order."""
         return self is other or list(self.positions) == list(other.positions)
 
 

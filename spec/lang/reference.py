@@ -178,7 +178,7 @@ class Reference:
                 continue
 
     def holds(self, state: State, predicate: str) -> bool:
-        """Whether the predicate is true in `state`."""
+        """Return True if the predicate is true in `state`."""
         method = self._predicates.get(predicate)
         if method is None:
             raise SpecError(
@@ -276,7 +276,7 @@ class Reference:
             self._refused.append(Refusal(invariant.mark.name, f"self.{invariant.name}(before)", invariant.at))
 
     def _unread(self, invariant: MethodDeclaration, before: State, after: State) -> bool:
-        """Whether all that a step changes is what a step invariant does not read."""
+        """Return True if all that a step changes is what a step invariant does not read."""
         read = self._read.get(invariant.name)
         if read is None:
             module = self.program.module
@@ -395,7 +395,7 @@ class Session:
             return tuple(machine._refused)
 
     def holds(self, predicate: str) -> bool:
-        """Whether the predicate is true now."""
+        """Return True if the predicate is true now."""
         return bool(self._machine._call(self._live, self._machine._predicates[predicate], ()))
 
 

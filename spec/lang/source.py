@@ -123,8 +123,8 @@ def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:
 
 
 def is_settled(cls: type) -> bool:
-    """Whether neither a class nor what its text names can change while the process runs: all of it is a
-    specification of this package.
+    """Return True if neither a class nor what its text names can change while the process runs: all of it is
+    a specification of this package.
 
     What was found out about it then is good for ever. A class of somebody else may stand in a notebook, where
     the next cell changes what it names.

@@ -40,7 +40,7 @@ A state holds a variable that is a map as the tuple of its values in key order (
 """
 
 Test = Callable[[Value], bool]
-"""Whether a value is one of those."""
+"""True if a value is one of those."""
 
 Constants = Mapping[str, "int | bool | str"]
 """The constants of an instance by name: sizes and bounds, repairs (bool), readings (str)."""
@@ -244,7 +244,7 @@ class Domain:
 
     @cached_property
     def has_map(self) -> bool:
-        """Whether a value may hold a map: be one, or have one inside."""
+        """Return True if a value may hold a map: be one, or have one inside."""
         return isinstance(self.type, MapOf) or any(part.has_map for part in self.parts)
 
     @cached_property
@@ -254,7 +254,7 @@ class Domain:
         return Keys(keys, values.keys if isinstance(values.type, MapOf) else None)
 
     def contains(self, value: Value) -> bool:
-        """Whether `value` belongs to the domain (exact types: 0 is not False)."""
+        """Return True if `value` belongs to the domain (exact types: 0 is not False)."""
         return self.test(value)
 
     @cached_property

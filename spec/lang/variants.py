@@ -242,7 +242,7 @@ def stood_for(part: type) -> type:
 
 
 def has_stand_in(cls: type) -> bool:
-    """Whether a class is composed with a stand-in."""
+    """Return True if a class is composed with a stand-in."""
     return any(stood_for(part) is not part for part in cls.__mro__)
 
 
@@ -301,8 +301,8 @@ def _compose(cls: type, variants: tuple[type, ...]) -> type:
 
 
 def replaces_silently(part: type, previous: type, function: Any, variants: Iterable[type]) -> bool:
-    """Whether a method of `part` drops what `previous` says, though one of the two is a variant that is on
-    and both were to count.
+    """Return True if a method of `part` drops what `previous` says, though one of the two is a variant that
+    is on and both were to count.
     """
     chosen = set(variants)
     if part not in chosen and previous not in chosen:
@@ -318,7 +318,7 @@ def replaces_silently(part: type, previous: type, function: Any, variants: Itera
 
 
 def calls_super(function: Any) -> bool:
-    """Whether a method says `super()`."""
+    """Return True if a method says `super()`."""
     return "__class__" in function.__code__.co_freevars
 
 

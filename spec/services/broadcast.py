@@ -47,7 +47,7 @@ class Failures(Group):
         self.crashed[event.process] = True
 
     def correct(self, p: Process) -> bool:
-        """Whether p has not crashed."""
+        """Return True if p has not crashed."""
         return not self.crashed[p]
 
 
@@ -143,11 +143,11 @@ class Casting(Stopping, Generic[M]):
     taken: Map[Process, Set[M]] = everywhere(Set())
 
     def has_cast(self, p: Process, m: M) -> bool:
-        """Whether p has sent copies of m to all."""
+        """Return True if p has sent copies of m to all."""
         return m in self.cast[p] or m in self.taken[p]
 
     def may_deliver(self, p: Process, m: M) -> bool:
-        """Whether p, which m has reached, R-delivers it now."""
+        """Return True if p, which m has reached, R-delivers it now."""
         return True
 
     def r_broadcast(self, p: Process, m: M) -> None:

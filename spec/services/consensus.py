@@ -140,11 +140,11 @@ class Decision(Stopping, Generic[V]):
     told: Map[Process, bool] = everywhere(False)
 
     def takes_part(self, p: Process) -> bool:
-        """Whether p is one of the processes that agree: all of them, unless the whole says otherwise."""
+        """True if p is one of the processes that agree: all of them, unless the whole says otherwise."""
         return True
 
     def can_choose(self) -> bool:
-        """Whether a decision can come about: a majority of those that take part has not stopped."""
+        """Return True if a decision can come about: a majority of those that take part has not stopped."""
         return 2 * sum(1 for p in self.each(Process) if self.takes_part(p) and not self.is_gone(p)) > sum(
             1 for p in self.each(Process) if self.takes_part(p)
         )
@@ -155,8 +155,8 @@ class Decision(Stopping, Generic[V]):
             self.offers[p] = value
 
     def is_decided_by(self, p: Process, q: Process) -> bool:
-        """Whether p can learn the decision: what q proposed, if nothing is chosen yet (else q stands for
-        nobody, and is p).
+        """Return True if p can learn the decision: what q proposed, if nothing is chosen yet (else q stands
+        for nobody, and is p).
         """
         if self.chosen is not None:
             return q == p

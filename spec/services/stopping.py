@@ -9,5 +9,5 @@ class Stopping(Group):
     """A hook that the environment of crashes answers; in a group that nobody leaves, nobody is gone."""
 
     def is_gone(self, p: Process) -> bool:
-        """Whether p takes no step any more."""
+        """Return True if p takes no step any more."""
         return False

@@ -35,7 +35,7 @@ LARGE: tuple[Mapping[str, object], ...] = (
 
 
 def is_large(check: Check, constants: tuple[Mapping[str, object], ...] = LARGE) -> bool:
-    """Whether a check of figure 16 has such constants, whatever others it has."""
+    """Return True if a check of figure 16 has such constants, whatever others it has."""
     has = check.constants.items()
     return check.spec is RbpChecked and any(large.items() <= has for large in constants)
 
@@ -56,7 +56,7 @@ def quick(claim: Claim) -> Claim:
 
 
 def without_failures(claim: Claim) -> bool:
-    """Whether the claim is about figures 2 to 16, whose every quick check is run here."""
+    """Return True if the claim is about figures 2 to 16, whose every quick check is run here."""
     with_failures = any(
         isinstance(check, Check) and check.spec is RbpResilientChecked for check in claim.checks
     )
@@ -172,7 +172,7 @@ REPAIRED = [
 
 
 def false_somewhere(trace: Trace, property: str, kind: str) -> bool:
-    """Whether the run breaks the service's property, or has a state in which the invariant is false."""
+    """True if the run breaks the service's property, or has a state in which the invariant is false."""
     if kind == "service":
         return any(
             refusal.property == property for transition in trace.transitions for refusal in transition.refused
@@ -181,8 +181,8 @@ def false_somewhere(trace: Trace, property: str, kind: str) -> bool:
 
 
 def recovers(program: Program, state: State, obligation: str, most: int = 30_000) -> bool:
-    """Whether a state in which the obligation is true can be reached from `state`, breadth first among at
-    most `most` states.
+    """Return True if a state in which the obligation is true can be reached from `state`, breadth first among
+    at most `most` states.
     """
     machine = compiled_machine(program)
     seen, front = {state}, [state]

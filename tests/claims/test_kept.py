@@ -115,7 +115,7 @@ def plain(report: Report) -> tuple[Any, ...]:
 
 
 def is_explored(reports: Reports, ask: Callable[[], Report]) -> bool:
-    """Whether the answer is made now, and not read."""
+    """Return True if the answer is made now, and not read."""
     before = reports.explored
     ask()
     return reports.explored > before

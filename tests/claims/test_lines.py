@@ -53,7 +53,7 @@ def test_a_line_that_is_changed_breaks_a_check_that_holds(
 
 
 def breaks(recorded: Check, place: str, change: str) -> bool:
-    """Whether the change is one of the check's program, and breaks the check."""
+    """Return True if the change is one of the check's program, and breaks the check."""
     bound = program_of(recorded)
 
     def is_meant(mutant: Mutant) -> bool:

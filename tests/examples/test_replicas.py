@@ -30,7 +30,7 @@ FAULTS = Faults(loss=0.1, duplication=0.1, reordering=0.1)
 
 
 def was_faulty(relay: Relay) -> bool:
-    """Whether datagrams were lost, came twice and in another order; how soon depends on the load."""
+    """Return True if datagrams were lost, came twice and in another order; how soon depends on the load."""
     counts = relay.counts
     return min(counts.dropped, counts.duplicated, counts.reordered) > 0
 

@@ -86,7 +86,7 @@ class Clock(Spec):
         return sum(1 for s in self.each(Seat) if self.taken[s])
 
     def is_taken(self, s: Seat) -> bool:
-        """Whether a seat is taken."""
+        """Return True if a seat is taken."""
         return self.taken[s]
 
     @step_invariant

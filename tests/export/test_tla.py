@@ -287,8 +287,8 @@ def conjuncts_of(module: str) -> list[str]:
 
 
 def is_taken_apart(text: str) -> bool:
-    """Whether TLC looks for a way to a next state in the parts of a conjunct: unless it is an equation or the
-    like, a negation, a variable or an entry of one, or a conjunction of such.
+    """Return True if TLC looks for a way to a next state in the parts of a conjunct: unless it is an equation
+    or the like, a negation, a variable or an entry of one, or a conjunction of such.
     """
     while text.startswith("(") and closing(text) == len(text) - 1:
         text = text[1:-1]

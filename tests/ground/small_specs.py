@@ -102,7 +102,7 @@ class Counters(Spec):
         return self.mood[d] is Mood.CALM or self.at[d] is not None or d == Desk(0)
 
     def waiting(self, p: Person) -> bool:
-        """Whether this person is in the queue or at a desk."""
+        """Return True if this person is in the queue or at a desk."""
         return any(t.person == p for t in self.queue) or any(
             self.at[d] is not None and present(self.at[d]).person == p for d in self.each(Desk)
         )

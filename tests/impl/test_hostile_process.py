@@ -108,7 +108,7 @@ async def talked(groups: list[Group], count: int) -> list[list[bytes]]:
 
 
 def in_one_order(delivered: list[list[bytes]], count: int) -> bool:
-    """Whether all have the same, and each message once."""
+    """Return True if all have the same, and each message once."""
     expected = sorted(TEXT + b" %d:%d" % (me, k) for me in range(MEMBERS) for k in range(count))
     return all(each == delivered[0] for each in delivered) and sorted(delivered[0]) == expected
 

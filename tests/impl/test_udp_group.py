@@ -602,7 +602,7 @@ def test_a_group_runs_over_every_version_of_ip_that_the_machine_has() -> None:
 
 
 def has_version_6() -> bool:
-    """Whether this machine has the loopback address of IP version 6."""
+    """Return True if this machine has the loopback address of IP version 6."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.bind(("::1", 0))

@@ -96,8 +96,8 @@ def actions_of(spec: type[Spec]) -> frozenset[str]:
 
 
 def is_mapped(check: Check, refinement: Refinement) -> bool:
-    """Whether this check is of the protocol that is mapped, with at most services and properties added, and
-    not of the machine.
+    """Return True if this check is of the protocol that is mapped, with at most services and properties
+    added, and not of the machine.
     """
     texts = [
         base for base in refinement.concrete.__mro__ if base.__module__.startswith("antiphon.spec.protocols")

@@ -409,7 +409,7 @@ def overflow() -> Program:
 
 
 def _recovers(made: Program, state: State, obligation: str) -> bool:
-    """Whether a path without faults leads from the state to one where the obligation is true."""
+    """Return True if a path without faults leads from the state to one where the obligation is true."""
     faults = {item.name for item in made.module.actions if item.fault}
     seen, pending = {state}, [state]
     while pending:

@@ -45,7 +45,7 @@ class Reader:
         )
 
     def agrees(self, expression: Expression, state: Leaves) -> bool:
-        """Whether the expression's value in `state`, and no other, is possible for Z3."""
+        """Return True if the expression's value in `state`, and no other, is possible for Z3."""
         value = self.translator.value(expression)
         expected = meaning(expression, state)
         known = self.cells.constant(state)

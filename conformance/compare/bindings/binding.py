@@ -136,7 +136,7 @@ class Binding(Protocol):
 
 
 def trait(binding: Binding, name: str) -> bool:
-    """Whether a binding says that it is `whole`, or `one_way`."""
+    """Return True if a binding says that it is `whole`, or `one_way`."""
     return getattr(binding, name, False) is True
 
 

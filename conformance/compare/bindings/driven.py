@@ -83,7 +83,7 @@ class Driven(ABC, Generic[M]):
         return found
 
     def busy(self, me: int, snapshot: Any) -> bool:
-        """Whether a broadcast is refused: never, where no bound of an exploration fills what may wait."""
+        """True if a broadcast is refused: never, where no bound of an exploration fills what may wait."""
         del me, snapshot
         return False
 

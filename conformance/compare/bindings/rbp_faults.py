@@ -59,7 +59,7 @@ class DeliversWithoutBody(Core):
 
     @property
     def deliverable(self) -> bool:
-        """Whether the next number is known."""
+        """Return True if the next number is known."""
         return self._last_delivered + 1 in self._queues.numbers
 
     def deliver(self) -> Delivery | None:

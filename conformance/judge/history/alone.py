@@ -111,7 +111,7 @@ class Alone(msgspec.Struct):
                 pass
 
     def falls(self, event: Event) -> bool:
-        """Whether this sends a datagram with a smaller count than the last one."""
+        """Return True if this sends a datagram with a smaller count than the last one."""
         if not isinstance(event, Send):
             return False
         sender, _, count = event.d.partition(":")

@@ -107,5 +107,5 @@ def no_duplication(history: History) -> Finding:
 
 
 def _names(message: str, process: int) -> bool:
-    """Whether an identifier names a process as its source."""
+    """Return True if an identifier names a process as its source."""
     return message.split(":")[0] == str(process)

@@ -135,7 +135,7 @@ class Forgetting:
 
 
 def is_of_message(event: Event) -> bool:
-    """Whether an event is about a message of the application."""
+    """Return True if an event is about a message of the application."""
     return isinstance(event, Broadcast | Deliver | Safe)
 
 

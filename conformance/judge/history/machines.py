@@ -172,7 +172,7 @@ class Judgement:
         )
 
     def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
-        """Whether the message of a case is for the process that lacks it, or for a correct one."""
+        """Return True if the message of a case is for the process that lacks it, or for a correct one."""
         meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
         if meant is None or not property_of(told).for_some:
             return True
@@ -199,7 +199,7 @@ class Judgement:
 
 
 def _is_about(case: Mapping[str, Any], kind: type, event: object) -> bool:
-    """Whether an event is of this kind and of the message of a case, or installs its view."""
+    """Return True if an event is of this kind and of the message of a case, or installs its view."""
     if "m" in case:
         return isinstance(event, kind) and getattr(event, "message", None) == case["m"]
     return isinstance(event, services.Install) and event.view == case.get("v")
@@ -321,7 +321,7 @@ def is_founded(history: History) -> bool:
 
 
 def acts_without_view(log: Iterable[trace.Event]) -> bool:
-    """Whether a process does anything that has a view before it installs one."""
+    """Return True if a process does anything that has a view before it installs one."""
     first = next((event for event in log if isinstance(event, IN_A_VIEW)), None)
     return first is not None and not isinstance(first, trace.Install)
 

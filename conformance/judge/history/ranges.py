@@ -12,7 +12,7 @@ LARGE = 1 << 62
 
 
 def holds(ranges: Ranges, count: int) -> bool:
-    """Whether a count is in the set."""
+    """Return True if a count is in the set."""
     k = bisect_right(ranges, (count, LARGE)) - 1
     return k >= 0 and count <= ranges[k][1]
 

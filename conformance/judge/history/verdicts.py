@@ -110,7 +110,7 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
 
 
 def is_final(finding: Finding) -> bool:
-    """Whether something is broken, and no event that is missing can mend it."""
+    """Return True if something is broken, and no event that is missing can mend it."""
     return bool(
         finding.offending
         and not finding.doubt
@@ -120,7 +120,7 @@ def is_final(finding: Finding) -> bool:
 
 
 def _is_incomplete(fault: str) -> bool:
-    """Whether logs with this fault lack no more than events."""
+    """Return True if logs with this fault lack no more than events."""
     return fault in INCOMPLETE or fault.startswith(OTHER_COUNT)
 
 

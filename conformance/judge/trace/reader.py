@@ -84,7 +84,7 @@ class Log:
 
     @property
     def complete(self) -> bool:
-        """Whether the log has nothing wrong and nothing missing."""
+        """Return True if the log has nothing wrong and nothing missing."""
         return not self.problems
 
 
@@ -232,7 +232,7 @@ class Reading:
 
     @property
     def ended(self) -> bool:
-        """Whether the log is complete so far."""
+        """Return True if the log is complete so far."""
         return isinstance(self.last, End)
 
     def parts(self, text: bytes) -> Iterator[LogLine | Block]:

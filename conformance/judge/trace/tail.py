@@ -72,5 +72,5 @@ class Tail(msgspec.Struct):
 
 
 def _is_end(text: bytes) -> bool:
-    """Whether a line without its end is whole all the same, and the last."""
+    """Return True if a line without its end is whole all the same, and the last."""
     return isinstance(decode_line(2, text).event, End)

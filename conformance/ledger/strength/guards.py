@@ -80,7 +80,9 @@ def file_of(mutant: Mutant) -> str:
 
 
 def is_same(answers: Iterable[Answer]) -> bool:
-    """Whether the states and the steps are the same wherever they were compared, and somewhere they were."""
+    """Return True if the states and the steps are the same wherever they were compared, and somewhere they
+    were.
+    """
     fates = [answer.fate for answer in answers]
     compared = [fate for fate in fates if fate in (Fate.EQUIVALENT, Fate.INNER, Fate.SURVIVED)]
     return bool(compared) and all(fate is Fate.EQUIVALENT for fate in compared)
@@ -114,8 +116,8 @@ def _before_steps(program: Program) -> Iterator[Mutant]:
 
 
 def _is_guard(mutant: Mutant) -> bool:
-    """Whether the condition that is changed is that of a `require` or an `if`, or what a helper gives; a
-    constant asks for nothing.
+    """Return True if the condition that is changed is that of a `require` or an `if`, or what a helper gives;
+    a constant asks for nothing.
     """
     is_constant = mutant.change.before in ("True", "False")
     return not is_constant and mutant.change.edits[0].span in _asked_in(mutant.function)

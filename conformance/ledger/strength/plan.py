@@ -227,7 +227,7 @@ class Plan:
         return self._trial
 
     def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:
-        """Whether a mutant changes nothing in this program but steps that change nothing."""
+        """Return True if a mutant changes nothing in this program but steps that change nothing."""
         mutant = next(item for item in self.mutants if item.digest == digest)
         return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
 

@@ -41,7 +41,7 @@ Group = tuple[Program, list[tuple[Claim, Check]]]
 
 
 def is_text(part: type) -> bool:
-    """Whether a class is the text of a protocol: not what surrounds, bounds, restricts or judges it."""
+    """True if a class is the text of a protocol: not what surrounds, bounds, restricts or judges it."""
     package, _, module = part.__module__.rpartition(".")
     ours = package.startswith("antiphon.spec.")
     around = ours and not package.startswith(("antiphon.spec.protocols", "antiphon.spec.examples"))

@@ -62,7 +62,7 @@ def _killed(plans: Sequence[Plan]) -> set[str]:
 
 
 def _kills(plan: Plan, digest: str) -> bool:
-    """Whether a mutant breaks a check of a program."""
+    """Return True if a mutant breaks a check of a program."""
     return _fate(plan, digest) is Fate.KILLED
 
 

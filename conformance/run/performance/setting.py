@@ -90,7 +90,7 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def fills(self) -> bool:
-        """Whether the process at the holder speaks up after a silence, since the core passes no NULL."""
+        """True if the process at the holder speaks up after a silence, since the core passes no NULL."""
         return self.nulls and self.protocol in ("chang-maxemchuk", "pinwheel")
 
     @property

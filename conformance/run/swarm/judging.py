@@ -70,7 +70,9 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
 
 
 def _whole(log: Sequence[Delivery], wanted: Wanted) -> bool:
-    """Whether each delivery is of a message that was broadcast, with its payload, and the only one of it."""
+    """Return True if each delivery is of a message that was broadcast, with its payload, and the only one of
+    it.
+    """
     named = {delivery[:2]: delivery[3] for delivery in log}
     return len(named) == len(log) and named.items() <= wanted.items()
 
@@ -80,7 +82,7 @@ def _grows(log: Sequence[Delivery]) -> bool:
 
 
 def _keeps_sources(log: Sequence[Delivery]) -> bool:
-    """Whether each member's messages come in the order in which it broadcast them."""
+    """Return True if each member's messages come in the order in which it broadcast them."""
     last: dict[int, int] = {}
     for source, name, _, _ in log:
         if name < last.get(source, 0):
@@ -125,7 +127,7 @@ def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, Run
 
 
 def shows_order(schedule: Schedule) -> bool:
-    """Whether the messages of a schedule have an order that members could see differently."""
+    """Return True if the messages of a schedule have an order that members could see differently."""
     return len(schedule.broadcasts) > 1
 
 

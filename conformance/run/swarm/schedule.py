@@ -166,7 +166,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def changes(self) -> bool:
-        """Whether it is of a group whose members change."""
+        """Return True if it is of a group whose members change."""
         alone = Crash | Restart | Leave | Slow | Once
         return self.timeouts is not None or any(isinstance(entry, alone) for entry in self.entries)
 

@@ -13,10 +13,10 @@ from msgspec import Struct
 __all__ = ["Around", "Budget", "Deliver", "FaultKind", "Settings"]
 
 Around: TypeAlias = Literal["drawn", "always", "never"]
-"""Whether the layers stand around the core: a core that needs queues has them always."""
+"""True if the layers stand around the core: a core that needs queues has them always."""
 
 Deliver: TypeAlias = Literal["drawn", "each", "usual"]
-"""Whether a message is delivered when so many members have it as is drawn for the run, where the protocol
+"""True if a message is delivered when so many members have it as is drawn for the run, where the protocol
 knows that; as each message asks, where layers stand around the core; or as the protocol does of itself.
 """
 

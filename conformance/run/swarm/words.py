@@ -62,7 +62,7 @@ def command_of(core: str, settings: Settings) -> str:
 
 
 def joins_always(core: str) -> bool:
-    """Whether only a group whose members change has this protocol."""
+    """Return True if only a group whose members change has this protocol."""
     return core in LISTED and core not in known_protocols()
 
 

@@ -200,7 +200,7 @@ def _told(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
 
 
 def _takes(known: _Known, sender: int, packet: object) -> bool:
-    """Whether a step takes what this sender has sent."""
+    """Return True if a step takes what this sender has sent."""
     link = known.stimulus.link
     if link is not None:
         return link.sender == sender

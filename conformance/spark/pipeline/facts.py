@@ -110,7 +110,7 @@ class _Handover:
 
     @property
     def over(self) -> bool:
-        """Whether all went well, and nothing is under way."""
+        """Return True if all went well, and nothing is under way."""
         return self.sound and not self.waiting.size
 
 
@@ -135,11 +135,11 @@ class LogFacts:
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
         self.alone = False
-        """Whether the application's side is shown without the protocol's."""
+        """True if the application's side is shown without the protocol's."""
 
     @property
     def crashed(self) -> bool:
-        """Whether the process has crashed."""
+        """Return True if the process has crashed."""
         return _CRASH in self.kinds
 
     def _note(self, events: _Events, begin: int, end: int) -> None:
@@ -197,7 +197,7 @@ class LogFacts:
 
     @property
     def handed_over(self) -> bool:
-        """Whether nothing was altered, and nothing is under way at the end."""
+        """Return True if nothing was altered, and nothing is under way at the end."""
         return not _CORE & self.kinds or (self.down.over and self.up.over)
 
 
@@ -331,7 +331,7 @@ class Facts:
         )
 
     def _is_causal(self) -> bool:
-        """Whether the logs can be merged so that the cause of each event comes before it; linear."""
+        """Return True if the logs can be merged so that the cause of each event comes before it; linear."""
         if any(log.ordered > _ORDER_MAX for log in self.logs):
             return False
         known: set[tuple[int, int]] = set()

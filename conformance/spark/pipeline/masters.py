@@ -36,24 +36,24 @@ _PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
 
 
 def is_local(master: str) -> bool:
-    """Whether everything runs on this machine."""
+    """Return True if everything runs on this machine."""
     return bool(_ON_THIS_MACHINE.fullmatch(master) or _CLUSTER_HERE.fullmatch(master))
 
 
 def is_connect(master: str) -> bool:
-    """Whether it is the address of a Spark Connect server, which has the session."""
+    """Return True if it is the address of a Spark Connect server, which has the session."""
     return master.startswith("sc://")
 
 
 def is_private(master: str) -> bool:
-    """Whether nobody on another machine takes part: all ports can be of the loopback interface."""
+    """Return True if nobody on another machine takes part: all ports can be of the loopback interface."""
     return is_local(master) or (
         master.startswith("spark://") and all(_is_loopback(host) for host, _ in addresses(master))
     )
 
 
 def same_master(one: str, other: str) -> bool:
-    """Whether both name one master; of Spark Connect servers the address counts, not the parameters."""
+    """True if both name one master; of Spark Connect servers the address counts, not the parameters."""
     return one == other or (is_connect(one) and is_connect(other) and addresses(one) == addresses(other))
 
 
@@ -85,7 +85,7 @@ def require_master(master: str) -> None:
 
 
 def _speaks(master: str, connection: socket.socket) -> bool:
-    """Whether who listens speaks as such a master does, where that can be asked in plain text."""
+    """Return True if who listens speaks as such a master does, where that can be asked in plain text."""
     if master.startswith("spark:"):
         return _speaks_spark(connection)
     is_plain = is_connect(master) and not re.search(r";(use_ssl=true|token=)", master, re.IGNORECASE)
@@ -93,7 +93,7 @@ def _speaks(master: str, connection: socket.socket) -> bool:
 
 
 def _speaks_http_2(connection: socket.socket) -> bool:
-    """Whether who listens begins as a server of gRPC does, to a client that begins: with its settings.
+    """Return True if who listens begins as a server of gRPC does, to a client that begins: with its settings.
 
     A frame is its length (3 bytes), its kind (1), flags (1) and the number of a stream (4). The client of
     Spark Connect says so too, when it has been loaded, which takes long where much else is done.
@@ -105,8 +105,8 @@ def _speaks_http_2(connection: socket.socket) -> bool:
 
 
 def _speaks_spark(connection: socket.socket) -> bool:
-    """Whether who listens speaks the protocol between Spark's processes: it is asked for a file that it has
-    not, which it says.
+    """Return True if who listens speaks the protocol between Spark's processes: it is asked for a file that
+    it has not, which it says.
 
     A frame is its length (8 bytes, these included), its kind (1 byte), and, of a request for a file and of
     the answer that there is none, a name (4 bytes for its length).

@@ -44,7 +44,7 @@ class FoundRun:
 
     @property
     def is_remote(self) -> bool:
-        """Whether only Spark can read it."""
+        """Return True if only Spark can read it."""
         return is_uri(self.path)
 
 
@@ -62,7 +62,7 @@ class Found:
 
 
 def is_lake(path: Path) -> bool:
-    """Whether a lake stands here."""
+    """Return True if a lake stands here."""
     return (path / "lake.json").is_file()
 
 
@@ -80,7 +80,7 @@ def find_runs(paths: Sequence[str | Path]) -> Found:
 
 
 def is_uri(path: str) -> bool:
-    """Whether this is an address that a file system other than this machine's knows."""
+    """Return True if this is an address that a file system other than this machine's knows."""
     return bool(_URI.match(path))
 
 

@@ -341,7 +341,7 @@ def _require_workers(session: SparkSession, master: str) -> None:
 
 
 def _has_worker(client: Any, place: Any, asked: Any, of_answer: Any) -> bool:
-    """Whether the master at this place knows a worker; of several masters one does."""
+    """Return True if the master at this place knows a worker; of several masters one does."""
     try:
         answer = client.setupEndpointRef(place, "Master").askSync(asked, of_answer)
     except Py4JJavaError:

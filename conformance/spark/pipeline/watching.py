@@ -211,7 +211,7 @@ class Watching(msgspec.Struct):
         return sum(tail.at for tail in self.tails.values())
 
     def _is_over(self, window: Window) -> bool:
-        """Whether every log has its end."""
+        """Return True if every log has its end."""
         return len(self.tails) >= len(window.logs) and all(tail.ended for tail in self.tails.values())
 
     def _forget(self) -> None:
@@ -272,7 +272,7 @@ class Watching(msgspec.Struct):
 
 
 def _is_one(fault: Problem) -> bool:
-    """Whether it is one of a run that goes on, too: what is not there may come."""
+    """Return True if it is one of a run that goes on, too: what is not there may come."""
     is_count = fault.reason.startswith(OTHER_COUNT)
     return fault.reason not in _MISSING_YET and fault.reason != NO_LOG and not is_count
 

@@ -240,7 +240,7 @@ class LakeSpace:
         return self._batcher.state(self._row(state))
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Whether this is the value of the state."""
+        """Return True if this is the value of the state."""
         return bool((self._batcher.pack(value)[0] == self._row(state)).all())
 
     def _row(self, state: int) -> Words:

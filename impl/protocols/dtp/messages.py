@@ -141,5 +141,5 @@ class DtpViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self not in {self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

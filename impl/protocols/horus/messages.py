@@ -46,5 +46,5 @@ class HorusViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self in {self.TWO_MESSAGES, self.SECOND_TOKEN}

@@ -153,7 +153,7 @@ class Core(TimedCore[Frame, str]):
 
     @property
     def busy(self) -> bool:
-        """Whether a layer is full."""
+        """Return True if a layer is full."""
         return any(layer.full for layer in self._layers)
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

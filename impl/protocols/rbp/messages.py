@@ -136,5 +136,5 @@ class RbpViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self not in {self.OUT_OF_TURN, self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

@@ -111,7 +111,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     resilience: int = 1
     """How many members have a message when it is delivered: 1, as soon as it is ordered; 0, all."""
     stability: bool = False
-    """Whether the token goes round also without a message, and what all members have is forgotten."""
+    """True if the token goes round also without a message, and what all members have is forgotten."""
     resend_ms: float = 50.0
     """The first waiting time of the timer resend."""
     token_ms: float = 50.0
@@ -276,7 +276,9 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused: the last one has no number, or this process is external."""
+        """Return True if `broadcast` would be refused: the last one has no number, or this process is
+        external.
+        """
         return self._pending is not None or self.external
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -306,7 +308,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def deliverable(self) -> bool:
-        """Whether `deliver` would do something, be it only to pass over a NULL message."""
+        """Return True if `deliver` would do something, be it only to pass over a NULL message."""
         queues, number = self._queues, self._last_delivered + 1
         if self.resilience == 0:
             return number in queues.stable
@@ -459,7 +461,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def lost(self) -> bool:
-        """Whether this external process needs what nobody in the ring has any more."""
+        """Return True if this external process needs what nobody in the ring has any more."""
         needed = self._queues.last_number + 1
         return len(self._gone) >= self.ring and min(self._gone.values()) >= needed
 
@@ -789,17 +791,17 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def _misses_numbers(self) -> bool:
-        """Whether a number below the highest is missing, or below one that was too far ahead."""
+        """Return True if a number below the highest is missing, or below one that was too far ahead."""
         return self._queues.gap or self._heard_of > self._queues.last_number
 
     @property
     def _incomplete(self) -> bool:
-        """Whether there is something to ask for."""
+        """Return True if there is something to ask for."""
         return self._queues.incomplete or self._heard_of > self._queues.last_number
 
     @property
     def caught_up(self) -> bool:
-        """Whether this external process has all that is numbered, but for what comes within one round."""
+        """True if this external process has all that is numbered, but for what comes within one round."""
         return self.external and not self._incomplete and self._queues.last_number > 0
 
     def _missing_numbers(self, last: int) -> RequestNumbers:

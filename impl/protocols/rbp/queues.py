@@ -101,15 +101,15 @@ class Queues:
             self._candidates.append(identifier)
 
     def is_numbered(self, identifier: Identifier) -> bool:
-        """Whether the message has a number, be it collected."""
+        """Return True if the message has a number, be it collected."""
         return identifier.id <= self.numbered[identifier.source] or identifier in self.number_of
 
     def is_collected(self, identifier: Identifier) -> bool:
-        """Whether the message was here with its number, and is not any more."""
+        """Return True if the message was here with its number, and is not any more."""
         return identifier.id <= self.numbered[identifier.source] and identifier not in self.number_of
 
     def knows(self, identifier: Identifier | None, number: int) -> bool:
-        """Whether this very assignment is known already, as far as it has to be."""
+        """Return True if this very assignment is known already, as far as it has to be."""
         if number in self.numbers:
             return self.numbers[number] == identifier
         return number <= self.last_number and (identifier is None or self.is_collected(identifier))
@@ -157,16 +157,16 @@ class Queues:
 
     @property
     def gap(self) -> bool:
-        """Whether a number below the highest is missing."""
+        """Return True if a number below the highest is missing."""
         return self.last_number < self.highest
 
     @property
     def incomplete(self) -> bool:
-        """Whether a number below the highest, or the body of a known number, is missing."""
+        """Return True if a number below the highest, or the body of a known number, is missing."""
         return self.gap or bool(self.missing)
 
     def complete_to(self, number: int) -> bool:
-        """Whether all numbers 1..number, and their bodies, are or were here (lines 36 and 44; 48)."""
+        """Return True if all numbers 1..number, and their bodies, are or were here (lines 36 and 44; 48)."""
         return self.last_number >= number and all(at > number for at in self.missing.values())
 
     def first_unnumbered(self) -> Identifier | None:

@@ -131,7 +131,7 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def busy(self) -> bool:
-        """Whether `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        """True if `broadcast` would be refused: an external member orders nothing, and sends nothing."""
         return self.external or super().busy
 
     # Multicast(M,S) and Deliver(M,S) ------------------------------------------------------------------------

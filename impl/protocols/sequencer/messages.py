@@ -54,5 +54,5 @@ class SequencerViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self not in {self.FOREIGN_FORWARD, self.MISDIRECTED, self.TOO_EARLY}

@@ -120,7 +120,7 @@ class Core(CoreBase[Message]):
 
     @property
     def busy(self) -> bool:
-        """Whether a view is about to change, or as many own messages are on their way as may be."""
+        """Return True if a view is about to change, or as many own messages are on their way as may be."""
         return self._blocked or len(self._forward_table) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

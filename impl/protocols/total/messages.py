@@ -84,5 +84,5 @@ class TotalViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self in {self.NOT_SEQUENCER, self.TWO_MESSAGES, self.TWO_PAYLOADS, self.NEVER_BROADCAST}

@@ -155,7 +155,9 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Whether the first own message waits for too long, or the sequencer has no room for another one."""
+        """Return True if the first own message waits for too long, or the sequencer has no room for another
+        one.
+        """
         first = next(iter(self._pending), self._last_id + 1)
         return self._last_id + 1 - first >= self._pending_max or len(self._sent) >= SENT_MAX
 

@@ -76,5 +76,5 @@ class TotemViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Whether two processes hold different things for true."""
+        """Return True if two processes hold different things for true."""
         return self not in {self.FOREIGN_UPDATE, self.NUMBER_AHEAD, self.NOT_THE_RING}

@@ -155,7 +155,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def holding(self) -> bool:
-        """Whether this process has the token."""
+        """Return True if this process has the token."""
         return self._token is not None
 
     @property
@@ -165,7 +165,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Whether as many own messages wait for the token as may."""
+        """Return True if as many own messages wait for the token as may."""
         return len(self._waiting) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:

@@ -42,8 +42,8 @@ class Group:
             self.statics.append(step)
 
     def extends(self, old: Group) -> bool:
-        """Whether all steps that are new here, compared with an older group of the same mask, have triggers
-        that are new too.
+        """Return True if all steps that are new here, compared with an older group of the same mask, have
+        triggers that are new too.
         """
         return self.statics == old.statics and all(
             self.triggered.get(bit) == steps for bit, steps in old.triggered.items()

@@ -63,7 +63,7 @@ class CompiledMachine:
         return Transition(step, after, self._transitions.events(packed, number))
 
     def holds(self, state: State, predicate: str) -> bool:
-        """Whether a predicate is true in `state`."""
+        """Return True if a predicate is true in `state`."""
         return self.program.reference.holds(state, predicate)
 
     def _steps(self, state: State) -> tuple[int, dict[Step, tuple[int, int]]]:

@@ -30,7 +30,7 @@ class Condition:
     values: Values
 
     def holds(self, program: Program, state: State) -> bool:
-        """Whether it is true there, the reference says."""
+        """Return True if it is true there, the reference says."""
         arguments = [self.values[cast("ir.Name", item).name][1] for item in self.call.arguments]
         return bool(program.reference.evaluate(state, self.call.function, *arguments))
 
@@ -55,7 +55,7 @@ class Fairness:
                     yield kind, None if part.where is None else Condition(cast("ir.Call", part.where), values)
 
     def is_strong(self, kind: Kind) -> bool:
-        """Whether a kind is strongly fair, else weakly."""
+        """Return True if a kind is strongly fair, else weakly."""
         (promise,) = (promise for promise in self.promises if promise.name == kind[0])
         return promise.fairness is ir.Fairness.STRONG
 

@@ -41,7 +41,7 @@ class Pattern:
 
     @property
     def waits(self) -> bool:
-        """Whether mode 0 reads any states before the others begin, and accepts none."""
+        """Return True if mode 0 reads any states before the others begin, and accepts none."""
         return len(self.moves) > 1 and self.begin[:1] == ((0, None),) and self.moves[0] == self.begin
 
 

@@ -32,8 +32,8 @@ def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairne
 
 
 def is_true(trace: Trace, formula: ir.Temporal, values: Values) -> bool:
-    """Whether a formula, without what it assumes, is true of the run that goes round the cycle of the trace
-    for ever.
+    """Return True if a formula, without what it assumes, is true of the run that goes round the cycle of the
+    trace for ever.
     """
     assert trace.loop is not None
     goal = _truths(trace, formula.goal, values)
@@ -91,8 +91,8 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
 
 
 def shows_lasso(trace: Trace, question: Question | None = None, fairness: Fairness | None = None) -> bool:
-    """Whether the trace is a fair lasso on which the property that it names fails, for some value of its
-    parameters.
+    """Return True if the trace is a fair lasso on which the property that it names fails, for some value of
+    its parameters.
     """
     asked = question or declared(trace.program).get(trace.shows)
     if asked is None:

@@ -94,12 +94,12 @@ class FairGraph(Visitor):
         return self._transitions.step(self._steps[edge])
 
     def stands_for(self, number: int, state: State) -> bool:
-        """Whether the state of this number is `state`, or the one that stands for it."""
+        """Return True if the state of this number is `state`, or the one that stands for it."""
         return self._transitions.pack(state) == self.space.packed[number]
 
     def is_edge(self, edge: int, state: State, transition: Transition) -> bool:
-        """Whether a transition from `state`, as CPython takes it, is of this edge: by where it leads to, and
-        the kinds of its step.
+        """Return True if a transition from `state`, as CPython takes it, is of this edge: by where it leads
+        to, and the kinds of its step.
         """
         mask = 0
         for kind, condition in self.fairness.kinds(transition.step):

@@ -85,7 +85,7 @@ class Role(Enum):
 
     @property
     def pure(self) -> bool:
-        """Whether it must leave the state alone."""
+        """Return True if it must leave the state alone."""
         return self in (Role.FUNCTION, Role.PREDICATE, Role.STEP_INVARIANT)
 
 

@@ -31,7 +31,7 @@ from antiphon.spec.lang.front.sorts import (
 
 
 def is_open(node: ast.expr) -> bool:
-    """Whether the type of a display may have to come from its surroundings."""
+    """Return True if the type of a display may have to come from its surroundings."""
     match node:
         case ast.Set() | ast.SetComp() | ast.DictComp() | ast.Tuple():
             return True
@@ -507,7 +507,7 @@ def type_object(body: Body, node: ast.expr) -> Any:
 
 
 def matches(of: types.Type, within: types.Type) -> bool:
-    """Whether elements of `within` may be of type `of` (a parameter that ranges over the present elements of
-    a set).
+    """Return True if elements of `within` may be of type `of` (a parameter that ranges over the present
+    elements of a set).
     """
     return accepts(within, of)

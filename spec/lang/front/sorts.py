@@ -20,7 +20,7 @@ def surface(exact: Type) -> Type:
 
 
 def is_integer(exact: Type) -> bool:
-    """Whether the values are integers."""
+    """Return True if the values are integers."""
     return isinstance(exact, types.Int | ir.Integer)
 
 
@@ -32,8 +32,8 @@ def records_of(exact: Type) -> tuple[types.Record, ...]:
 
 
 def accepts(wanted: Type, given: Type) -> bool:
-    """Whether a value of type `given` may stand where `wanted` is declared; bounds and lengths are checked
-    when it is stored.
+    """Return True if a value of type `given` may stand where `wanted` is declared; bounds and lengths are
+    checked when it is stored.
     """
     match wanted, given:
         case ((types.Int() | ir.Integer()), (types.Int() | ir.Integer())):
@@ -53,7 +53,9 @@ def accepts(wanted: Type, given: Type) -> bool:
 
 
 def fits(wanted: Type, given: Type) -> bool:
-    """Whether every value of `given` is certainly in the domain of `wanted`, whatever the constants are."""
+    """Return True if every value of `given` is certainly in the domain of `wanted`, whatever the constants
+    are.
+    """
     match wanted, given:
         case ir.Integer(), _:
             return is_integer(given)
@@ -160,7 +162,7 @@ def cardinality(exact: Type) -> int | str | None:
 
 
 def is_finite(exact: Type) -> bool:
-    """Whether the type has a domain: no unbounded integer in it."""
+    """Return True if the type has a domain: no unbounded integer in it."""
     match exact:
         case ir.Integer() | ir.NoneType():
             return False
@@ -172,8 +174,8 @@ def is_finite(exact: Type) -> bool:
 
 
 def is_ordered(exact: Type) -> bool:
-    """Whether domain order has a meaning that the author may rely on: everything but indices that are not
-    `ordered`, and sets.
+    """Return True if domain order has a meaning that the author may rely on: everything but indices that are
+    not `ordered`, and sets.
     """
     match exact:
         case types.IndexType(ordered=ordered):

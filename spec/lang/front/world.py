@@ -87,7 +87,7 @@ class World:
         return ir.BOOL if isinstance(constant.default, bool) else ir.INTEGER
 
     def is_function(self, method: MethodDeclaration) -> bool:
-        """Whether an unmarked method, a guard or a predicate gives a value."""
+        """Return True if an unmarked method, a guard or a predicate gives a value."""
         if method.mark is not None and method.mark.kind == "step_invariant":
             return False
         return method.returns is not None or (

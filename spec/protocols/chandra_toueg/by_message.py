@@ -75,7 +75,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
         )
 
     def has_proposal(self, p: Process) -> bool:
-        """Whether p has the proposal of its round."""
+        """Return True if p has the proposal of its round."""
         return any(isinstance(item, Proposal) and item.round == self.round[p] for item in self.inbox[p])
 
     # Sending ------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
     # One process after the other ----------------------------------------------------------------------------
 
     def can_step(self, p: Process) -> bool:
-        """Whether p, which is up, can take a step of figure 6."""
+        """Return True if p, which is up, can take a step of figure 6."""
         if self.is_gone(p) or self.has_decided(p):
             return False
         phase = self.phase[p]
@@ -195,7 +195,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
         )
 
     def suspects_coordinator(self, p: Process) -> bool:
-        """Whether p suspects the coordinator of its round."""
+        """Return True if p suspects the coordinator of its round."""
         r = self.round[p]
         return r >= 1 and self.is_suspected(p, self.coordinator(r))
 

@@ -105,11 +105,11 @@ class ChandraToueg(Proposing, Casting[Value]):
         return 2 * len(some) > self.processes
 
     def is_suspected(self, p: Process, q: Process) -> bool:
-        """Whether q is in D_p."""
+        """Return True if q is in D_p."""
         return False
 
     def has_decided(self, p: Process) -> bool:
-        """Whether state_p = decided."""
+        """Return True if state_p = decided."""
         return len(self.taken[p]) > 0
 
     # The procedure propose(v_p) -----------------------------------------------------------------------------
@@ -135,11 +135,11 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = Phase.gathering if p == self.coordinator(r) else Phase.waiting
 
     def has_sent_estimate(self, q: Process, r: Round) -> bool:
-        """Whether (q, r, estimate_q, ts_q) is there to be received."""
+        """Return True if (q, r, estimate_q, ts_q) is there to be received."""
         return any(item.process == q and item.round == r for item in self.estimates)
 
     def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:
-        """Whether no estimate that was received has a greater timestamp."""
+        """Return True if no estimate that was received has a greater timestamp."""
         return all(
             other.timestamp <= item.timestamp
             for other in self.estimates

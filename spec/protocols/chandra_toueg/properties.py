@@ -43,7 +43,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
         return self.suspected[p][q]
 
     def are_up(self, heard: Set[Process]) -> bool:
-        """Whether all that p has heard of are up."""
+        """Return True if all that p has heard of are up."""
         return not any(self.down[q] for q in heard)
 
     proposing = fair("propose", per="p")
@@ -57,7 +57,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
         return all(self.down[p] or self.has_decided(p) for p in self.each(Process))
 
     def has_been_adopted(self, r: Round) -> bool:
-        """Whether a majority has adopted the estimate of round r."""
+        """Return True if a majority has adopted the estimate of round r."""
         return self.is_majority(Set(q for q in self.each(Process) if Reply(q, r, True) in self.replies))
 
     @invariant

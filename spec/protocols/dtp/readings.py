@@ -107,7 +107,7 @@ class UpToGap(Dtp):
                 self.status[p][p] = k
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """Whether R_p[p] may become k, of which p has the ACK."""
+        """Return True if R_p[p] may become k, of which p has the ACK."""
         return True
 
 

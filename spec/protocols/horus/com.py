@@ -26,15 +26,15 @@ class Com(InFlight[Envelope], Casts):
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
     def listens(self, q: Process) -> bool:
-        """Whether anybody will receive what is sent to q: here always, since nobody leaves itself out."""
+        """True if anybody will receive what is sent to q: here always, since nobody leaves itself out."""
         return q not in self.outside[q]
 
     def is_destination(self, p: Process, q: Process) -> bool:
-        """Whether q gets what p casts."""
+        """Return True if q gets what p casts."""
         return q != p and q not in self.outside[p] and self.listens(q)
 
     def accepts(self, p: Process, source: Process | None) -> bool:
-        """Whether the filter of p lets it pass."""
+        """Return True if the filter of p lets it pass."""
         return source is None or source not in self.outside[p]
 
     def address(self, p: Process) -> Process | None:

@@ -75,15 +75,15 @@ class MbrshipOverFrag(Mbrship, Frag):
             emit(GroupReceive(p, q, self.log[q][k - 1].body))
 
     def is_mine(self, p: Process, q: Process, k: Place) -> bool:
-        """Whether cast k of q was sent in the view that p is in, by a member of it."""
+        """Return True if cast k of q was sent in the view that p is in, by a member of it."""
         return k <= len(self.log[q]) and self.log[q][k - 1].view == self.view[p] and q not in self.left[p]
 
     def has(self, p: Process, q: Process, k: Place) -> bool:
-        """Whether p has cast k of q: its own, or received."""
+        """Return True if p has cast k of q: its own, or received."""
         return p == q or k in self.got[p][q]
 
     def is_lacked(self, p: Process, q: Process, k: Place) -> bool:
-        """Whether p, which stays, has not received cast k of q, and another who stays has it."""
+        """Return True if p, which stays, has not received cast k of q, and another who stays has it."""
         return (
             self.stays(p)
             and self.is_mine(p, q, k)

@@ -39,7 +39,7 @@ class LocalStatus(NakChecked):
         return self.acknowledged[p][q] < self.cast[p]
 
     def has_news(self, p: Process, q: Process) -> bool:
-        """Whether the status of p may change anything at q, as far as p can tell."""
+        """Return True if the status of p may change anything at q, as far as p can tell."""
         return q in self.owed[p] or self.lacks(p, q)
 
     @action(fairness="weak")

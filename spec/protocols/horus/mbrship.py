@@ -64,7 +64,7 @@ class Members(Crashes, Views):
     flushed: Map[Process, bool] = everywhere(False)
 
     def is_current(self, p: Process) -> bool:
-        """Whether p was left out by no view so far."""
+        """Return True if p was left out by no view so far."""
         return not any(p in self.left[q] for q in self.each(Process))
 
     def may_fail(self, p: Process) -> bool:
@@ -108,11 +108,11 @@ class Mbrship(Members):
     leaving: Set[Process] = Set()
 
     def stays(self, p: Process) -> bool:
-        """Whether p is in the view that the flush leads to."""
+        """Return True if p is in the view that the flush leads to."""
         return self.is_current(p) and p not in self.leaving
 
     def must_leave(self, p: Process) -> bool:
-        """Whether p is down or suspected, and no flush knows it yet."""
+        """Return True if p is down or suspected, and no flush knows it yet."""
         return self.stays(p) and (self.down[p] or self.suspected[p])
 
     @action(fairness="weak")
@@ -159,7 +159,7 @@ class MbrshipAlone(Mbrship):
     )
 
     def is_reached(self, q: Process, p: Process) -> bool:
-        """Whether p will receive what q sends now: it is up, and in q's view with q."""
+        """Return True if p will receive what q sends now: it is up, and in q's view with q."""
         return not self.down[p] and self.view[p] == self.view[q] and p not in self.left[q]
 
     @on(GroupCast)

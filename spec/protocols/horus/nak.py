@@ -162,7 +162,7 @@ class Nak(Com):
         return Status(0, self.cast[p])
 
     def has_news(self, p: Process, q: Process) -> bool:
-        """Whether the status of p would change anything at q."""
+        """Return True if the status of p would change anything at q."""
         return self.acknowledged[q][p] < self.expected[p][q] - 1 or self.known[q][p] < self.news(p).sent
 
     @action(fairness="weak")

@@ -51,7 +51,7 @@ class DiscardAfterLoss(Frag):
             super().collect(p, q, author, piece)
 
     def begins_anew(self, piece: Piece) -> bool:
-        """Whether a fragment shows that a new message begins: one boolean does not say it."""
+        """Return True if a fragment shows that a new message begins: one boolean does not say it."""
         return False
 
     @on(NakLost)

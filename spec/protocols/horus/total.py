@@ -83,11 +83,11 @@ class Total(Members):
         self.token[Process(0)] = 1
 
     def can_send(self, p: Process) -> bool:
-        """Whether what is below has room for one more message of p, besides those that wait."""
+        """Return True if what is below has room for one more message of p, besides those that wait."""
         return p not in self.left[p]
 
     def can_pass(self, p: Process) -> bool:
-        """Whether what is below has room for a token from p."""
+        """Return True if what is below has room for a token from p."""
         return p not in self.left[p]
 
     # Sending ------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Total(Members):
             self.deliver_numbered(p)
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """Whether p's oracle may choose q: any other member."""
+        """Return True if p's oracle may choose q: any other member."""
         return q != p
 
     @action(fairness="weak")

@@ -322,7 +322,7 @@ class Rbp(Losses[Packet], Group):
         self.network |= {Request(q, p, b) for q in self.each(Process) if self.is_asked(p, q, k)}
 
     def is_asked(self, p: Process, q: Process, k: Number) -> bool:
-        """Whether p's request about what number k showed to be missing goes to q."""
+        """Return True if p's request about what number k showed to be missing goes to q."""
         return q != p and q == self.sequencer_of(k)
 
     def sequencer_of(self, k: Number) -> Process:

@@ -208,7 +208,7 @@ class RbpResilient(Losses[Packet], Crashes):
         }
 
     def gets_message(self, q: Process, body: Body) -> bool:
-        """Whether what is sent to q is kept."""
+        """Return True if what is sent to q is kept."""
         return not self.down[q]
 
     # Lines 17-24: task 1, a message is received -------------------------------------------------------------
@@ -390,7 +390,7 @@ class RbpResilient(Losses[Packet], Crashes):
         return body is None
 
     def gets_ack(self, q: Process, p: Process, item: Sequenced) -> bool:
-        """Whether what p sends to q is kept."""
+        """Return True if what p sends to q is kept."""
         return not self.down[q]
 
     def hear_successor(self, p: Process) -> None:

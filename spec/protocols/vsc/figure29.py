@@ -106,7 +106,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         self.send_to_all(p, m)
 
     def may_send(self, p: Process) -> bool:
-        """Whether the application may multicast now: the figure has no condition."""
+        """Return True if the application may multicast now: the figure has no condition."""
         return True
 
     def send_to_all(self, p: Process, m: Message) -> None:
@@ -117,7 +117,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         }
 
     def is_one_of_all(self, p: Process, q: Process) -> bool:
-        """Whether "all" means q too, where p sends to all: every member, and so p itself."""
+        """Return True if "all" means q too, where p sends to all: every member, and so p itself."""
         return True
 
     # Upon reception of (i,m) by p_k while in view v_i(g) ----------------------------------------------------
@@ -140,7 +140,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return packet.view == self.in_view[packet.to]
 
     def takes_messages(self, p: Process) -> bool:
-        """Whether p receives messages now: the figure has no other condition than the view."""
+        """Return True if p receives messages now: the figure has no other condition than the view."""
         return True
 
     def take(self, p: Process, m: Message) -> None:

@@ -184,7 +184,7 @@ def make_step(maker: Maker) -> GroundStep:
 
 
 def agrees(seed: int) -> bool:
-    """Whether a random predicate has its value in random states."""
+    """Return True if a random predicate has its value in random states."""
     maker = Maker(seed)
     packing = Packing(SLOTS)
     node = maker.make("b", 6)

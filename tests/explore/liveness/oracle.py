@@ -61,7 +61,7 @@ def graph_of(
 
 
 def is_fair(graph: Graph, states: set[int], taken: int) -> bool:
-    """Whether a run that visits just these states for ever, taking these kinds, is fair."""
+    """Return True if a run that visits just these states for ever, taking these kinds, is fair."""
     always = ever = graph.possible[next(iter(states))]
     for state in states:
         always, ever = always & graph.possible[state], ever | graph.possible[state]
@@ -121,7 +121,7 @@ def told(formula: ir.Temporal, so_far: bool | None, state: int, truths: Truths) 
 
 
 def is_true(formula: ir.Temporal, so_far: bool, for_ever: set[int], truths: Truths) -> bool:
-    """Whether a formula is true of a run that goes on through just these states for ever, all of them."""
+    """True if a formula is true of a run that goes on through just these states for ever, all of them."""
     goals = [bool(truths(formula.goal)[state]) for state in for_ever]
     match formula.kind:
         case ir.LivenessKind.INITIALLY:

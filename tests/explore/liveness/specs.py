@@ -55,7 +55,7 @@ class Table(Spec):
         return Philosopher((p.index + self.seats - 1) % self.seats)
 
     def starts_right(self, p: Philosopher) -> bool:
-        """Whether p takes the right fork first."""
+        """Return True if p takes the right fork first."""
         return self.last_differs and p.index == self.seats - 1
 
     @action(fairness="weak", per="p")

@@ -369,7 +369,9 @@ def test_a_run_that_does_not_come_back_is_no_lasso() -> None:
 
 
 def shown_by(spec: type[Spec], name: str, steps: list[Step], loop: int) -> bool:
-    """Whether a run that takes these steps, and from the state `loop` on for ever, breaks the property."""
+    """Return True if a run that takes these steps, and from the state `loop` on for ever, breaks the
+    property.
+    """
     bound = program(spec)
     trace = replay(bound, bound.reference.initial()[0], steps, shows=name, loop=loop)
     return liveness.shows_lasso(trace)

@@ -47,7 +47,7 @@ def is_node(process: psutil.Process) -> bool:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Return True if a process runs; a zombie does not."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     return False

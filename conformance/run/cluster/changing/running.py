@@ -71,9 +71,9 @@ class RunningMember(Node):
     kept: int | None = None
     """How many messages its state had at the end."""
     leaves = False
-    """Whether it may end."""
+    """True if it may end."""
     stopped = False
-    """Whether SIGSTOP has stopped it."""
+    """True if SIGSTOP has stopped it."""
 
     def how_far(self) -> str:
         """Say where it stands."""
@@ -117,7 +117,7 @@ class Run:
         self.stops = [0] * settings.processes
         self.killed: set[str] = set()
         self.whole = False
-        """Whether it came to its end: all that live in one view, with the last messages of all."""
+        """True if it came to its end: all that live in one view, with the last messages of all."""
         self._settings, self._home, self._hub, self._key, self._on_news = settings, home, hub, key, on_news
         self._began_at = time.monotonic()
         self._members: list[RunningMember | None] = [None] * settings.processes
@@ -286,13 +286,13 @@ class Run:
         }
 
     def _together(self) -> bool:
-        """Whether all that run are in one view, and nobody else."""
+        """Return True if all that run are in one view, and nobody else."""
         view, running = self.view, self.members
         good = self._good()
         return view is not None and len(view.members) == len(running) == len(good)
 
     def _may(self, deed: Deed) -> bool:
-        """Whether this may be done now, so that a majority stays."""
+        """Return True if this may be done now, so that a majority stays."""
         victims, good = {*deed.to}, self._good()
         if deed.early and not victims & (self._busy | good) and self._members[deed.to[0]] is not None:
             return True

@@ -220,7 +220,7 @@ class _Draws:
         return round(at + self._between(least, max(least, most)), 1)
 
     def _may_go(self, kind: FaultKind, at: float, until: float | None, process: int) -> bool:
-        """Whether enough others are there all the time, or, now and then, in any case."""
+        """Return True if enough others are there all the time, or, now and then, in any case."""
         late_ms = 2 * self.timeouts.exclude_ms
         end = float("inf") if until is None else until + late_ms
         meanwhile = {other for begin, over, other in self._away if begin <= end and at <= over}

@@ -97,7 +97,7 @@ def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, Run
 
 
 def shows(ending: Ending) -> bool:
-    """Whether a drawn run shows anything."""
+    """Return True if a drawn run shows anything."""
     return not _shows_nothing(ending, drawn=True)
 
 
@@ -127,18 +127,18 @@ def _refused(life: Life) -> bool:
 
 
 def gaps(life: Life) -> bool:
-    """Whether the places of what it has delivered do not follow one another."""
+    """Return True if the places of what it has delivered do not follow one another."""
     return any(after.number != before.number + 1 for before, after in pairwise(life.deliveries))
 
 
 def _owes(life: Life) -> bool:
-    """Whether it has left, and not delivered all that it has broadcast before."""
+    """Return True if it has left, and not delivered all that it has broadcast before."""
     left = bool(life.events) and isinstance(life.events[-1], Left)
     return left and sum(one.source == life.member for one in life.deliveries) < len(life.sent)
 
 
 def _storms(life: Life, ending: Ending) -> bool:
-    """Whether the list has changed more often than there is any reason to, whatever happens."""
+    """Return True if the list has changed more often than there is any reason to, whatever happens."""
     beats = ending.network.now / life.machine.timeouts.heartbeat_ms
     return life.machine.changes > CHANGES_MIN + CHANGES_MAX * beats
 
@@ -162,7 +162,7 @@ def _accusations(life: Life, ending: Ending) -> list[str]:
 
 
 def _founds(ending: Ending) -> bool:
-    """Whether the group was founded, or all are there to do it."""
+    """Return True if the group was founded, or all are there to do it."""
     group = ending.network
     views = any(life.machine.view is not None for life in group.all_lives)
     return views or all(map(group.up, range(ending.schedule.members)))

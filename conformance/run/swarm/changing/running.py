@@ -223,7 +223,7 @@ class _Run:
         self._let_go_on(self.group.now + LINGER_MS)
 
     def _all_have_the_last(self) -> bool:
-        """Whether all that are up have the last message of each: without order numbers do not say so."""
+        """True if all that are up have the last message of each: without order numbers do not say so."""
         lives = self._up()
         last = {life.sent[-1] for life in lives if life.sent}
         return all(last <= {one.payload for one in life.deliveries} for life in lives)
@@ -242,7 +242,7 @@ class _Run:
                     group.farewell(process)
 
     def _lost(self) -> bool:
-        """Whether those that are up are no majority of the last view.
+        """Return True if those that are up are no majority of the last view.
 
         Who joins counts when it was told, or when somebody can tell it.
         """
@@ -257,7 +257,9 @@ class _Run:
         return len(there.intersection(last.members)) < last.majority
 
     def _settled(self) -> bool:
-        """Whether all that are up are in one view, and have delivered all that each of them has broadcast."""
+        """Return True if all that are up are in one view, and have delivered all that each of them has
+        broadcast.
+        """
         lives = self._up()
         members = {life.member for life in lives}
         views = {None if life.machine.view is None else life.machine.view.number for life in lives}

@@ -85,7 +85,7 @@ class Layer(ABC):
 
     @property
     def full(self) -> bool:
-        """Whether the application should cast nothing more for now."""
+        """Return True if the application should cast nothing more for now."""
         return False
 
     @property

@@ -117,7 +117,7 @@ class Nak(Layer):
 
     @property
     def full(self) -> bool:
-        """Whether the buffer has no room for another cast."""
+        """Return True if the buffer has no room for another cast."""
         return self._cast - self._oldest + 1 >= self._room
 
     def down(self, call: Down) -> None:

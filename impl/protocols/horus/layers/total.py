@@ -88,7 +88,7 @@ class Total(Layer):
 
     @property
     def full(self) -> bool:
-        """Whether as many own messages wait for the token as may."""
+        """Return True if as many own messages wait for the token as may."""
         return len(self._waiting) >= WAITING_MAX
 
     def down(self, call: Down) -> None:

@@ -304,7 +304,7 @@ class _Planner:
 
     @staticmethod
     def implied(step: GroundStep, guard: Expression) -> bool:
-        """Whether nothing can go wrong where the guard is false."""
+        """Return True if nothing can go wrong where the guard is false."""
         return all(is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks)
 
     @staticmethod

@@ -156,7 +156,7 @@ def filling(kernel: Kernel, condition: Expression) -> Iterator[Native]:
 
 
 def _is_kept(program: Program) -> bool:
-    """Whether the code of a program is kept on disk: a mutant is explored once."""
+    """Return True if the code of a program is kept on disk: a mutant is explored once."""
     return not has_stand_in(program.text)
 
 

@@ -176,7 +176,7 @@ def reached(roots: list[Expression]) -> set[Expression]:
 
 
 def has_nodes(root: Expression, many: int) -> bool:
-    """Whether there are at least so many nodes below this one, itself included."""
+    """Return True if there are at least so many nodes below this one, itself included."""
     return sum(1 for _ in itertools.islice(reachable([root], parts), many)) >= many
 
 
@@ -191,5 +191,5 @@ def inputs_among(nodes: Iterable[Expression]) -> frozenset[int]:
 
 
 def reads_state(root: Expression) -> bool:
-    """Whether an expression depends on the state."""
+    """Return True if an expression depends on the state."""
     return any(node.operator is SLOT for node in reached([root]))

@@ -285,12 +285,12 @@ def number_function(name: str, packing: WordPacking, value: Expression) -> str:
 
 
 def is_true(node: Expression) -> bool:
-    """Whether this is the constant True."""
+    """Return True if this is the constant True."""
     return node.operator is Operator.CONSTANT and bool(node.value)
 
 
 def is_false(node: Expression) -> bool:
-    """Whether this is the constant False."""
+    """Return True if this is the constant False."""
     return node.operator is Operator.CONSTANT and not node.value
 
 

@@ -432,7 +432,7 @@ class Successors:
 
 
 def _implies(step: GroundStep, guard: Expression) -> bool:
-    """Whether the step is not enabled, and nothing goes wrong in it, where the guard is false."""
+    """Return True if the step is not enabled, and nothing goes wrong in it, where the guard is false."""
     return guard in conjuncts(step.enabled) and all(
         is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks
     )

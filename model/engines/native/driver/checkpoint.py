@@ -62,7 +62,7 @@ class Checkpoint:
 
     @staticmethod
     def exists(directory: Path) -> bool:
-        """Whether a search left one here."""
+        """Return True if a search left one here."""
         return (directory / NAME).exists()
 
     def read(self) -> Content:

@@ -62,7 +62,7 @@ class Buffers(Protocol):
         ...
 
     def lacks(self, first: int, last: int) -> bool:
-        """Whether something has to move before the states first..last - 1 can wait together."""
+        """Return True if something has to move before the states first..last - 1 can wait together."""
         ...
 
     def move(self, first: int, last: int) -> None:

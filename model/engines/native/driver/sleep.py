@@ -82,7 +82,7 @@ class SleepSets:
             self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
 
     def lacks(self, first: int, last: int) -> bool:
-        """Whether there is no room for the sets of the states first..last - 1."""
+        """Return True if there is no room for the sets of the states first..last - 1."""
         return bool(self._bytes) and last - first > self._ring
 
     def room(self, first: int, last: int) -> None:

@@ -289,7 +289,7 @@ class NativeSpace:
         return value
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Whether this is the state, or one of its orbit."""
+        """Return True if this is the state, or one of its orbit."""
         words = self.store.canonical(self.pack(value))
         if state >= self._released:
             return words == self.store.words(state)

@@ -427,7 +427,7 @@ class Store:
         self.known = self.kernel.functions["absorb"](self.address(buffer), self.known)
 
     def lacks(self, first: int, last: int) -> bool:
-        """Whether sleep sets have to move before the states first..last - 1 can wait together."""
+        """Return True if sleep sets have to move before the states first..last - 1 can wait together."""
         return self.sleep.lacks(first, last)
 
     def move(self, first: int, last: int) -> None:
