@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 import antiphon
-from antiphon.conformance.cli import documents, output, spark, state_directory
-from antiphon.conformance.cli.options import Bounds, OnSpark, Showing, Storage, Variant, said
+from antiphon.conformance.cli import documents, output, reports, spark, state_directory
+from antiphon.conformance.cli.options import Bounds, OnSpark, Reports, Showing, Storage, Variant, said
 from antiphon.conformance.cli.progress import found_in, searching
+from antiphon.conformance.report.answers import Answer, of_report
 from antiphon.model import explore as explicit
 from antiphon.model.bounds import StopReason
 from antiphon.model.engines import Refused
@@ -125,6 +126,7 @@ def check(
         ),
     ] = False,
     showing: Showing,
+    reported: Reports,
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
     search = dataclasses.replace(
@@ -147,12 +149,14 @@ def check(
     shown: list[documents.ReportDocument] = []
     saving = output.Saving(showing.save, "counterexample")
     outcomes: list[Outcome] = []
+    found: list[tuple[Job, Report, str]] = []
     for job, bound in zip(jobs, programs, strict=True):
         report = explore(job, bound, search, quiet=showing.json)
         counted = _counted(job, bound, search) if counts else None
         outcomes.append(report.outcome)
         saving.keep(report.counterexample)
         again = job.command(*search.words())
+        found.append((job, report, again))
         if showing.json:
             shown.append(documents.report_document(job.name, report, again, counted))
         else:
@@ -160,12 +164,22 @@ def check(
         if _interrupted(report):
             raise KeyboardInterrupt
     outcome, saved = Outcome.worst(outcomes), saving.end()
+    reports.write(reported, lambda: _answer(found, saved))
     if showing.json:
         return output.finish(documents.Check(outcome=outcome, reports=shown, saved=saved))
     if saved:
         output.out().print(f"counterexample saved: {saved}")
     _summary(jobs, outcomes, outcome)
     return outcome.exit_code
+
+
+def _answer(found: list[tuple[Job, Report, str]], saved: str | None) -> Answer:
+    """The verdicts for reports; the first counterexample is the one that is saved."""
+    suites, kept = [], saved or ""
+    for job, report, again in found:
+        suites.append(of_report(job.name, report, again, kept))
+        kept = "" if report.counterexample is not None else kept
+    return Answer("check", tuple(suites))
 
 
 def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> Search:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,10 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli.options import Reports, said
+from antiphon.conformance.report.answers import Answer
+from antiphon.conformance.report.answers_of_runs import of_cluster
 from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
 from antiphon.conformance.run.swarm import FaultKind
@@ -60,6 +64,8 @@ def cluster(
     directory: Annotated[Path, options.LOG] = Path("runs"),
     max_seconds: Annotated[float, options.MAX_SECONDS] = 120.0,
     json: options.Json = False,
+    *,
+    reported: Reports,
 ) -> int:
     """Run a protocol on real processes that lose, duplicate and reorder datagrams.
 
@@ -99,6 +105,7 @@ def cluster(
         minutes=minutes,
         console=output.err(),
     )
+    reports.write(reported, lambda: Answer("cluster", (of_cluster(result, _again(result)),)))
     if json:
         record = msgspec.json.decode(result.record())
         return output.finish(
@@ -106,6 +113,21 @@ def cluster(
         )
     _print(result)
     return result.outcome.exit_code
+
+
+def _again(result: ClusterResult) -> str:
+    """The command that makes such a run again; another run it is, since processes take their own time."""
+    settings, usual = result.settings, ClusterSettings(protocol=result.settings.protocol)
+    words = [
+        word
+        for name, option in _OPTIONS.items()
+        if name not in ("only", "seed") and getattr(settings, name) != getattr(usual, name)
+        for word in (option, f"{getattr(settings, name):g}")
+    ]
+    flags = {"--encrypted": settings.encrypted, "--join": settings.join}
+    words += [flag for flag, on in flags.items() if on]
+    words += said({"--only": [str(kind) for kind in settings.only], "--seed": [str(settings.seed)]})
+    return shlex.join(["antiphon", "cluster", settings.protocol, *words])
 
 
 def _print(result: ClusterResult) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 import antiphon
-from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.options import Constants, Limits
+from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli.options import Constants, Limits, Reports, said
 from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.compare import lockstep as room
 from antiphon.conformance.compare.bindings import Binding
 from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.compare.lockstep.report import ONE_WAY
+from antiphon.conformance.report.answers import Answer, of_lockstep
 from antiphon.conformance.report.words import settings
 from antiphon.spec.lang import Program
 
@@ -53,6 +55,7 @@ def lockstep(
     engine: Annotated[Literal["generated", "reference"], options.ENGINE] = "generated",
     save: options.Save = None,
     json: options.Json = False,
+    reported: Reports,
 ) -> int:
     """Walk specification and implementation together; every transition, every variable, every event."""
     binding = bound_binding(protocol, constants, fault)
@@ -69,6 +72,19 @@ def lockstep(
             **limits.asked(),
         )
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
+    again = said(
+        {
+            "--set": constants.told,
+            "--max-transitions": [str(max_transitions)] if max_transitions is not None else (),
+            "--seed": [str(seed)],
+            "--fault": [fault] if fault is not None else (),
+        }
+    )
+    command = shlex.join(["antiphon", "lockstep", protocol, *again, *limits.words()])
+    plain = getattr(getattr(binding, "binding", None), "cls", None)
+    reports.write(
+        reported, lambda: Answer("lockstep", (of_lockstep(protocol, report, command, saved or "", plain),))
+    )
     if json:
         return output.finish(_document(protocol, report, saved))
     return _print(protocol, report, saved, fault)

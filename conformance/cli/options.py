@@ -47,6 +47,18 @@ def writable(param: typer.CallbackParam, value: Path | None) -> Path | None:
     return value
 
 
+def fresh(param: typer.CallbackParam, value: Path | None) -> Path | None:
+    """The file of a report, which can be written; that of an earlier run is gone, so that none is taken for
+    this run's, however this one ends.
+
+    Raises:
+        UsageProblem: it cannot be written.
+    """
+    if writable(param, value) is not None and value is not None and value.is_file():
+        value.unlink()
+    return value
+
+
 def see_writable(option: str, file: Path) -> None:
     """Return if the file can be written.
 
@@ -387,6 +399,47 @@ class Showing:
     save: Save = None
     json: Json = False
     no_diagram: Annotated[bool, _option("--no-diagram", about="Leave out the space-time diagram.")] = False
+
+
+@dataclass(frozen=True)
+class Timelines:
+    """A run for the viewers of others."""
+
+    panel: ClassVar = "For other viewers"
+
+    shiviz: Annotated[
+        Path | None,
+        _option("--shiviz", about="Write the run that is shown for ShiViz.", metavar="FILE", callback=fresh),
+    ] = None
+    perfetto: Annotated[
+        Path | None,
+        _option(
+            "--perfetto",
+            about="Write it as trace events (JSON), which Perfetto opens.",
+            metavar="FILE",
+            callback=fresh,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Reports(Timelines):
+    """The answer for a CI server, for GitHub's code scanning, and for a browser."""
+
+    panel: ClassVar = "Reports for others"
+
+    junit: Annotated[
+        Path | None,
+        _option("--junit", about="Write the verdicts as JUnit's XML.", metavar="FILE", callback=fresh),
+    ] = None
+    sarif: Annotated[
+        Path | None,
+        _option("--sarif", about="Write what does not hold as SARIF 2.1.0.", metavar="FILE", callback=fresh),
+    ] = None
+    html: Annotated[
+        Path | None,
+        _option("--html", about="Write one page with verdicts and pictures.", metavar="FILE", callback=fresh),
+    ] = None
 
 
 def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:

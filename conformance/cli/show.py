@@ -4,6 +4,7 @@ or as an SVG file.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,13 @@ import typer
 from rich.text import Text
 
 import antiphon
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli.options import Timelines
 from antiphon.conformance.cli.verify import Promise
 from antiphon.conformance.judge.history import TOTAL_ORDER, PromiseError, judge_run
 from antiphon.conformance.judge.trace import load_run, logs_in
 from antiphon.conformance.report import words
+from antiphon.conformance.report.answers import Shown, of_trace
 from antiphon.conformance.report.documents import foreign_document, trace_document
 from antiphon.conformance.report.logs import diagram_of_logs
 from antiphon.conformance.report.svg import svg
@@ -23,6 +26,7 @@ from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.spark.pipeline.runs import NO_RUN
 from antiphon.model.export import ForeignRun, ForeignTraceError
 from antiphon.model.verdict import Outcome
+from antiphon.programs import called
 
 SHOWN = 12
 """So many variables of the initial state of another tool's run are shown; the others with `--all`."""
@@ -47,19 +51,25 @@ def show(
     ] = False,
     promise: Promise = None,
     json: options.Json = False,
+    *,
+    timelines: Timelines,
 ) -> int:
     """Show a saved trace: its steps, what each changed, and who sent what to whom; or the logs of a run.
 
     A trace of another tool, without SPEC, is shown as its states.
     """
     if file.is_dir():
-        return _run(file, promise or [TOTAL_ORDER], picture, everything=everything, json=json)
+        promised = promise or [TOTAL_ORDER]
+        return _run(file, promised, picture, timelines, everything=everything, json=json)
     if promise:
         raise output.UsageProblem("--promise is for the logs of a run: name its directory")
     try:
         trace = antiphon.load(file, specification)
     except ForeignTraceError as error:
+        if timelines != Timelines():
+            raise output.UsageProblem(_no_lanes("--shiviz and --perfetto", file)) from error
         return _foreign(file, error.run, picture, everything=everything, json=json)
+    reports.draw(timelines, of_trace(trace, called(trace.program.spec)), "run")
     written = output.write_text("--svg", picture, trace.svg()) if picture is not None else None
     if json:
         document = documents.Show(
@@ -74,7 +84,13 @@ def show(
 
 
 def _run(
-    directory: Path, promise: list[str], picture: Path | None, *, everything: bool, json: bool
+    directory: Path,
+    promise: list[str],
+    picture: Path | None,
+    timelines: Timelines,
+    *,
+    everything: bool,
+    json: bool,
 ) -> int:
     """Show the logs of a run, and the first thing that is broken."""
     if not logs_in(directory):
@@ -86,6 +102,9 @@ def _run(
         raise output.UsageProblem(str(error)) from error
     drawn = diagram_of_logs(run, judged, everything=everything)
     written = output.write_text("--svg", picture, svg(drawn)) if picture is not None else None
+    if timelines != Timelines():
+        whole = diagram_of_logs(run, judged, everything=everything, most=sys.maxsize)
+        reports.draw(timelines, Shown(whole), "run")
     events = sum(map(len, run.events))
     if json:
         found = [{"outcome": judged.outcome(each)} | each.to_json() for each in judged.findings]
@@ -117,10 +136,7 @@ def _run(
 def _foreign(file: Path, run: ForeignRun, picture: Path | None, *, everything: bool, json: bool) -> int:
     """Show the states of a run that another tool made."""
     if picture is not None:
-        raise output.UsageProblem(
-            f"--svg: {file} is a trace of another tool, which says nothing of processes and messages; name "
-            f"the specification: antiphon show {file} SPEC --svg {picture}"
-        )
+        raise output.UsageProblem(_no_lanes("--svg", file))
     trace = foreign_document(run)
     if json:
         return output.finish(documents.Show(outcome=Outcome.HOLDS, file=str(file), trace=trace))
@@ -142,6 +158,13 @@ def _foreign(file: Path, run: ForeignRun, picture: Path | None, *, everything: b
     if run.loop is not None:
         console.print(Text(f"   ↻  on with state {run.loop}", style="red"))
     return 0
+
+
+def _no_lanes(option: str, file: Path) -> str:
+    return (
+        f"{option}: {file} is a trace of another tool, which says nothing of processes and messages; name "
+        f"the specification: antiphon show {file} SPEC"
+    )
 
 
 def _all(run: ForeignRun) -> list[str]:

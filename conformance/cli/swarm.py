@@ -12,10 +12,14 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, streams
+from antiphon.conformance.cli import documents, options, output, reports, streams
+from antiphon.conformance.cli.options import Reports
 from antiphon.conformance.cli.progress import runs_bar, working
 from antiphon.conformance.compare.bindings import bound_protocols
 from antiphon.conformance.extras import needs_spark
+from antiphon.conformance.report.answers import Answer, Suite
+from antiphon.conformance.report.answers_of_runs import of_run_of_swarm, of_swarm
+from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.swarm import (
@@ -115,6 +119,7 @@ def swarm(
     ] = 100,
     fault: options.Fault = None,
     json: options.Json = False,
+    reported: Reports,
 ) -> int:
     """Run whole groups in virtual time under faults that a seed draws, and shrink what fails.
 
@@ -144,7 +149,7 @@ def swarm(
     except ValueError as error:
         raise output.of_options(error, _OPTIONS) from error
     if schedule is not None:
-        return _replayed(protocol, schedule, settings, json=json)
+        return _replayed(protocol, schedule, settings, reported, json=json)
     output.see_reachable("--log", directory)
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
@@ -170,6 +175,9 @@ def swarm(
         for home in _kept(other, other, directory)
     ]
     again = command_of(protocol, settings)
+    failing = [*([] if short is None else [(short, homes[-1] if homes else None)]), *others]
+    whole = f"{again} --runs {runs} --seed {chosen}"
+    reports.write(reported, lambda: _answer(report, failing, settings, whole))
     if json:
         places = [*homes, *(home for _, home in others)]
         return output.finish(_document(report, short, places, there))
@@ -186,11 +194,11 @@ def swarm(
     for other, home in others:
         output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
         output.out().print(f"short:  {again} --schedule {home / SCHEDULE}", soft_wrap=True)
-    failing = f", {len(report.failed):,} of them fail" if report.failed else ""
+    wrong = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
         report.outcome,
-        f"{protocol}: {report.runs:,} runs{failing}; {report.seconds:.1f} s, {each_ms:.1f} ms of processor "
+        f"{protocol}: {report.runs:,} runs{wrong}; {report.seconds:.1f} s, {each_ms:.1f} ms of processor "
         f"each, seed {chosen}; evidence: measured",
     )
     return report.outcome.exit_code
@@ -249,12 +257,28 @@ def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> 
         return []
 
 
-def _replayed(protocol: str, file: Path, settings: Settings, *, json: bool) -> int:
+def _answer(
+    report: SwarmReport,
+    failing: list[tuple[RunResult, Path | None]],
+    settings: Settings,
+    again: str,
+) -> Answer:
+    """The runs for reports: of each way to fail one, with its picture and its schedule."""
+    shown = [
+        (result, pictured(result, settings), None if home is None else home / SCHEDULE)
+        for result, home in failing
+    ]
+    return Answer("swarm", (of_swarm(report, shown, again),))
+
+
+def _replayed(protocol: str, file: Path, settings: Settings, reported: Reports, *, json: bool) -> int:
     """Take the run of a schedule."""
     try:
         result = run_schedule(protocol, read_schedule(file), settings)
     except ScheduleError as error:
         raise output.UsageProblem(f"--schedule {error}") from error
+    again = f"{command_of(protocol, settings)} --schedule {file}"
+    reports.write(reported, lambda: _answer_of(result, pictured(result, settings), file, again))
     if json:
         return output.finish(
             documents.Swarm(
@@ -265,6 +289,12 @@ def _replayed(protocol: str, file: Path, settings: Settings, *, json: bool) -> i
     _print_run(result, settings)
     output.last_line(result.outcome, f"{protocol}: the run of {file}; evidence: measured")
     return result.outcome.exit_code
+
+
+def _answer_of(result: RunResult, drawn: Diagram, file: Path, again: str) -> Answer:
+    """The one run for reports."""
+    case = of_run_of_swarm(result, drawn if result.outcome is not Outcome.HOLDS else None, file)
+    return Answer("swarm", (Suite(result.core, result.outcome, (case,), reproduce=again),))
 
 
 def _document(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shlex
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,10 +14,13 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli.options import Reports, said
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.judge.history import TOTAL_ORDER, promised_words
 from antiphon.conformance.judge.trace.members import MemberLogsError, member_logs, numbered
+from antiphon.conformance.report.answers import Answer
+from antiphon.conformance.report.answers_of_runs import of_logs
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 from antiphon.spec.services.views import VIEW_SYNCHRONY
@@ -45,6 +50,8 @@ def verify(
     master: Annotated[str | None, options.MASTER] = None,
     promise: Promise = None,
     json: options.Json = False,
+    *,
+    reported: Reports,
 ) -> int:
     """Judge the logs of many runs.
 
@@ -54,7 +61,7 @@ def verify(
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
     from antiphon.conformance.spark.pipeline.verification import verify as judge
 
-    console = output.err()
+    console, began = output.err(), time.monotonic()
     where = master or ("local[*]" if spark else None)
     try:
         with (
@@ -62,12 +69,27 @@ def verify(
             working(f"judging {path}{f' on {where}' if where else ''}", console) as tell,
         ):
             report = judge(logs, where, promise or usual, tell, jobs=os.cpu_count() or 1)
+            words = said({"--promise": promise, "--master": [where] if where else ()})
+            again = shlex.join(["antiphon", "verify", path, *words])
+            took = time.monotonic() - began
+            reports.write(reported, lambda: _answer(path, logs, report, promise or usual, took, again))
     except (InputError, MemberLogsError) as error:
         raise output.UsageProblem(str(error)) from error
     if json:
         return output.finish(documents.Verify(outcome=report.outcome, path=path, report=report.to_dict()))
     _print(report)
     return report.outcome.exit_code
+
+
+def _answer(
+    path: str, logs: str, report: Any, promise: Collection[str], seconds: float, again: str
+) -> Answer:
+    """The verdicts for reports, with the directories of the runs, where they are known."""
+    from antiphon.conformance.spark.pipeline.runs import find_runs, is_lake
+
+    found = () if is_lake(Path(logs)) else find_runs([logs]).runs
+    runs = {run.name: run.path for run in found}
+    return Answer("verify", (of_logs(path, report, runs, promise, seconds, again),))
 
 
 @contextmanager

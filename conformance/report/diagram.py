@@ -88,7 +88,8 @@ class Diagram:
 
     `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken.
     `begins` says in which of several initial states. In a lasso the rows after `loop` repeat for ever; if
-    there are none, the run stays where it is.
+    there are none, the run stays where it is. Of a part of a longer run the number of a row is greater by
+    `skipped`.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Diagram:
     arrows: tuple[Arrow, ...]
     loop: int | None = None
     begins: str = ""
+    skipped: int = 0
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def report_html(name: str, report: Report) -> str:
     return "".join(
         [
             f"<p><b>{escape(name)}</b> {escape(words.constants(report.program))}</p>",
-            _table(("property", "kind", "verdict", "what was found"), rows),
+            table_html(("property", "kind", "verdict", "what was found"), rows),
             *(f"<p>{escape(note)}</p>" for note in notes if note),
         ]
     )
@@ -59,7 +59,7 @@ def trace_html(name: str, trace: Trace) -> str:
         ]
         rows.append((str(number), f"<code>{escape(compact_step(transition.step))}</code>", "<br>".join(said)))
     shows = f"<b>{escape(trace.shows or 'a run')}</b>: {words.length(trace)}"
-    steps = _table(("", "step", "what it changed"), rows)
+    steps = table_html(("", "step", "what it changed"), rows)
     return f"<p>{shows}. {escape(short_places(trace.why))}</p>{svg(diagram(trace, name))}{steps}"
 
 
@@ -88,7 +88,7 @@ def logs_html(report: VerifyReport) -> str:
     ]
     titles = ("property", *(outcome.value for outcome in Outcome), "judged", "what was found")
     notes = "".join(f"<p>{escape(hint)}</p>" for hint in report.hints)
-    return f"<p>{outcome_html(report.outcome)} {told}</p>{_table(titles, rows)}{notes}"
+    return f"<p>{outcome_html(report.outcome)} {told}</p>{table_html(titles, rows)}{notes}"
 
 
 def outcome_html(outcome: Outcome) -> str:
@@ -96,7 +96,7 @@ def outcome_html(outcome: Outcome) -> str:
     return f'<b style="color:{COLOURS[outcome]}">{outcome.value}</b>'
 
 
-def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table_html(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Cells are HTML; what they show stands on the left."""
     head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
     body = "".join(

@@ -3,8 +3,8 @@ found something broken.
 
 1. Rows are events in the causal order that the judge reads. Arrows go from a broadcast to its deliveries;
    with `everything` there are rows and arrows of datagrams and of the protocol's side too.
-2. A picture has room for `ROWS_MAX` rows. Of a longer run those about the two events that clash are shown,
-   of one in which nothing is broken the first.
+2. A picture has room for `ROWS_MAX` rows, if nothing is said. Of a longer run those about the two events
+   that clash are shown, of one in which nothing is broken the first.
 
 This module judges nothing, and draws nothing: it makes what `svg` and `terminal` draw.
 """
@@ -30,13 +30,16 @@ _AROUND: Final = 8
 _OF_THE_PROTOCOL: Final = (logs.CoreBroadcast, logs.CoreDeliver, logs.Send, logs.Receive)
 
 
-def diagram_of_logs(run: Run, judged: RunFindings, *, everything: bool = False) -> Diagram:
+def diagram_of_logs(
+    run: Run, judged: RunFindings, *, everything: bool = False, most: int = ROWS_MAX
+) -> Diagram:
     """Make the diagram of a run.
 
     Args:
         run: the logs, as `load_run` reads them.
         judged: what the judge says of them; the first violation is shown.
         everything: datagrams, and what the protocol takes and delivers, too.
+        most: of so many rows.
     """
     shown = _first_violation(judged)
     steps = [
@@ -45,7 +48,7 @@ def diagram_of_logs(run: Run, judged: RunFindings, *, everything: bool = False) 
         if not isinstance(step.event, logs.End if everything else (logs.End, *_OF_THE_PROTOCOL))
     ]
     places = [place for place in (shown.first, shown.second) if place] if shown else []
-    chosen, before, after = _chosen(steps, places)
+    chosen, before, after = _chosen(steps, places, most)
     rows = {(step.process, step.event.i): row for row, step in enumerate(chosen, 1 + (before > 0))}
     events = [
         Event(
@@ -121,19 +124,19 @@ def _is_at(step: Step, places: Sequence[Place]) -> bool:
     return any((step.process, step.event.i) == (place.process, place.index) for place in places)
 
 
-def _chosen(steps: Sequence[Step], places: Sequence[Place]) -> tuple[Sequence[Step], int, int]:
+def _chosen(steps: Sequence[Step], places: Sequence[Place], most: int) -> tuple[Sequence[Step], int, int]:
     """The events that have room, and how many are left out before and after them. Where the two that clash
     are too far apart, those that are about the same messages are taken.
     """
-    if len(steps) <= ROWS_MAX:
+    if len(steps) <= most:
         return steps, 0, 0
     at = [number for number, step in enumerate(steps) if _is_at(step, places)]
     first = max(at[0] - _AROUND, 0) if at else 0
-    if at and at[-1] - first >= ROWS_MAX:
+    if at and at[-1] - first >= most:
         about = {place.message for place in places}
         near = [step for step in steps if getattr(step.event, "m", "") in about or _is_at(step, places)]
-        return near[:ROWS_MAX], len(steps) - len(near[:ROWS_MAX]), 0
-    chosen = steps[first : first + ROWS_MAX]
+        return near[:most], len(steps) - len(near[:most]), 0
+    chosen = steps[first : first + most]
     return chosen, first, len(steps) - first - len(chosen)
 
 

@@ -12,6 +12,7 @@ import textwrap
 from html import escape
 
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
+from antiphon.conformance.report.window import windowed
 
 PALETTE = ("#0b6bcb", "#b35900", "#7a3fb8", "#00806b", "#b0205f", "#5b6b00", "#4a5568")
 INK, FAINT, BAD, GOOD = "#1a202c", "#a0aec0", "#c53030", "#1e7b34"
@@ -24,7 +25,7 @@ LETTER = 6.7
 
 def svg(diagram: Diagram) -> str:
     """The diagram as the text of an SVG file, ending with a newline."""
-    return _Sheet(diagram).draw()
+    return _Sheet(windowed(diagram)).draw()
 
 
 class _Sheet:
@@ -147,7 +148,8 @@ class _Sheet:
                 )
             colour = BAD if row in broken else "#718096"
             place = f'x="{GUTTER - 16}" y="{self.ys[row] + 4:.1f}" text-anchor="end"'
-            self.parts.append(f'<text {place} font-family="{MONO}" fill="{colour}">{row}</text>')
+            number = row + self.diagram.skipped
+            self.parts.append(f'<text {place} font-family="{MONO}" fill="{colour}">{number}</text>')
 
     def _lanes(self) -> None:
         top = self.top - 20
@@ -178,7 +180,8 @@ class _Sheet:
         begin = self.ys[arrow.begin]
         target = self.x(arrow.target) if arrow.target is not None else None
         source = self.x(arrow.source) if arrow.source is not None else (target or self.x(0)) - 44
-        title = f"<title>{escape(f'{arrow.label}, sent at step {arrow.begin}, {arrow.fate.value}')}</title>"
+        sent = arrow.begin + self.diagram.skipped
+        title = f"<title>{escape(f'{arrow.label}, sent at step {sent}, {arrow.fate.value}')}</title>"
         dash = ' stroke-dasharray="6 4"' if arrow.again else ""
         style = f'fill="none" stroke="{colour}" stroke-width="1.6"{dash}'
         if arrow.fate is Fate.FLYING:
@@ -243,6 +246,7 @@ class _Sheet:
 
     def _event(self, event: Event) -> None:
         if event.lane is None:
+            self._left_out(event)
             return
         x, y = self.x(event.lane), self.ys[event.row]
         if event.row == 0:
@@ -267,6 +271,11 @@ class _Sheet:
         }
         for number, (text, style) in enumerate(self.texts[event.row]):
             self._text(x + 13, y + 4 + self.drops.get(event.row, 0) + LINE * number, text, styles[style])
+
+    def _left_out(self, event: Event) -> None:
+        """What belongs to no lane, and moves no message either."""
+        if all(arrow.end != event.row for arrow in self.diagram.arrows):
+            self._text(GUTTER, self.ys[event.row] + 4, event.label, 'font-style="italic" fill="#4a5568"')
 
     def _text(self, x: float, y: float, text: str, style: str) -> None:
         halo = (

@@ -18,6 +18,7 @@ from rich.style import Style
 from rich.text import Text
 
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
+from antiphon.conformance.report.window import windowed
 
 GUTTER = 8
 NARROWEST = 16
@@ -28,7 +29,7 @@ BROKEN = Style(color="red", bold=True)
 
 def text_diagram(diagram: Diagram, width: int = 100) -> Text:
     """The diagram in at most `width` columns, wider only if lanes would have less than 16."""
-    return _Page(diagram, width).draw()
+    return _Page(windowed(diagram), width).draw()
 
 
 class _Page:
@@ -108,7 +109,8 @@ class _Page:
         lane = event.lane if event.lane is not None else None
         self.ended = event.crash
         if not arriving or lane is not None:
-            self._write(cells, 0, f"{event.row:>4}" if not arriving else "    ", Style(color="bright_black"))
+            number = f"{event.row + self.diagram.skipped:>4}"
+            self._write(cells, 0, number if not arriving else "    ", Style(color="bright_black"))
         if lane is None:
             if not arriving:
                 self._write(cells, GUTTER + 2, event.label, style)
@@ -180,7 +182,7 @@ class _Page:
         """
         cells = self._blank()
         if first:
-            self._write(cells, 0, f"{event.row:>4}", Style(color="bright_black"))
+            self._write(cells, 0, f"{event.row + self.diagram.skipped:>4}", Style(color="bright_black"))
         style = Style(color=self.colours[arrow.kind])
         letter = self.letters[_packet(arrow)]
         lost = arrow.fate is Fate.LOST
@@ -226,7 +228,7 @@ class _Page:
         """Where a lasso goes on."""
         loop = self.diagram.loop
         if loop is not None and loop < self.diagram.rows:
-            self._round("└─", f"↻ on with step {loop + 1}")
+            self._round("└─", f"↻ on with step {loop + 1 + self.diagram.skipped}")
         elif loop is not None:
             self._round("", "↻ nothing more happens")
 

@@ -1,5 +1,6 @@
 """The command line, called in this process, and a specification with a fault that it can import."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -150,3 +151,27 @@ def trace(antiphon: Run, tmp_path: Path) -> Path:
     file = tmp_path / "courier.itf.json"
     assert antiphon("check", f"{MODULE}:Courier", "--save", file).code == 1
     return file
+
+
+# Logs of a run --------------------------------------------------------------------------------------------
+
+
+def write_log(run: Path, process: int, *events: str, processes: int = 2) -> None:
+    """The log of a process, whose events have no index yet."""
+    run.mkdir(parents=True, exist_ok=True)
+    header = {"schema": "antiphon.trace", "version": 1, "run": "r", "protocol": "p", "process": process}
+    lines = [json.dumps(header | {"processes": processes})]
+    numbered = [event.replace("{", f'{{"i":{i},', 1) for i, event in enumerate([*events, '{"kind":"end"}'])]
+    (run / f"process-{process}.ndjson").write_text("\n".join([*lines, *numbered, ""]), encoding="utf-8")
+
+
+def delivery(m: str, number: int) -> str:
+    """An event of `write_log`."""
+    return f'{{"kind":"deliver","m":"{m}","number":{number},"digest":"aa"}}'
+
+
+def write_swap(run: Path) -> None:
+    """Three logs, of which the last has two messages the other way round."""
+    for process, order in enumerate((("0:1", "1:1"), ("0:1", "1:1"), ("1:1", "0:1"))):
+        told = [delivery(m, int(m[0]) + 1) for m in order]
+        write_log(run, process, *told, processes=3)

@@ -2,7 +2,6 @@
 logs.
 """
 
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import delivery, write_log, write_swap
 
 from antiphon.conformance.run.swarm import Settings, read_schedule, run_schedule
 from antiphon.conformance.spark import pipeline
@@ -107,18 +107,6 @@ def test_what_cannot_be_run_is_wrong_usage(antiphon: Run, arguments: tuple[objec
     assert says in answer.err
 
 
-def write_log(run: Path, process: int, *events: str, processes: int = 2) -> None:
-    run.mkdir(parents=True, exist_ok=True)
-    header = {"schema": "antiphon.trace", "version": 1, "run": "r", "protocol": "p", "process": process}
-    lines = [json.dumps(header | {"processes": processes})]
-    numbered = [event.replace("{", f'{{"i":{i},', 1) for i, event in enumerate([*events, '{"kind":"end"}'])]
-    (run / f"process-{process}.ndjson").write_text("\n".join([*lines, *numbered, ""]), encoding="utf-8")
-
-
-def delivery(m: str, number: int) -> str:
-    return f'{{"kind":"deliver","m":"{m}","number":{number},"digest":"aa"}}'
-
-
 def test_few_logs_are_judged_here_without_spark(
     antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,12 +126,6 @@ def test_few_logs_are_judged_here_without_spark(
     for asked in (("--spark",), ("--master", "local[2]")):
         refused = antiphon("verify", tmp_path, *asked)
         assert (refused.code, "needs Spark, which is not installed (no pyspark)" in refused.err) == (64, True)
-
-
-def write_swap(run: Path) -> None:
-    for process, order in enumerate((("0:1", "1:1"), ("0:1", "1:1"), ("1:1", "0:1"))):
-        told = [delivery(m, int(m[0]) + 1) for m in order]
-        write_log(run, process, *told, processes=3)
 
 
 def test_a_run_of_logs_has_a_picture(antiphon: Run, tmp_path: Path) -> None:

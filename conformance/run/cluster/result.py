@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from antiphon.conformance.judge.history import CAUSAL_ORDER, TOTAL_ORDER, RunFindings
+from antiphon.conformance.run.cluster.changing.judging import NUMBERED
 from antiphon.conformance.run.cluster.faults import Counts
 from antiphon.conformance.run.cluster.settings import ClusterSettings
 from antiphon.model.verdict import Outcome
@@ -57,6 +58,11 @@ class ClusterResult:
     def __str__(self) -> str:
         """The outcome, every reason for it, and where the logs are."""
         return "\n".join([repr(self)[1:-1], *self.reasons, f"logs: {self.directory}"])
+
+    @property
+    def judged_logs(self) -> Path:
+        """The directory of the logs that were judged, whose processes have numbers."""
+        return self.directory / NUMBERED if self.settings.join else self.directory
 
     @property
     def counts(self) -> Counts:

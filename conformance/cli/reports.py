@@ -1,0 +1,65 @@
+"""The reports that options ask for, of whatever a command answers, and what GitHub's runner is told.
+
+A command says its answer in the form of `report.answers`; where no report is wanted, that form is not made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import antiphon
+from antiphon.conformance.cli import output, streams
+from antiphon.conformance.cli.options import Reports, Timelines
+from antiphon.conformance.report.answers import Answer, Shown
+from antiphon.conformance.report.github import notices, summary
+from antiphon.conformance.report.junit import junit
+from antiphon.conformance.report.page import page
+from antiphon.conformance.report.sarif import sarif, source_roots
+from antiphon.conformance.report.timelines import perfetto, shiviz
+
+
+def write(asked: Reports, answer: Callable[[], Answer]) -> None:
+    """Write the reports of an answer.
+
+    On GitHub's runner (`GITHUB_ACTIONS` is true) annotations go to standard error, and a summary to the file
+    that `GITHUB_STEP_SUMMARY` names. A file that cannot be written is told, and changes no verdict.
+    """
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    if asked == Reports() and not on_github:
+        return
+    found = answer()
+    for option, file, text in (
+        ("--junit", asked.junit, junit),
+        ("--sarif", asked.sarif, lambda found: sarif(found, antiphon.__version__)),
+        ("--html", asked.html, lambda found: page(found, antiphon.__version__)),
+    ):
+        if file is not None:
+            output.write_text(option, file, text(found))
+    draw(asked, found.first_shown, "counterexample")
+    if on_github:
+        _tell_github(found)
+
+
+def draw(asked: Timelines, shown: Shown | None, sought: str) -> None:
+    """Write a run for the viewers of others; where there is none, say so."""
+    for option, file, text in (("--shiviz", asked.shiviz, shiviz), ("--perfetto", asked.perfetto, perfetto)):
+        if file is not None and shown is not None:
+            output.write_text(option, file, text(shown))
+        elif file is not None:
+            sys.stderr.write(f"antiphon: {option} {file}: no {sought} was found, so nothing is written\n")
+
+
+def _tell_github(answer: Answer) -> None:
+    for line in notices(answer, source_roots()):
+        sys.stderr.write(f"{line}\n")
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        with Path(file).open("a", encoding="utf-8") as summaries:
+            summaries.write(summary(answer) + "\n")
+    except OSError as error:
+        streams.unwritten("GITHUB_STEP_SUMMARY", file, error)

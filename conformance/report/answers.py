@@ -1,0 +1,277 @@
+"""The answer of a command in one form, whatever was asked: suites of cases, each a property with its outcome.
+
+Every report for other programs and for a browser is made from this form (`junit`, `sarif`, `github`, `page`,
+`timelines`), and from nothing else. A suite is what was judged at once: a specification, an implementation,
+the runs of a swarm, the logs at a path. Its outcome is the command's: where no case says as much, one more
+case does, so that an answer without a case, or one that is unknown as a whole, is never taken for a pass.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from antiphon.conformance.report import words
+from antiphon.conformance.report.diagram import Diagram, Event, diagram
+from antiphon.conformance.report.documents import place_of, trace_document
+from antiphon.conformance.report.window import windowed
+from antiphon.model.notation import compact_step, short_places
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, PropertyKind, Report, Verdict
+from antiphon.spec.lang import Location, Program
+from antiphon.spec.services import broadcast
+
+if TYPE_CHECKING:
+    from antiphon.conformance.compare.lockstep import LockstepReport
+
+NOTHING_JUDGED: Final = "nothing was judged"
+WHOLE: Final = "Whole"
+"""The name of the case that says what no other case of a suite says."""
+
+Fact = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run that shows what a case says.
+
+    Attributes:
+        diagram: who did what.
+        changes: of each row of the diagram what it changed, the first row's first; or nothing at all.
+        places: of each row the line of the text that it executes; or nothing at all.
+        file: where the run is kept, or "".
+    """
+
+    diagram: Diagram
+    changes: tuple[tuple[str, ...], ...] = ()
+    places: tuple[Location, ...] = ()
+    file: str = ""
+
+    def changes_of(self, event: Event, skipped: int = 0) -> tuple[str, ...]:
+        """What a row of the diagram changed, or of a part of it that lacks so many rows at the top."""
+        number = event.row + skipped
+        is_step = event.lane is not None and 0 < number <= len(self.changes)
+        return self.changes[number - 1] if is_step else event.changes
+
+
+@dataclass(frozen=True)
+class Case:
+    """The answer about one property.
+
+    `at` is the line where the property, or what breaks it, stands. `identity` is the same as long as the
+    property is broken in the same way: the steps in the compact notation.
+    """
+
+    property: str
+    kind: str
+    outcome: Outcome
+    reason: str = ""
+    at: Location | None = None
+    shown: Shown | None = None
+    identity: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What was judged at once: its name, the cases, what was counted, and the command that asks it again."""
+
+    name: str
+    outcome: Outcome
+    cases: tuple[Case, ...]
+    seconds: float = 0.0
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    reproduce: str = ""
+    why: str = NOTHING_JUDGED
+    """Why the outcome is worse than that of each case, where it is."""
+
+    def __post_init__(self) -> None:
+        """Add the case that says what no other does."""
+        if Outcome.worst(case.outcome for case in self.cases) is not self.outcome or not self.cases:
+            rest = Case(WHOLE, "whole", self.outcome, self.why)
+            object.__setattr__(self, "cases", (*self.cases, rest))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command found. There is a suite at least."""
+
+    command: str
+    suites: tuple[Suite, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of all suites."""
+        return Outcome.worst(suite.outcome for suite in self.suites)
+
+    @property
+    def cases(self) -> tuple[tuple[Suite, Case], ...]:
+        """All cases, each with its suite."""
+        return tuple((suite, case) for suite in self.suites for case in suite.cases)
+
+    @property
+    def first_shown(self) -> Shown | None:
+        """The first run that shows a violation."""
+        broken = (case.shown for _, case in self.cases if case.outcome is Outcome.VIOLATED)
+        return next((shown for shown in broken if shown is not None), None)
+
+
+def of_report(name: str, report: Report, reproduce: str, saved: str = "") -> Suite:
+    """The verdicts about a specification. `saved` is where the shortest counterexample is kept."""
+    bound, explored = report.program, report.exploration
+    wrong = [item.trace for item in report.verdicts if item.outcome is Outcome.VIOLATED and item.trace]
+    shortest = min(wrong, key=len) if wrong else None
+    cases = []
+    for verdict in report.verdicts:
+        case = _of_verdict(name, verdict, bound)
+        if verdict.trace is shortest is not None and case.shown is not None:
+            case = replace(case, shown=replace(case.shown, file=saved))
+        cases.append(case)
+    facts: dict[str, Fact] = {
+        "specification": place_of(bound),
+        **bound.constants,
+        "states": explored.states,
+        "transitions": explored.transitions,
+        "depth": explored.depth,
+        "complete": explored.complete,
+        "digest": bound.digest,
+    }
+    for key, values in {
+        "engine": [verdict.provenance.engine for verdict in report.verdicts],
+        "evidence": [verdict.evidence.kind.value for verdict in report.verdicts],
+        "bound": [verdict.evidence.bound for verdict in report.verdicts],
+    }.items():
+        facts |= {key: "; ".join(dict.fromkeys(values))} if values else {}
+    return Suite(name, report.outcome, tuple(cases), explored.seconds, facts, reproduce)
+
+
+def of_lockstep(
+    name: str, report: LockstepReport, reproduce: str, saved: str = "", plain: type | None = None
+) -> Suite:
+    """The agreement of an implementation with its specification.
+
+    Args:
+        name: what was compared.
+        report: what was found.
+        reproduce: the command.
+        saved: the file in which the difference is kept.
+        plain: the class that is the implementation, if one is: its method is the place of a difference.
+    """
+    bound, difference = report.program, report.difference
+    shown = None if difference is None else of_trace(difference.trace, bound.name, saved)
+    if difference is not None:
+        reason = str(difference)
+    elif report.outcome is Outcome.UNKNOWN:
+        reason = f"they agree as far as was walked; {report.stopped or 'the bound'} ended the walk"
+    else:
+        reason = ""
+    steps = difference.trace.steps if difference is not None else ()
+    at = _action_place(bound, steps[-1].action) if steps else class_place(bound)
+    if plain is not None:
+        at = _place(getattr(plain, steps[-1].action, plain) if steps else plain) or at
+    identity = (*map(compact_step, steps), difference.what) if difference is not None else ()
+    case = Case("Lockstep", "lockstep", report.outcome, reason, at, shown, identity)
+    facts: dict[str, Fact] = {
+        "specification": place_of(bound),
+        **bound.constants,
+        "transitions": report.transitions,
+        "states": report.states,
+        "pairs": report.pairs,
+        "compared": report.compared,
+        "complete": report.complete,
+        "seed": report.seed,
+    }
+    return Suite(name, report.outcome, (case,), report.seconds, facts, reproduce)
+
+
+def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
+    """A run of a specification, which is called `name`."""
+    document = trace_document(trace)
+    changes = tuple(tuple(step.changes) for step in document.steps)
+    places = [_action_place(trace.program, step.action) for step in trace.steps]
+    return Shown(diagram(trace, name), changes, tuple(place for place in places if place), file)
+
+
+def property_place(program: Program, name: str) -> Location | None:
+    """The line where a property stands, else, as of those of services, where its specification begins."""
+    declared = program.declaration
+    named = [method.at for method in declared.methods if method.mark is not None and method.mark.name == name]
+    named += [item.at for item in declared.liveness if item.name == name]
+    return next((place for place in named if not _is_ours(place)), class_place(program))
+
+
+def class_place(program: Program) -> Location | None:
+    """The line where the class of a specification begins; None where that is known of no class."""
+    return next((place for cls in program.spec.__mro__ if (place := _place(cls))), None)
+
+
+def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
+    """The path as seen from the first of these folders in which it lies, with `/`; None: in none of them."""
+    for root in roots:
+        for path, base in ((Path(place), root), (Path(place).resolve(), root.resolve())):
+            whole = path if path.is_absolute() else base / path
+            if whole.is_relative_to(base):
+                return whole.relative_to(base).as_posix()
+    return None
+
+
+def _place(thing: Callable[..., Any]) -> Location | None:
+    """The line where a class or function begins; None for one without a text."""
+    try:
+        return Location(inspect.getfile(thing), max(inspect.getsourcelines(thing)[1], 1))
+    except (OSError, TypeError):
+        return None
+
+
+def _action_place(program: Program, action: str) -> Location | None:
+    methods = program.declaration.marked("action", "environment")
+    return next((method.at for method in methods if method.name == action), class_place(program))
+
+
+def _of_verdict(name: str, verdict: Verdict, bound: Program) -> Case:
+    trace = verdict.trace if verdict.outcome is not Outcome.HOLDS else None
+    at = property_place(bound, verdict.property)
+    if trace is not None and verdict.kind is PropertyKind.SERVICE:
+        refused = [item.at for step in trace.transitions[-1:] for item in step.refused]
+        at = next((place for place in refused if not _is_ours(place)), at)
+    return Case(
+        verdict.property,
+        verdict.kind.value,
+        verdict.outcome,
+        words.found(verdict) if verdict.outcome is not Outcome.HOLDS else short_places(verdict.reason),
+        at,
+        None if trace is None or not trace.initial else of_trace(trace, name),
+        () if trace is None else tuple(map(compact_step, trace.steps)),
+    )
+
+
+def _is_ours(place: Location) -> bool:
+    """Return True for a line of a service that comes with antiphon."""
+    services = Path(inspect.getfile(broadcast)).resolve().parent
+    return Path(place.file).resolve().is_relative_to(services)
+
+
+def told(facts: Mapping[str, Fact]) -> dict[str, str]:
+    """Facts as text: truth values in small letters, other numbers as they are."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in facts.items()
+    }
+
+
+def lines_of(shown: Shown) -> list[str]:
+    """What happens in a run, a line a row, and below it what it changed; of a long run its window."""
+    drawn, lines = windowed(shown.diagram), []
+    for event in drawn.events:
+        number, lane = event.row + drawn.skipped, "" if event.lane is None else f"{drawn.lanes[event.lane]}: "
+        if event.row:
+            lines.append(f"{number:>4}  {lane}{told_of(event)}")
+            lines += [f"        {change}" for change in shown.changes_of(event, drawn.skipped)]
+    return lines
+
+
+def told_of(event: Event) -> str:
+    """A row in one line: the step, what it emits, what it breaks."""
+    broken = [f"✗ {event.broken}"] if event.broken else []
+    return " ".join([event.label, *(f"» {emitted}" for emitted in event.emits), *broken])

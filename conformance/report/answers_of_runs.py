@@ -1,0 +1,173 @@
+"""The answers of commands that judge runs in the form of `answers`: of logs, of a cluster and of a swarm.
+
+A violation stands in a line of a log: that is its place, and the run that shows it is drawn from the logs. A
+run of a swarm is drawn from its schedule, and stands where it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from antiphon.conformance.judge.history import Finding, Place, RunFindings
+from antiphon.conformance.judge.trace import load_run, log_name
+from antiphon.conformance.report import words
+from antiphon.conformance.report.answers import Case, Fact, Shown, Suite
+from antiphon.conformance.report.diagram import Diagram
+from antiphon.conformance.report.logs import diagram_of_logs
+from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Location
+
+if TYPE_CHECKING:
+    from antiphon.conformance.run.cluster import ClusterResult
+    from antiphon.conformance.run.swarm import RunResult, SwarmReport
+    from antiphon.conformance.spark.pipeline import VerifyReport
+
+_DRAWN_MAX = 5
+"""So many violations of logs are drawn."""
+
+
+def of_logs(
+    name: str,
+    report: VerifyReport,
+    runs: Mapping[str, str],
+    promise: Collection[str],
+    seconds: float,
+    reproduce: str,
+) -> Suite:
+    """The verdicts on the logs of many runs.
+
+    Args:
+        name: what was judged.
+        report: what was found.
+        runs: the directory of each run by its name, of those whose logs are there.
+        promise: what the system promises.
+        seconds: how long it took.
+        reproduce: the command.
+    """
+    cases: list[Case] = []
+    for prop, counts, found in words.in_logs(report):
+        broken = [item for item in report.verdicts if item.finding.property == prop]
+        first = next((item for item in broken if item.outcome is Outcome.VIOLATED), None)
+        outcome = Outcome.worst(kind for kind, count in counts.items() if count)
+        case = Case(prop, "logs", outcome, found if outcome is not Outcome.HOLDS else "")
+        if first is not None and outcome is Outcome.VIOLATED:
+            directory = runs.get(first.run)
+            is_drawn = directory is not None and sum(item.shown is not None for item in cases) < _DRAWN_MAX
+            shown = _of_run(Path(directory), first.finding) if directory and is_drawn else None
+            case = Case(
+                prop, "logs", outcome, found, _at(directory, first.finding.first), shown,
+                _identity(first.finding),
+            )  # fmt: skip
+        cases.append(case)
+    judged = {f"judged {prop}": much for prop, much in report.judged.items() if report.counts.get(prop)}
+    facts: dict[str, Fact] = {
+        "runs": report.runs,
+        "events": report.events,
+        "faults": report.faults,
+        "promise": ", ".join(promise),
+        **judged,
+    }
+    return Suite(name, report.outcome, tuple(cases), seconds, facts, reproduce)
+
+
+def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
+    """The verdicts on what real processes logged, and what spoils their run."""
+    directory, settings = result.judged_logs, result.settings
+    cases = [
+        Case(
+            finding.property,
+            "logs",
+            outcome,
+            result.judged.told(finding),
+            _at(str(directory), finding.first) if outcome is Outcome.VIOLATED else None,
+            _of_run(directory, finding) if outcome is Outcome.VIOLATED else None,
+            _identity(finding) if outcome is Outcome.VIOLATED else (),
+        )
+        for finding, outcome in ((each, result.judged.outcome(each)) for each in result.judged.findings)
+    ]
+    cases += [Case("Lost", "application", Outcome.VIOLATED, lost, identity=(lost,)) for lost in result.lost]
+    counts = result.counts
+    facts: dict[str, Fact] = {
+        "processes": settings.processes,
+        "messages": settings.messages,
+        "seed": settings.seed,
+        "delivered": sum(result.delivered),
+        "datagrams": counts.offered,
+        "dropped": counts.dropped,
+        "duplicated": counts.duplicated,
+        "reordered": counts.reordered,
+        "logs": str(result.directory),
+    }
+    why = "; ".join((*result.faults, *(str(item) for item in result.judged.problems))) or "nothing was judged"
+    return Suite(settings.protocol, result.outcome, tuple(cases), result.seconds, facts, reproduce, why)
+
+
+def of_swarm(
+    report: SwarmReport,
+    shown: Sequence[tuple[RunResult, Diagram | None, Path | None]],
+    reproduce: str,
+) -> Suite:
+    """The runs of a swarm: a case a way to fail, else one for all.
+
+    Args:
+        report: what was found.
+        shown: of each way to fail a run, made short, its diagram, and the file of its schedule.
+        reproduce: the command.
+    """
+    cases = [
+        of_run_of_swarm(result, drawn, file) for result, drawn, file in shown
+    ] or [Case("Runs", "swarm", report.outcome, _why(report))]  # fmt: skip
+    facts: dict[str, Fact] = {
+        "runs": report.runs,
+        "failed": len(report.failed),
+        "seed": report.seed,
+        "datagrams": report.sent,
+        "lost": report.lost,
+        "duplicated": report.duplicated,
+        "reordered": report.reordered,
+        "delivered": report.delivered,
+    }
+    return Suite(report.core, report.outcome, tuple(cases), report.seconds, facts, reproduce, _why(report))
+
+
+def of_run_of_swarm(result: RunResult, drawn: Diagram | None, file: Path | None) -> Case:
+    """One run of a swarm."""
+    violated = [finding.property for finding in result.findings if finding.offending and not finding.doubt]
+    first = result.symptoms[0] if result.symptoms else "runs"
+    named = next((name for name in violated if result.reasons and result.reasons[0].startswith(name)), first)
+    return Case(
+        named,
+        "swarm",
+        result.outcome,
+        "; ".join(result.reasons),
+        None if file is None else Location(str(file), 1),
+        None if drawn is None else Shown(drawn, file="" if file is None else str(file)),
+        (first,),
+    )
+
+
+def _why(report: SwarmReport) -> str:
+    never = [f"{kind} was asked for, and no run has met it" for kind in report.never_met]
+    reasons = (reason for result in report.failed[:1] for reason in result.reasons[:1])
+    return "; ".join((*never, *reasons))
+
+
+def _of_run(directory: Path, finding: Finding) -> Shown:
+    """The picture of a run of logs round what breaks a property."""
+    drawn = diagram_of_logs(load_run(directory), RunFindings((finding,)))
+    return Shown(drawn, file=str(directory))
+
+
+def _at(directory: str | None, place: Place | None) -> Location | None:
+    """The line of a log. Of an event that is missing it is the end of the log, which is told as its begin."""
+    if directory is None or place is None:
+        return None
+    log = Path(directory) / log_name(place.process)
+    return Location(str(log), 1 if place.index is None else place.index + 2)
+
+
+def _identity(finding: Finding) -> tuple[str, ...]:
+    """The reason, and not which messages of which run it was."""
+    return (finding.reason or "",)

@@ -1,0 +1,75 @@
+"""An answer where GitHub's runner runs: a line of the log for each annotation, and Markdown for the summary.
+
+Annotations are workflow commands, which the runner takes from either stream. Source: GitHub, "Workflow
+commands for GitHub Actions"; the escapes are those of its toolkit (`command.ts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from antiphon.conformance.report.answers import Answer, Suite, root_of, told
+from antiphon.conformance.report.terminal import text_diagram
+from antiphon.model.verdict import Outcome
+
+_COMMANDS: Final = {Outcome.VIOLATED: "error", Outcome.UNKNOWN: "warning"}
+_SIGNS: Final = {Outcome.HOLDS: "✅ holds", Outcome.VIOLATED: "❌ violated", Outcome.UNKNOWN: "❔ unknown"}
+_WIDTH: Final = 100
+_CELL_MAX: Final = 500
+
+
+def notices(answer: Answer, roots: Iterable[Path]) -> Iterator[str]:
+    """A line for each case that does not hold: `::error` for one that is violated, else `::warning`."""
+    places = list(roots)
+    for suite, case in answer.cases:
+        command = _COMMANDS.get(case.outcome)
+        if command is None:
+            continue
+        properties = {"title": f"{case.property} is {case.outcome.value} in {suite.name}"}
+        if case.at is not None:
+            seen = root_of(case.at.file, places) or case.at.file
+            properties = {"file": seen, "line": str(case.at.line)} | properties
+        listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+        message = [case.reason or case.outcome.value]
+        message += [f"again: {suite.reproduce}"] if suite.reproduce else []
+        yield f"::{command} {listed}::{_data(chr(10).join(message))}"
+
+
+def summary(answer: Answer) -> str:
+    """The verdicts as Markdown, the picture of the first violation, and the commands that repeat it all."""
+    lines = [f"### antiphon {answer.command}: {_SIGNS[answer.outcome]}", ""]
+    for suite in answer.suites:
+        lines += [*_table(suite), ""]
+    shown = answer.first_shown
+    if shown is not None:
+        lines += ["```text", *text_diagram(shown.diagram, _WIDTH).plain.replace("```", "'''").splitlines()]
+        lines += ["```", ""]
+    for command in dict.fromkeys(suite.reproduce for suite in answer.suites if suite.reproduce):
+        lines += ["```sh", command, "```", ""]
+    return "\n".join(lines)
+
+
+def _table(suite: Suite) -> Iterator[str]:
+    yield f"**{_cell(suite.name)}** {_cell(', '.join(f'{k} {v}' for k, v in told(suite.facts).items()))}"
+    yield ""
+    yield "| property | verdict | what was found |"
+    yield "|---|---|---|"
+    for case in suite.cases:
+        yield f"| {_cell(case.property)} | {_SIGNS[case.outcome]} | {_cell(case.reason)} |"
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell."""
+    short = text if len(text) <= _CELL_MAX else text[: _CELL_MAX - 3] + "..."
+    escaped = short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+    return " ".join(escaped.split())
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,90 @@
+"""An answer as one page of HTML that needs no other file, no network and no script.
+
+It holds the verdicts, and of what does not hold the picture, what each step changed, and the command that
+shows it again. Of a long run the rows round the violation are shown, as everywhere.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Final
+
+from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, told
+from antiphon.conformance.report.diagram import Event
+from antiphon.conformance.report.html import COLOURS, outcome_html, table_html
+from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.window import windowed
+from antiphon.model.verdict import Outcome
+
+_SHOWN_MAX: Final = 20
+"""So many runs are drawn; of the others the verdict stands in the table."""
+
+_STYLE: Final = (
+    "body{font:14px/1.45 Helvetica,Arial,sans-serif;color:#1a202c;max-width:1100px;margin:24px auto;"
+    "padding:0 16px}table{border-collapse:collapse}th,td{padding:3px 12px 3px 0;border-bottom:1px solid "
+    "#e2e8f0}pre,code{font-family:Menlo,Consolas,monospace;font-size:12px;white-space:pre-wrap}"
+    "pre{background:#f7f9fb;padding:8px}svg{max-width:100%;height:auto}"
+)
+
+
+def page(answer: Answer, version: str) -> str:
+    """The text of the file, ending with a newline."""
+    title = escape(f"antiphon {answer.command}")
+    wrong = [
+        (suite, case) for suite, case in answer.cases if case.outcome is not Outcome.HOLDS and case.shown
+    ]
+    head = f"<title>{title}: {answer.outcome.value}</title><style>{_STYLE}</style>"
+    parts = [
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">{head}</head><body>',
+        f"<h1>{title}: {outcome_html(answer.outcome)}</h1>",
+        *map(_suite, answer.suites),
+        *(_run(suite, case, case.shown) for suite, case in wrong[:_SHOWN_MAX] if case.shown is not None),
+    ]
+    if len(wrong) > _SHOWN_MAX:
+        parts.append(f"<p>and {len(wrong) - _SHOWN_MAX:,} runs more, which are not drawn</p>")
+    return "\n".join([*parts, f"<footer><p>antiphon {escape(version)}</p></footer></body></html>"]) + "\n"
+
+
+def _suite(suite: Suite) -> str:
+    rows = [
+        (escape(case.property), escape(case.kind), outcome_html(case.outcome), _lines(case.reason), _at(case))
+        for case in suite.cases
+    ]
+    facts = ", ".join(f"{name} {value}" for name, value in told(suite.facts).items())
+    seconds = f", {suite.seconds:.3f} s" if suite.seconds else ""
+    again = f"<pre>{escape(suite.reproduce)}</pre>" if suite.reproduce else ""
+    verdicts = table_html(("property", "kind", "verdict", "what was found", "where"), rows)
+    return f"<h2>{escape(suite.name)}</h2><p>{escape(facts)}{seconds}</p>{verdicts}{again}"
+
+
+def _run(suite: Suite, case: Case, shown: Shown) -> str:
+    drawn = windowed(shown.diagram)
+    lanes = [*map(escape, drawn.lanes), ""]
+    rows = [
+        (str(event.row + drawn.skipped), lanes[-1 if event.lane is None else event.lane], *done)
+        for event in drawn.events
+        if event.row and (done := _done(shown, event, drawn.skipped))
+    ]
+    kept = f"<p>kept in <code>{escape(shown.file)}</code></p>" if shown.file else ""
+    steps = table_html(("", "who", "step", "what it changed"), rows)
+    return (
+        f"<h2>{escape(case.property)} in {escape(suite.name)}: {outcome_html(case.outcome)}</h2>"
+        f"<pre>{escape(case.reason)}</pre>{kept}{svg(drawn)}{steps}"
+    )
+
+
+def _done(shown: Shown, event: Event, skipped: int) -> tuple[str, str]:
+    """The cells of a row: the step, and what it changed, emitted and broke."""
+    said = [*shown.changes_of(event, skipped), *(f"» {emitted}" for emitted in event.emits)]
+    said = list(map(escape, said))
+    if event.broken:
+        said.append(f'<b style="color:{COLOURS[Outcome.VIOLATED]}">✗ {escape(event.broken)}</b>')
+    return f"<code>{escape(event.label)}</code>", "<br>".join(said)
+
+
+def _at(case: Case) -> str:
+    return "" if case.at is None else f"<code>{escape(f'{case.at.file}:{case.at.line}')}</code>"
+
+
+def _lines(text: str) -> str:
+    return escape(text).replace("\n", "<br>")

@@ -1,0 +1,64 @@
+"""The part of a long diagram that is drawn: the rows round the first that breaks something, else the last.
+
+A row before them and one after them say how many are left out. Rows keep their numbers (`Diagram.skipped`).
+A message from before the part begins at its edge, one that arrives behind it is still in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
+
+ROWS_MAX: Final = 300
+"""A picture has room for so many rows."""
+
+
+def windowed(diagram: Diagram, most: int = ROWS_MAX) -> Diagram:
+    """The diagram itself, if it has at most so many rows, else so many of its rows."""
+    if diagram.rows <= most:
+        return diagram
+    room = most - 2
+    focus = next((event.row for event in diagram.events if event.broken), diagram.rows)
+    last = min(diagram.rows, max(focus + room // 4, room))
+    first = last - room + 1
+    shift = first - 1 - (first > 1)
+    loop = diagram.loop if diagram.loop is not None and diagram.loop + 1 >= first else None
+    events = [
+        *_crashed(diagram, first),
+        *([Event(1, None, f"... {first - 1:,} rows before")] if first > 1 else []),
+        *(replace(event, row=event.row - shift) for event in diagram.events if first <= event.row <= last),
+    ]
+    if last < diagram.rows:
+        events.append(Event(last - shift + 1, None, f"... {diagram.rows - last:,} rows after"))
+    return replace(
+        diagram,
+        rows=last - shift + (last < diagram.rows),
+        events=tuple(events),
+        arrows=tuple(_arrows(diagram, first, last, shift)),
+        loop=None if loop is None or last < diagram.rows else loop - shift,
+        skipped=diagram.skipped + shift,
+    )
+
+
+def _crashed(diagram: Diagram, first: int) -> Iterator[Event]:
+    """Of each lane whose lifeline is over before these rows its end, at the top."""
+    for lane in range(len(diagram.lanes)):
+        end = max((end for _, end in diagram.lifelines(lane) if end is not None), default=first)
+        goes_on = any(event.lane == lane and event.row > end for event in diagram.events)
+        if end < first and not goes_on:
+            yield Event(0, lane, "crashed before", crash=True)
+
+
+def _arrows(diagram: Diagram, first: int, last: int, shift: int) -> Iterator[Arrow]:
+    for arrow in diagram.arrows:
+        end = arrow.end
+        if arrow.begin > last or (arrow.begin < first and (end is None or end < first)):
+            continue
+        begin = max(arrow.begin - shift, 1) if arrow.begin or first > 1 else 0
+        if end is not None and end > last:
+            yield replace(arrow, begin=begin, end=None, fate=Fate.FLYING)
+        else:
+            yield replace(arrow, begin=begin, end=None if end is None else end - shift)
