@@ -168,14 +168,62 @@ class Exploration:
     stopped: StopReason | None = None
 
 
+@dataclass(frozen=True)
+class ObligationResult:
+    """What became of one obligation of a proof for every n: a step, and a property that it must establish.
+
+    Attributes:
+        step: `initially`, an action, or `the text of the invariants`.
+        property: an invariant, a property of steps, or `specification`: the text has a meaning.
+        at: the place of the step.
+        outcome: holds (proved) or unknown.
+        seconds: the time of the first proof, or of all attempts.
+        seeds: how many of the four seeds prove it within 10 s.
+        given: the invariants that the proof leans on.
+        axioms: what is known of the sorts, as far as the proof leans on it.
+        known: whether the proof was kept from before.
+        reason: why it is unknown, when Z3 gave no answer.
+        sizes: how many elements each sort has in the structure of a counterexample to induction.
+        untouched: whether the step changes nothing that the property reads.
+    """
+
+    step: str
+    property: str
+    at: str
+    outcome: Outcome
+    seconds: float
+    seeds: int
+    given: tuple[str, ...] = ()
+    axioms: tuple[str, ...] = ()
+    known: bool = False
+    reason: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    untouched: bool = False
+
+    def words(self) -> str:
+        """`proved 12 ms`, `counterexample to induction (Node: 2)`, `unknown after 4 seeds x 10 s`."""
+        if self.untouched:
+            return "changes nothing of it"
+        if self.outcome is Outcome.HOLDS:
+            kept = ", kept" if self.known else ""
+            return f"proved {self.seconds * 1000:.0f} ms{kept}"
+        if self.reason:
+            return f"unknown after {self.reason}"
+        sizes = ", ".join(f"{name}: {size}" for name, size in self.sizes)
+        return f"counterexample to induction ({sizes})" if sizes else "counterexample to induction"
+
+
 @dataclass(frozen=True, repr=False)
 class Report:
-    """All verdicts about one program, and what was explored for them."""
+    """All verdicts about one program, and what was explored for them. `obligations` are those of a proof for
+    every n.
+    """
 
     program: Program
     verdicts: tuple[Verdict, ...]
     exploration: Exploration
     notes: tuple[str, ...] = field(default=())
+    obligations: tuple[ObligationResult, ...] = field(default=())
 
     @property
     def outcome(self) -> Outcome:

@@ -53,6 +53,7 @@ def check(
     properties: str | Iterable[str] | None = None,
     engine: Engine = "auto",
     prove: bool = False,
+    every: str | Iterable[str] | None = None,
     max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
@@ -70,6 +71,8 @@ def check(
         engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
         prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest
             k, 1 where nothing is said.
+        every: with `prove`, names of constants that stand for every number from 1: a proof in first-order
+            logic, obligation by obligation, for every size and not for the one that is bound.
         max_depth: look at most so many steps ahead.
         max_states: stop soon after so many states; not with "z3".
         max_seconds: stop after this time.
@@ -88,6 +91,26 @@ def check(
         ArgumentError: an engine without the bound that it needs, or with one that it does not know.
     """
     bound, properties = program_of(subject), names_of(properties)
+    if every is not None:
+        bounds = {"max_depth": max_depth, "max_states": max_states, "max_memory_mb": max_memory_mb}
+        others = {**bounds, **storage, "stop_at_first": stop_at_first}
+        foreign = [name for name, value in others.items() if value]
+        if not prove or engine not in ("auto", "z3") or foreign:
+            raise ArgumentError("every is for prove, which is bounded by max_seconds alone")
+        from antiphon.model.proofs import (
+            prove_every,  # here, because loading Z3 takes longer than most checks
+        )
+
+        return Report.of(
+            prove_every(
+                bound,
+                names_of(every) or (),
+                properties=properties,
+                max_seconds=max_seconds,
+                progress=progress,
+                violated=violated,
+            )
+        )
     directory = storage.get("directory")
     kept: dict[str, Any] = {**storage, "directory": None if directory is None else Path(directory)}
     if prove and engine not in ("auto", "z3"):

@@ -13,7 +13,7 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, output, reports, spark, state_directory
 from antiphon.conformance.cli.options import Bounds, OnSpark, Reports, Showing, Storage, Variant, said
-from antiphon.conformance.cli.progress import found_in, searching
+from antiphon.conformance.cli.progress import found_in, proving, searching
 from antiphon.conformance.report.answers import Answer, of_report
 from antiphon.model import explore as explicit
 from antiphon.model.bounds import StopReason
@@ -74,6 +74,7 @@ class Search:
     bounds: Bounds
     storage: Storage = field(default_factory=Storage)
     prove: bool = False
+    every: tuple[str, ...] = ()
     stop_at_first: bool = False
     on_spark: OnSpark = field(default_factory=OnSpark)
 
@@ -81,7 +82,10 @@ class Search:
         """The options that a command needs to repeat this."""
         flags = {"--prove": self.prove, "--stop-at-first": self.stop_at_first}
         said = [*self.bounds.words(), *self.storage.words(), *self.on_spark.words()]
-        return [*said, *(name for name, on in flags.items() if on)]
+        return [*said, *(name for name, on in flags.items() if on), *self._every_words()]
+
+    def _every_words(self) -> list[str]:
+        return ["--every", ",".join(self.every)] if self.every else []
 
 
 def check(
@@ -109,6 +113,14 @@ def check(
             help="Prove safety for runs of every length, by k-induction; --max-depth is the greatest k (1).",
         ),
     ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="NAME,NAME",
+            help="With --prove: constants that stand for every number from 1, in a proof for every size.",
+        ),
+    ] = None,
     stop_at_first: Annotated[
         bool,
         typer.Option(
@@ -130,7 +142,9 @@ def check(
 ) -> int:
     """Check every property of specifications, with shortest counterexamples."""
     search = dataclasses.replace(
-        _search(bounds, storage, prove=prove, counts=counts), stop_at_first=stop_at_first, on_spark=on_spark
+        _search(bounds, storage, prove=prove, counts=counts, every=every),
+        stop_at_first=stop_at_first,
+        on_spark=on_spark,
     )
     spark.refuse_what_it_lacks(search)
     if stop_at_first and search.bounds.engine == "z3":
@@ -182,9 +196,20 @@ def _answer(found: list[tuple[Job, Report, str]], saved: str | None) -> Answer:
     return Answer("check", tuple(suites))
 
 
-def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> Search:
+def _search(
+    bounds: Bounds, storage: Storage, *, prove: bool, counts: bool, every: str | None = None
+) -> Search:
     """What was asked for, when it can be had together."""
-    if prove:
+    names = tuple(name.strip() for name in (every or "").split(",") if name.strip())
+    if every is not None and not (prove and names):
+        raise output.UsageProblem(
+            "--every names the constants of a proof: antiphon check SPEC --prove --every n"
+        )
+    if names:
+        if bounds.engine not in ("auto", "z3") or bounds.max_depth is not None:
+            raise output.UsageProblem("--every: a proof for every size has no --engine and no --max-depth")
+        bounds = dataclasses.replace(bounds, engine="z3")
+    elif prove:
         if bounds.engine not in ("auto", "z3"):
             raise output.UsageProblem(f"--prove is done by z3, not by {bounds.engine}: leave --engine out")
         if bounds.max_depth == 0:
@@ -198,8 +223,9 @@ def _search(bounds: Bounds, storage: Storage, *, prove: bool, counts: bool) -> S
         raise output.UsageProblem(
             "--threads, --fingerprints, --whole, --symmetry, --cone and --directory are for explicit engines"
         )
-    bounds.refuse_what_z3_lacks()
-    return Search(bounds, storage, prove)
+    if not names:
+        bounds.refuse_what_z3_lacks()
+    return Search(bounds, storage, prove, names)
 
 
 def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> Report:
@@ -207,6 +233,18 @@ def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> 
     when it is found.
     """
     console = output.err()
+    if search.every:
+        told = None if quiet else found_in(job.name, console)
+        with proving(job.name, console) as progress:
+            return antiphon.check(
+                bound,
+                properties=job.properties or None,
+                prove=True,
+                every=search.every,
+                progress=progress,
+                violated=told,
+                max_seconds=search.bounds.max_seconds,
+            )
     with (
         searching(job.name, search.bounds.engine, console) as progress,
         state_directory.kept_in(search.storage.directory),
@@ -251,6 +289,7 @@ def _unproved(verdict: Verdict) -> bool:
 
 def _print(job: Job, report: Report, again: str, *, picture: bool, counted: explicit.Counts | None) -> None:
     output.print_report(job.name, report)
+    output.print_obligations(report.obligations)
     if counted is not None:
         output.print_counts(counted)
     worst = report.counterexample
@@ -259,7 +298,10 @@ def _print(job: Job, report: Report, again: str, *, picture: bool, counted: expl
         return
     shown = worst or alike[0].trace
     assert shown is not None
-    output.print_trace(shown)
+    if report.obligations and worst is None and shown.transitions:
+        output.print_two_states(shown)
+    else:
+        output.print_trace(shown)
     if picture and worst is not None:
         output.print_diagram(worst)
     others = [

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.files import write_whole
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.model.verdict import EvidenceKind, ObligationResult, Outcome, Report
 from antiphon.programs import called
 from antiphon.spec.places import is_place
 
@@ -144,6 +144,37 @@ def print_report(name: str, report: Report) -> None:
     kinds = dict.fromkeys(verdict.evidence.kind for verdict in report.verdicts)
     if kinds and (bound.declaration.constants or EvidenceKind.PROVED in kinds):
         console.print(f"evidence: {', '.join(kind.value for kind in kinds)}")
+    console.print()
+
+
+def print_obligations(obligations: Sequence[ObligationResult]) -> None:
+    """A proof for every n, a line for each obligation that a step could break."""
+    if not obligations:
+        return
+    right = {"justify": "right"}
+    listed = table("step", "must establish", "answer", ("seeds", right), ("leaning on", {"ratio": 1}))
+    for item in obligations:
+        style = "" if item.outcome is Outcome.HOLDS else "yellow"
+        leaning = ", ".join(item.given)
+        listed.add_row(item.step, item.property, item.words(), f"{item.seeds} of 4", leaning, style=style)
+    out().print(listed)
+    out().print()
+
+
+def print_two_states(trace: Trace) -> None:
+    """A step of a proof that fails: each part of the state before it and after it, side by side."""
+    console = out()
+    before, after = (dict(described(trace.program, state)) for state in trace.states[-2:])
+    step = compact_step(trace.transitions[-1].step)
+    told = f"{trace.shows}: broken by {step}, from a state in which all invariants hold"
+    console.print(Text(told, style="bold"))
+    states = table("", "before", "after")
+    for where, value in before.items():
+        style = "" if after.get(where) == value else "bold"
+        states.add_row(Text(where), Text(value), Text(after.get(where, "")), style=style)
+    console.print(states)
+    for failure in why_shown(trace):
+        console.print(Text(f"  {short_places(str(failure))}", style="red"), soft_wrap=True)
     console.print()
 
 

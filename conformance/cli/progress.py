@@ -16,6 +16,18 @@ from antiphon.model.bounds import Progress, Violated, Violation, resident_mb
 
 
 @contextmanager
+def proving(name: str, console: Console) -> Iterator[Callable[[Any], None] | None]:
+    """Of a proof for every n: how many obligations are done, and the last of them."""
+    with working(name, console) as tell:
+        if tell is None:
+            yield None
+        else:
+            yield lambda at: tell(
+                f"{at.done} of {at.total} obligations; {at.last.step}: {at.last.property} {at.last.words()}"
+            )
+
+
+@contextmanager
 def progress_bar(title: str, console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
     """Of a search: states, rate, transitions, depth, queue and memory; None when the console is no terminal.
 

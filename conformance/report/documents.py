@@ -65,10 +65,29 @@ class VerdictDocument(msgspec.Struct, kw_only=True):
     trace: TraceDocument | None = None
 
 
+class ObligationDocument(msgspec.Struct, kw_only=True):
+    """One obligation of a proof for every n: `step` must establish `property`.
+
+    `seeds` is how many of four seeds prove it; `given` and `axioms` are what the proof leans on; `found` says
+    it in words. The time is in seconds.
+    """
+
+    step: str
+    property: str
+    at: str
+    outcome: Outcome
+    found: str
+    seconds: float
+    seeds: int
+    given: list[str]
+    axioms: list[str]
+
+
 class ReportDocument(msgspec.Struct, kw_only=True):
     """All verdicts about one specification with its constants, and what was explored for them.
 
-    `constraints` are those that held something back, each with the actions it is asked of and its sentence.
+    `constraints` are those that held something back, each with the actions it is asked of and its sentence;
+    `obligations` those of a proof for every n.
     """
 
     name: str
@@ -86,6 +105,7 @@ class ReportDocument(msgspec.Struct, kw_only=True):
     never_fired: list[str]
     notes: list[str]
     constraints: list[str] = []
+    obligations: list[ObligationDocument] = []
 
 
 def place_of(program: Program) -> str:
@@ -203,4 +223,18 @@ def report_document(name: str, report: Report) -> ReportDocument:
         never_fired=list(explored.never_fired),
         notes=list(report.notes),
         constraints=[str(item) for item in constraints_of(report.program)],
+        obligations=[
+            ObligationDocument(
+                step=item.step,
+                property=item.property,
+                at=short_places(item.at),
+                outcome=item.outcome,
+                found=item.words(),
+                seconds=round(item.seconds, 4),
+                seeds=item.seeds,
+                given=list(item.given),
+                axioms=list(item.axioms),
+            )
+            for item in report.obligations
+        ],
     )

@@ -127,6 +127,38 @@ def prove(
     return replace(base, verdicts=verdicts, exploration=explored, notes=(*base.notes, *notes))
 
 
+def counterexample_to_induction(
+    program: Program, property: str, *, without: Iterable[str] = (), max_seconds: float | None = None
+) -> Trace | None:
+    """A step that breaks a property, from a state in which all properties hold that a proof may assume.
+
+    Args:
+        program: the specification with its constants.
+        property: an invariant, a property of steps, or the name of errors of the specification.
+        without: properties that are not assumed.
+        max_seconds: give up after so many seconds.
+
+    Returns:
+        A trace of one step (of two, where the second breaks a property of steps) that begins in any state of
+        the domains; None when there is none, or the time was not enough.
+
+    Raises:
+        InternalError: Z3's step is not one of the reference (our failure).
+    """
+    left_out = set(without)
+    kinds = kinds_of(program)
+    candidates = [
+        Target(name, kind) for name, kind in kinds.items() if kind in PROVABLE and name not in left_out
+    ]
+    target = next((item for item in (*candidates, ERRORS) if item.property == property), None)
+    if target is None:
+        return None
+    with within(Bounds(seconds=max_seconds)):
+        clock = Clock()
+        clock.most = None if max_seconds is None else clock.elapsed() + max_seconds
+        return _Proof(program, [*candidates, ERRORS], clock).first_step(target)
+
+
 @dataclass(frozen=True)
 class _Proved:
     """The least k by which a target is inductive, and the targets that are assumed with it."""
@@ -167,6 +199,23 @@ class _Proof:
             self.stopped = stop_of(limit)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
+
+    def first_step(self, target: Target) -> Trace | None:
+        """One counterexample to induction of a target by one step, all candidates assumed of its first state,
+        invariants of the second too where the target is about the step that leaves it.
+        """
+        try:
+            self._begin()
+            self._grow()
+            if target.is_about_a_step():
+                for item in self.candidates:
+                    if item.kind is PropertyKind.INVARIANT:
+                        self._solver.clause((-shown(item, self._unrolling, 1),))
+            bad = shown(target, self._unrolling, 1)
+            answer = self._ask([bad], self.candidates)
+        except (TooWide, Enough):
+            return None
+        return self._counterexample(target, 1) if answer is Answer.SATISFIABLE else None
 
     def _begin(self) -> None:
         circuit = Circuit()

@@ -1,0 +1,162 @@
+"""An obligation is asked part by part, with several seeds, a time for each, and a memory.
+
+1. Seed after seed is asked, first briefly, then longer (`TIMES`); the first answer but `unknown` decides.
+   What is proved is asked with the other seeds too: *stable* is what all of them prove.
+2. What was proved is asked again by a second configuration, of the core alone.
+3. A core is kept: where the same step and goal are asked with a superset of its assumptions, the answer is
+   known, whatever was edited elsewhere.
+
+This file knows nothing of specifications.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from antiphon.model.cache import Cache
+from antiphon.model.proofs import smt
+from antiphon.model.proofs.fragment import Question
+from antiphon.model.verdict import InternalError
+
+SEEDS = (0, 1, 2, 3)
+TIMES = (2.0, 8.0)
+"""Seconds that each seed has, in the first round and in the second."""
+
+STABLE_WITHIN = 10.0
+"""Seconds in which every seed must prove what is called stable."""
+
+VERSION = "proofs 1"
+"""Changes when kept cores could be wrong."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a question.
+
+    Attributes:
+        outcome: proved, refuted or unknown.
+        seconds: the time of the first proof, also of one that was kept, or of all attempts.
+        seeds: how many of the four seeds prove it within `STABLE_WITHIN`.
+        core: the names of what the proof leans on.
+        sizes: how many elements each sort has in the structure that refutes it.
+        known: whether the answer was kept from before.
+        reason: why it is unknown.
+    """
+
+    outcome: smt.Outcome
+    seconds: float
+    seeds: int = 0
+    core: frozenset[str] = frozenset()
+    sizes: tuple[tuple[str, int], ...] = ()
+    known: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Asks questions.
+
+    Attributes:
+        cache: where cores are kept.
+        left: the seconds that are left in all; None without a bound.
+        seeds: how many seeds are asked.
+        times: the seconds that each seed has, round by round.
+    """
+
+    cache: Cache
+    left: Callable[[], float | None]
+    seeds: int = len(SEEDS)
+    times: tuple[float, ...] = TIMES
+
+    def ask(self, asked: Question, fixed: frozenset[str]) -> Answer:
+        """The answer to a question. `fixed` are the names of the step and the goal: they are the key of what
+        is kept.
+
+        Raises:
+            InternalError: the two configurations contradict one another.
+        """
+        digests = [
+            (name, _digest(said)) for (name, _), said in zip(asked.asserted, asked.texts, strict=True)
+        ]
+        key = _key([digest for name, digest in digests if name in fixed])
+        kept = self._kept(key, digests)
+        if kept is not None:
+            return kept
+        begun = time.monotonic()
+        last = smt.Answer(smt.Outcome.UNKNOWN, 0.0)
+        for seconds in self.times:
+            for seed in SEEDS[: self.seeds]:
+                allowed = self._allowed(seconds)
+                if allowed is None:
+                    return Answer(smt.Outcome.UNKNOWN, time.monotonic() - begun, reason="the time is over")
+                for configuration in (smt.FIRST, smt.SECOND):
+                    last = smt.ask(
+                        asked.asserted, seed=seed, seconds=allowed / 2, configuration=configuration
+                    )
+                    if last.outcome is not smt.Outcome.UNKNOWN:
+                        break
+                if last.outcome is smt.Outcome.REFUTED:
+                    return Answer(last.outcome, time.monotonic() - begun, sizes=last.sizes)
+                if last.outcome is smt.Outcome.PROVED:
+                    return self._proved(asked, last, key, digests)
+        total = sum(self.times)
+        return Answer(
+            smt.Outcome.UNKNOWN, time.monotonic() - begun,
+            reason=f"{self.seeds} seeds x {total:g} s ({last.reason})",
+        )  # fmt: skip
+
+    def _allowed(self, seconds: float) -> float | None:
+        left = self.left()
+        if left is None:
+            return seconds
+        return min(seconds, left) if left > 0.01 else None
+
+    def _proved(
+        self, asked: Question, first: smt.Answer, key: str, digests: Sequence[tuple[str, str]]
+    ) -> Answer:
+        core = [(name, formula) for name, formula in asked.asserted if name in first.core]
+        again = smt.ask(core, seconds=STABLE_WITHIN, configuration=smt.SECOND)
+        if again.outcome is smt.Outcome.REFUTED:
+            again = smt.ask(asked.asserted, seconds=STABLE_WITHIN, configuration=smt.SECOND)
+            if again.outcome is smt.Outcome.REFUTED:
+                raise InternalError("Z3 proves and refutes the same question, by its configuration")
+        others = 0
+        for seed in SEEDS[1 : self.seeds]:
+            allowed = self._allowed(STABLE_WITHIN)
+            if allowed is not None:
+                answer = smt.ask(asked.asserted, seed=seed, seconds=allowed)
+                others += answer.outcome is smt.Outcome.PROVED
+        if again.outcome is not smt.Outcome.PROVED and others == 0 and self.seeds > 1:
+            reason = f"one seed proves it, no other does, and {smt.SECOND.name} does not"
+            return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1, reason=reason)
+        found = Answer(smt.Outcome.PROVED, first.seconds, 1 + others, first.core)
+        kept = {
+            "core": sorted(digest for name, digest in digests if name in first.core),
+            "names": sorted(first.core),
+            "seeds": found.seeds,
+            "seconds": found.seconds,
+        }
+        self.cache.put(key, json.dumps(kept).encode())
+        return found
+
+    def _kept(self, key: str, digests: Sequence[tuple[str, str]]) -> Answer | None:
+        content = self.cache.get(key)
+        if content is None:
+            return None
+        kept = json.loads(content)
+        if not set(kept["core"]) <= {digest for _, digest in digests}:
+            return None
+        names = frozenset(kept["names"])
+        return Answer(smt.Outcome.PROVED, kept["seconds"], kept["seeds"], names, known=True)
+
+
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _key(digests: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join([VERSION, *digests]).encode()).hexdigest()

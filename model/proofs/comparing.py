@@ -1,0 +1,214 @@
+"""Comparisons become formulas: of equal values, of orders, of inclusion, and of sizes with sums of constants.
+
+This file knows nothing of other expressions.
+"""
+
+from __future__ import annotations
+
+from antiphon.model.proofs.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    conjunction,
+    disjunction,
+    implication,
+    negation,
+)
+from antiphon.model.proofs.frame import Frame, Reader
+from antiphon.model.proofs.theory import Linear
+from antiphon.model.proofs.values import (
+    Leaf,
+    Member,
+    Outside,
+    Scalar,
+    SetValue,
+    Value,
+    as_term,
+    at_most,
+    less,
+)
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.errors import Location
+
+_TURNED = {
+    ir.Comparison.LESS: ir.Comparison.GREATER, ir.Comparison.GREATER: ir.Comparison.LESS,
+    ir.Comparison.AT_MOST: ir.Comparison.AT_LEAST, ir.Comparison.AT_LEAST: ir.Comparison.AT_MOST,
+}  # fmt: skip
+
+
+def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
+    """The truth of a comparison.
+
+    Raises:
+        Outside: it counts what cannot be counted, or orders what has no order.
+    """
+    operator, at = expression.operator, expression.at
+    counted = _counted(reader, expression, frame)
+    if counted is not None:
+        return counted
+    numbered = _numbered(reader, expression, frame)
+    if numbered is not None:
+        return numbered
+    left, right = reader.value(expression.left, frame), reader.value(expression.right, frame)
+    if operator is ir.Comparison.EQUAL:
+        return reader.sorts.same(left, right, at)
+    if operator is ir.Comparison.UNEQUAL:
+        return negation(reader.sorts.same(left, right, at))
+    if isinstance(left, SetValue) and isinstance(right, SetValue):
+        return _included(reader, left, right, operator, at)
+    return _ordered(left, right, operator, at)
+
+
+def _included(
+    reader: Reader, left: SetValue, right: SetValue, operator: ir.Comparison, at: Location
+) -> Formula:
+    if operator in (ir.Comparison.GREATER, ir.Comparison.AT_LEAST):
+        left, right = right, left
+    kind = left.of
+    inside = reader.sorts.every_value(kind, "e", lambda e: implication(left.member(e), right.member(e)), at)
+    if operator in (ir.Comparison.AT_MOST, ir.Comparison.AT_LEAST):
+        return inside
+    more = reader.sorts.some_value(
+        kind, "e", lambda e: conjunction(right.member(e), negation(left.member(e))), at
+    )
+    return conjunction(inside, more)
+
+
+def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
+    """A comparison of the numbers of two members of one open index, or of one with 0."""
+    left, right = expression.left, expression.right
+    sides = [
+        side.index if isinstance(side, ir.IndexNumber) and _is_open(reader, side.index) else None
+        for side in (left, right)
+    ]
+    if sides[0] is None and sides[1] is None:
+        return None
+    values: list[Value] = []
+    for side, whole, other in ((sides[0], left, sides[1]), (sides[1], right, sides[0])):
+        if side is not None:
+            values.append(reader.value(side, frame))
+        elif isinstance(whole, ir.Literal) and whole.value == 0 and other is not None:
+            assert isinstance(other.type, types.IndexType)
+            values.append(Scalar.of(reader.theory.first(reader.sorts.sort(other.type))))
+        else:
+            raise Outside("the number of a member is compared with a number", expression.at)
+    if expression.operator in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL):
+        same = reader.sorts.same(values[0], values[1], expression.at)
+        return same if expression.operator is ir.Comparison.EQUAL else negation(same)
+    return _ordered(values[0], values[1], expression.operator, expression.at)
+
+
+def _is_open(reader: Reader, expression: ir.Expression) -> bool:
+    return reader.sorts.is_open(expression.type)
+
+
+def _counted(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
+    """A comparison of the size of one set with a number or a sum of constants."""
+    sizes: list[tuple[SetValue, int]] = []
+    total: dict[str, int] = {}
+    if not _mentions_size(expression.left) and not _mentions_size(expression.right):
+        return None
+    for side, sign in ((expression.left, 1), (expression.right, -1)):
+        _linear(reader, side, sign, sizes, total, frame)
+    if len(sizes) != 1:
+        raise Outside(
+            "the sizes of several sets are compared: counting is outside the fragment", expression.at,
+            instead="one set against a number or the size of its index, as in `2 * len(q) > n`",
+        )  # fmt: skip
+    some, factor = sizes[0]
+    operator = expression.operator
+    if factor < 0:
+        factor, total = -factor, {name: -number for name, number in total.items()}
+        operator = _TURNED.get(operator, operator)
+    bound = {name: -number for name, number in total.items()}
+
+    def at_least(more: int) -> Formula:
+        needed = bound | {"": bound.get("", 0) + more}
+        linear: Linear = tuple(sorted((name, number) for name, number in needed.items() if number))
+        return reader.theory.is_large(some, factor, linear, expression.at)
+
+    match operator:
+        case ir.Comparison.AT_LEAST:
+            return at_least(0)
+        case ir.Comparison.GREATER:
+            return at_least(1)
+        case ir.Comparison.LESS:
+            return negation(at_least(0))
+        case ir.Comparison.AT_MOST:
+            return negation(at_least(1))
+    same = conjunction(at_least(0), negation(at_least(1)))
+    return same if operator is ir.Comparison.EQUAL else negation(same)
+
+
+def _linear(
+    reader: Reader, side: ir.Expression, sign: int, sizes: list[tuple[SetValue, int]], total: dict[str, int],
+    frame: Frame,
+) -> None:  # fmt: skip
+    """Add an integer expression, times `sign`, to a sum of sizes and constants."""
+    match side:
+        case ir.Size(collection=collection):
+            sizes.append((reader.collection(collection, frame), sign))
+        case ir.Reduce(
+            reduction=ir.Reduction.SUM, binders=(binder,), body=ir.Literal(value=1)
+        ) if isinstance(binder.source, types.Type):
+            sizes.append((reader.where(binder, frame), sign))
+        case ir.Arithmetic(operator=ir.Operation.ADD | ir.Operation.SUBTRACT as operator):
+            _linear(reader, side.left, sign, sizes, total, frame)
+            turned = sign if operator is ir.Operation.ADD else -sign
+            _linear(reader, side.right, turned, sizes, total, frame)
+        case ir.Arithmetic(
+            operator=ir.Operation.MULTIPLY, left=ir.Literal(value=int(factor)), right=inner
+        ) | ir.Arithmetic(
+            operator=ir.Operation.MULTIPLY, left=inner, right=ir.Literal(value=int(factor))
+        ):
+            _linear(reader, inner, sign * factor, sizes, total, frame)
+        case ir.Constant(name=name) if name in reader.sorts.every:
+            total[name] = total.get(name, 0) + sign
+        case _:
+            value = reader.value(side, frame)
+            number = value.cases[0][1] if isinstance(value, Scalar) and len(value.cases) == 1 else None
+            if not isinstance(number, int):
+                raise Outside(
+                    "the size of a set is compared with a number that changes: counting is outside the "
+                    "fragment", side.at, instead="a number, or a sum of constants",
+                )  # fmt: skip
+            total[""] = total.get("", 0) + sign * number
+
+
+def _ordered(left: Value, right: Value, operator: ir.Comparison, at: Location) -> Formula:
+    if not isinstance(left, Scalar) or not isinstance(right, Scalar):
+        raise Outside("an order of values that have none here", at)
+    if operator in (ir.Comparison.GREATER, ir.Comparison.AT_LEAST):
+        left, right = right, left
+    strict = operator in (ir.Comparison.LESS, ir.Comparison.GREATER)
+    found: list[Formula] = []
+    for here, one in left.cases:
+        for there, other in right.cases:
+            found.append(conjunction(here, there, _before(one, other, at, strict=strict)))
+    return disjunction(*found)
+
+
+def _before(one: Leaf, other: Leaf, at: Location, *, strict: bool) -> Formula:
+    if isinstance(one, int) and isinstance(other, int):
+        return TRUE if one < other or (one == other and not strict) else FALSE
+    if isinstance(one, Member) and isinstance(other, Member):
+        return _before(_number(one), _number(other), at, strict=strict)
+    first, second = as_term(one), as_term(other)
+    if first is None or second is None:
+        raise Outside("an order of values that have none here", at)
+    return less(first, second) if strict else at_most(first, second)
+
+
+def _number(member: Member) -> int:
+    return int(member.name.rpartition("(")[2].rstrip(")"))
+
+
+def _mentions_size(expression: ir.Expression) -> bool:
+    match expression:
+        case ir.Size(collection=collection):
+            return isinstance(collection.type, types.SetOf)
+        case ir.Reduce(reduction=ir.Reduction.SUM):
+            return True
+        case ir.Arithmetic(left=left, right=right):
+            return _mentions_size(left) or _mentions_size(right)
+    return False

@@ -1,0 +1,636 @@
+"""Expressions of the intermediate form become values over formulas.
+
+A check that could fail is collected with the conditions under which it is made: what comes before it in an
+`and`, the branch of a choice, the value that a quantifier has. It becomes an obligation: the specification
+has no error.
+
+This file knows nothing of statements or steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from antiphon.model.proofs.comparing import compared
+from antiphon.model.proofs.formula import (
+    FALSE,
+    TRUE,
+    App,
+    Formula,
+    Sort,
+    Symbol,
+    Var,
+    atom,
+    conjunction,
+    disjunction,
+    exists,
+    forall,
+    implication,
+    negation,
+    variable,
+)
+from antiphon.model.proofs.frame import Check, Frame
+from antiphon.model.proofs.theory import Guess, Theory
+from antiphon.model.proofs.values import (
+    Boolean,
+    Leaf,
+    MapValue,
+    Member,
+    Outside,
+    RecordLeaf,
+    Scalar,
+    SetValue,
+    Sorts,
+    Value,
+    as_term,
+    chosen,
+    chosen_of,
+)
+from antiphon.spec.lang import ir, types
+from antiphon.spec.lang.errors import Location
+
+Caller = Callable[[str, Sequence[Value], Frame, Location], Value]
+"""Gives the value of a helper for its arguments."""
+
+
+@dataclass
+class Evaluator:
+    """Evaluates expressions.
+
+    Attributes:
+        theory: what is known of the sorts.
+        constants: the constants that have a value here, by name.
+        call: what evaluates a helper.
+        checks: what was found that could go wrong.
+    """
+
+    theory: Theory
+    constants: dict[str, int | bool | str]
+    call: Caller
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def sorts(self) -> Sorts:
+        """The sorts of the proof."""
+        return self.theory.sorts
+
+    # Checks -------------------------------------------------------------------------------------------------
+
+    def check(self, condition: Formula, frame: Frame, at: Location, what: str) -> None:
+        """Note that `condition` must be true where `frame` is."""
+        needed = implication(conjunction(*frame.path), condition)
+        if needed is not TRUE:
+            self.checks.append(Check(needed, at, what))
+
+    @contextmanager
+    def silently(self) -> Iterator[None]:
+        """Checks that are made inside are forgotten: they are made elsewhere."""
+        count = len(self.checks)
+        yield
+        del self.checks[count:]
+
+    @contextmanager
+    def _bound(self, variables: Sequence[Var]) -> Iterator[None]:
+        """Checks that are made inside are made for all values of the variables."""
+        count = len(self.checks)
+        yield
+        for number in range(count, len(self.checks)):
+            item = self.checks[number]
+            self.checks[number] = replace(item, formula=forall(variables, item.formula))
+
+    # Values -------------------------------------------------------------------------------------------------
+
+    def formula(self, expression: ir.Expression, frame: Frame) -> Formula:
+        """The truth of a boolean expression."""
+        value = self.value(expression, frame)
+        if not isinstance(value, Boolean):
+            raise Outside(f"{type(expression).__name__} is no truth value here", expression.at)
+        return value.formula
+
+    def value(self, expression: ir.Expression, frame: Frame) -> Value:
+        """The value of an expression.
+
+        Raises:
+            Outside: it leaves the fragment.
+        """
+        read = _READ.get(type(expression))
+        if read is None:
+            raise Outside(
+                _WORDS.get(
+                    type(expression), f"{type(expression).__name__} has no reading in first-order logic"
+                ),
+                expression.at,
+                _INSTEAD.get(type(expression), ""),
+            )
+        return read(self, expression, frame)
+
+    def _condition(self, expression: ir.Expression, frame: Frame) -> Value:
+        match expression:
+            case ir.Not(operand=operand):
+                return Boolean(negation(self.formula(operand, frame)))
+            case ir.And(operands=operands) | ir.Or(operands=operands):
+                return Boolean(self._joined(operands, frame, every=isinstance(expression, ir.And)))
+            case ir.Budget(condition=condition):
+                return self.value(condition, frame)
+            case ir.Compare():
+                return Boolean(compared(self, expression, frame))
+            case ir.Member(item=item, collection=collection):
+                return Boolean(self.collection(collection, frame).member(self.value(item, frame)))
+            case ir.Quantify():
+                return Boolean(self._quantify(expression, frame))
+            case ir.IsRecord(value=inner, records=records):
+                value = self.value(inner, frame)
+                assert isinstance(value, Scalar)
+                return Boolean(
+                    disjunction(
+                        *(
+                            condition
+                            for condition, leaf in value.cases
+                            if isinstance(leaf, RecordLeaf) and leaf.name in records
+                        )
+                    )
+                )
+        raise Outside("no truth value", expression.at)
+
+    def _reading(self, expression: ir.Expression, frame: Frame) -> Value:
+        match expression:
+            case ir.Literal(value=value, type=kind):
+                return self._literal(value, kind, expression.at)
+            case ir.Constant(name=name, type=kind):
+                return self._constant(name, kind, expression.at)
+            case ir.Name(name=name):
+                return frame.locals[name]
+            case ir.Read(variable=name):
+                return frame.state[name]
+            case ir.Before(value=inner):
+                assert frame.before is not None
+                return self.value(inner, replace(frame, state=frame.before))
+        raise Outside("nothing to read", expression.at)
+
+    def _part(self, expression: ir.Expression, frame: Frame) -> Value:
+        at = expression.at
+        match expression:
+            case ir.Choose(condition=condition, then=then, otherwise=otherwise):
+                test = self.formula(condition, frame)
+                if test is TRUE or test is FALSE:
+                    return self.value(then if test is TRUE else otherwise, frame)
+                one = self.value(then, frame.under(test))
+                other = self.value(otherwise, frame.under(negation(test)))
+                return chosen(test, one, other, at)
+            case ir.Lookup(map=map, key=key):
+                return self._lookup(self.value(map, frame), key, frame, at)
+            case ir.Field(record=record, name=name):
+                return self._field(self.value(record, frame), name, frame, at)
+            case ir.Present(value=inner, type=kind):
+                return self._present(self.value(inner, frame), kind, frame, at)
+            case ir.Call(function=function, arguments=arguments):
+                return self.call(function, [self.value(item, frame) for item in arguments], frame, at)
+        raise Outside("no part of a value", at)
+
+    def _made(self, expression: ir.Expression, frame: Frame) -> Value:
+        at = expression.at
+        match expression:
+            case ir.MakeRecord(arguments=arguments, type=types.Record() as record):
+                parts = [
+                    (name, self.stored(argument, of, frame))
+                    for (name, of), argument in zip(record.fields, arguments, strict=True)
+                ]
+                return Scalar.of(RecordLeaf(record.name, tuple(parts)))
+            case ir.MakeIndex(number=number, type=types.IndexType() as index):
+                return self._index(number, index, frame, at)
+            case ir.Everywhere(value=inner, type=types.MapOf() as kind):
+                everywhere = self.stored(inner, kind.value, frame)
+                return MapValue(kind, lambda _: everywhere)
+            case ir.MakeMap(binder=binder, body=body, type=types.MapOf() as kind):
+                return self._make_map(binder, body, kind, frame)
+            case ir.Update():
+                return self._update(expression, frame)
+            case ir.Arithmetic():
+                return self._arithmetic(expression, frame)
+        raise Outside("nothing that is made", at)
+
+    def stored(self, expression: ir.Expression, kind: types.Type, frame: Frame) -> Value:
+        """The value of an expression where it is kept as a `kind`, and checked to be one."""
+        return self.fitted(self.value(expression, frame), kind, frame, expression.at)
+
+    def fitted(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
+        """A value in the form of a type; that it belongs to the type is a check."""
+        self.check(self.sorts.belongs(value, kind, at), frame, at, "a value leaves its domain")
+        if isinstance(kind, types.MapOf) and isinstance(value, MapValue):
+            return MapValue(kind, lambda key: self.sorts.fitted(value.get(key), kind.value))
+        return self.sorts.fitted(value, kind)
+
+    def _literal(self, value: object, kind: types.Type, at: Location) -> Value:
+        if isinstance(value, bool):
+            return Boolean(TRUE if value else FALSE)
+        if value is None or isinstance(value, int):
+            return Scalar.of(value)
+        if isinstance(kind, types.Enumeration):
+            return Scalar.of(Member(str(getattr(value, "name", value))))
+        raise Outside(f"the literal {value!r}", at)
+
+    def _constant(self, name: str, kind: types.Type, at: Location) -> Value:
+        if name in self.sorts.every:
+            return Scalar.of(App(Symbol(name, (), Sorts.INTEGERS)))
+        return self._literal(self.constants[name], kind, at)
+
+    def _joined(self, operands: Sequence[ir.Expression], frame: Frame, *, every: bool) -> Formula:
+        found: list[Formula] = []
+        for operand in operands:
+            item = self.formula(operand, frame)
+            found.append(item)
+            if item is (FALSE if every else TRUE):
+                break
+            frame = frame.under(item if every else negation(item))
+        return conjunction(*found) if every else disjunction(*found)
+
+    def _field(self, value: Value, name: str, frame: Frame, at: Location) -> Value:
+        assert isinstance(value, Scalar)
+        cases: list[tuple[Formula, Value]] = []
+        for condition, leaf in value.cases:
+            found = leaf.field(name) if isinstance(leaf, RecordLeaf) else None
+            if found is not None:
+                cases.append((condition, found))
+        self.check(
+            disjunction(*(condition for condition, _ in cases)), frame, at, f"no record with {name!r}"
+        )
+        return _one_of(cases, at)
+
+    def _present(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
+        if not isinstance(value, Scalar):
+            return value
+        names = [kind.name] if isinstance(kind, types.Record) else []
+        names += [record.name for record in kind.records] if isinstance(kind, types.Union) else []
+        cases = [
+            (condition, leaf)
+            for condition, leaf in value.cases
+            if leaf is not None and (not isinstance(leaf, RecordLeaf) or not names or leaf.name in names)
+        ]
+        self.check(disjunction(*(c for c, _ in cases)), frame, at, "a value that may be None is used")
+        if not cases:
+            raise Outside("this is None whenever it is used", at)
+        if len(cases) == 1:
+            return Scalar.of(cases[0][1])
+        return Scalar(tuple(cases))
+
+    def _lookup(self, map: Value, key: ir.Expression, frame: Frame, at: Location) -> Value:
+        if not isinstance(map, MapValue):
+            raise Outside("an item of a sequence: sequences are outside the fragment", at)
+        found = self.value(key, frame)
+        self.check(self.sorts.belongs(found, map.type.key, at), frame, at, "a key leaves its domain")
+        return map.get(self.sorts.fitted(found, map.type.key))
+
+    # Integers and indices -----------------------------------------------------------------------------------
+
+    def _arithmetic(self, expression: ir.Arithmetic, frame: Frame) -> Value:
+        left, right = self.value(expression.left, frame), self.value(expression.right, frame)
+        if not isinstance(left, Scalar) or not isinstance(right, Scalar):
+            raise Outside("arithmetic of what is no number", expression.at)
+        cases: list[tuple[Formula, Leaf]] = []
+        for here, one in left.cases:
+            for there, other in right.cases:
+                both = conjunction(here, there)
+                if both is not FALSE:
+                    cases.append((both, self._computed(expression, one, other, frame.under(both))))
+        return Scalar(tuple(cases))
+
+    def _computed(self, expression: ir.Arithmetic, one: Leaf, other: Leaf, frame: Frame) -> Leaf:
+        operator, at = expression.operator, expression.at
+        if isinstance(one, int) and isinstance(other, int):
+            if operator in (ir.Operation.DIVIDE, ir.Operation.MODULO):
+                self.check(TRUE if other else FALSE, frame, at, "a division by zero")
+                if not other:
+                    return 0
+            return _COMPUTE[operator](one, other)
+        if operator is ir.Operation.ADD and isinstance(one, int):
+            one, other = other, one
+        term = as_term(one)
+        if term is not None and isinstance(other, int):
+            if operator is ir.Operation.ADD:
+                return self.theory.offset(term, other, at)
+            if operator is ir.Operation.SUBTRACT:
+                return self.theory.offset(term, -other, at)
+        raise Outside(
+            f"arithmetic ({operator.value}) of numbers without a bound: only `+ 1` has a meaning", at,
+            instead="an Index(ordered=True), of which only the order is used",
+        )  # fmt: skip
+
+    def _index(self, number: ir.Expression, index: types.IndexType, frame: Frame, at: Location) -> Value:
+        if not self.sorts.is_open(index):
+            return self._known_index(number, index, frame, at)
+        sort = self.sorts.sort(index)
+        ring = _on_ring(number, index)
+        if ring is not None:
+            value = self.value(ring, frame)
+            return self._moved(value, at)
+        match number:
+            case ir.Literal(value=0):
+                return Scalar.of(self.theory.first(sort))
+            case ir.Arithmetic(
+                operator=ir.Operation.SUBTRACT, left=ir.Constant(name=name), right=ir.Literal(value=1)
+            ) if name == index.size:
+                return Scalar.of(self.theory.last(sort))
+            case ir.Arithmetic(
+                operator=ir.Operation.ADD, left=ir.IndexNumber(index=inner), right=ir.Literal(value=1)
+            ):
+                value = self.value(inner, frame)
+                assert isinstance(value, Scalar)
+                last = [
+                    conjunction(condition, self.theory.is_last(term))
+                    for condition, leaf in value.cases
+                    if (term := as_term(leaf)) is not None
+                ]
+                self.check(negation(disjunction(*last)), frame, at, "there is no next member")
+                return self._moved(value, at)
+        raise Outside(
+            f"a member of {index.name} by a computed number: its members have an order and no numbers", at,
+            instead=f"{index.name}(0), {index.name}({index.size} - 1), or (p.index + 1) % {index.size}",
+        )  # fmt: skip
+
+    def _known_index(
+        self, number: ir.Expression, index: types.IndexType, frame: Frame, at: Location
+    ) -> Value:
+        size = self.sorts.size(index.size)
+        value = self.value(number, frame)
+        assert isinstance(value, Scalar)
+        assert isinstance(size, int)
+        cases: list[tuple[Formula, Leaf]] = []
+        for condition, leaf in value.cases:
+            inside = isinstance(leaf, int) and 0 <= leaf < size
+            self.check(TRUE if inside else negation(condition), frame, at, "no such member")
+            if inside:
+                cases.append((condition, Member(f"{index.name}({leaf})")))
+        return Scalar(tuple(cases))
+
+    def _moved(self, value: Value, at: Location) -> Value:
+        assert isinstance(value, Scalar)
+        cases: list[tuple[Formula, Leaf]] = []
+        for condition, leaf in value.cases:
+            term = as_term(leaf)
+            assert term is not None
+            cases.append((condition, self.theory.next(term, at)))
+        return Scalar(tuple(cases))
+
+    # Sets and maps ------------------------------------------------------------------------------------------
+
+    def collection(self, expression: ir.Expression, frame: Frame) -> SetValue:
+        """The value of an expression that must be a set.
+
+        Raises:
+            Outside: it is a sequence.
+        """
+        value = self.value(expression, frame)
+        if not isinstance(value, SetValue):
+            raise Outside(
+                "a sequence: its length has no bound here", expression.at,
+                instead="a set of records with an ordered index for the position",
+            )  # fmt: skip
+        return value
+
+    def where(self, binder: ir.Binder, frame: Frame) -> SetValue:
+        """The values of a binder as a set."""
+        source = binder.source
+        inside = self.collection(source, frame) if isinstance(source, ir.Expression) else None
+
+        def member(item: Value) -> Formula:
+            here = inside.member(item) if inside is not None else TRUE
+            if binder.condition is None:
+                return here
+            with self.silently():
+                return conjunction(here, self.formula(binder.condition, frame.binding(binder.name, item)))
+
+        kind = binder.type
+        return SetValue(kind, member, inside.quorum if inside and binder.condition is None else None)
+
+    def _set(self, expression: ir.Expression, frame: Frame) -> SetValue:
+        at = expression.at
+        match expression:
+            case ir.SetLiteral(items=items, type=types.SetOf(of=of)):
+                values = [self.stored(item, of, frame) for item in items]
+                return SetValue(
+                    of, lambda item: disjunction(*(self.sorts.same(item, value, at) for value in values))
+                )
+            case ir.SetBinary(operator=operator, left=left, right=right):
+                one, other = self.collection(left, frame), self.collection(right, frame)
+                return SetValue(one.of, _united(operator, one, other))
+            case ir.Gather(binders=binders, body=body, type=types.SetOf(of=of)):
+                if len(binders) == 1 and body == ir.Name(name=binders[0].name, type=body.type):
+                    return self.where(binders[0], frame)
+                with self._checked(binders, body, of, frame):
+                    pass
+
+                def member(item: Value) -> Formula:
+                    def made(inner: Frame) -> Formula:
+                        return self.sorts.same(item, self.sorts.fitted(self.value(body, inner), of), at)
+
+                    with self.silently():
+                        return self.ranging(binders, frame, made, every=False, at=at)
+
+                return SetValue(of, member)
+        raise Outside("no set", at)
+
+    @contextmanager
+    def _checked(
+        self, binders: Sequence[ir.Binder], body: ir.Expression, of: types.Type, frame: Frame
+    ) -> Iterator[None]:
+        """Make the checks of a comprehension once."""
+
+        def once(inner: Frame) -> Formula:
+            self.stored(body, of, inner)
+            return TRUE
+
+        self.ranging(binders, frame, once, every=True, at=body.at)
+        yield
+
+    def _make_map(
+        self, binder: ir.Binder, body: ir.Expression, kind: types.MapOf, frame: Frame
+    ) -> MapValue:
+        def once(inner: Frame) -> Formula:
+            self.stored(body, kind.value, inner)
+            return TRUE
+
+        self.ranging((binder,), frame, once, every=True, at=body.at)
+
+        def get(key: Value) -> Value:
+            with self.silently():
+                return self.stored(body, kind.value, frame.binding(binder.name, key))
+
+        return MapValue(kind, get)
+
+    def _update(self, expression: ir.Update, frame: Frame) -> Value:
+        map = self.value(expression.map, frame)
+        assert isinstance(map, MapValue)
+        assert isinstance(expression.type, types.MapOf)
+        for key, value in zip(expression.keys, expression.values, strict=True):
+            where = self.stored(key, map.type.key, frame)
+            map = self.with_entry(map, where, self.stored(value, expression.type.value, frame), key.at)
+        return map
+
+    def with_entry(self, map: MapValue, key: Value, value: Value, at: Location) -> MapValue:
+        """The map with another value at a key."""
+        return MapValue(
+            map.type, lambda asked: chosen(self.sorts.same(asked, key, at), value, map.get(asked), at)
+        )
+
+    # Quantifiers --------------------------------------------------------------------------------------------
+
+    def _quantify(self, expression: ir.Quantify, frame: Frame) -> Formula:
+        every = expression.quantifier is ir.Quantifier.ALL
+        return self.ranging(
+            expression.binders, frame, lambda inner: self.formula(expression.body, inner), every=every,
+            at=expression.at,
+        )  # fmt: skip
+
+    def ranging(
+        self, binders: Sequence[ir.Binder], frame: Frame, body: Callable[[Frame], Formula], *, every: bool,
+        at: Location,
+    ) -> Formula:  # fmt: skip
+        """The body for every value of the binders, or for some."""
+        if not binders:
+            return body(frame)
+        binder, *rest = binders
+
+        def one(value: Value) -> Formula:
+            inner = frame.binding(binder.name, value)
+            here: list[Formula] = []
+            if isinstance(binder.source, ir.Expression):
+                here.append(self.collection(binder.source, frame).member(value))
+            inner = inner.under(*here)
+            if binder.condition is not None:
+                here.append(self.formula(binder.condition, inner))
+            further = self.ranging(rest, inner.under(here[-1]) if here else inner, body, every=every, at=at)
+            return implication(conjunction(*here), further) if every else conjunction(*here, further)
+
+        kind = binder.type
+        if isinstance(kind, types.SetOf):
+            return self._over_sets(binder, kind, one, every=every)
+        found: list[Formula] = []
+        for bound, guard, value in self.sorts.alternatives(kind, binder.name, binder.at):
+            with self._bound(bound):
+                count = len(self.checks)
+                made = one(value)
+                for number in range(count, len(self.checks)):
+                    item = self.checks[number]
+                    self.checks[number] = replace(item, formula=implication(guard, item.formula))
+            if every:
+                found.append(forall(bound, implication(guard, made), binder.at))
+            else:
+                found.append(exists(bound, conjunction(guard, made), binder.at))
+        return conjunction(*found) if every else disjunction(*found)
+
+    def _over_sets(
+        self, binder: ir.Binder, kind: types.SetOf, one: Callable[[Value], Formula], *, every: bool
+    ) -> Formula:
+        """A quantifier over sets, all of which pass a test on their size: one over the sort of such sets."""
+        guess = Guess()
+        nowhere = Symbol(f"{binder.name} before its test", (Sort(getattr(kind.of, "name", "")),))
+
+        def unknown(item: Value) -> Formula:
+            assert isinstance(item, Scalar)
+            return disjunction(
+                *(conjunction(c, atom(nowhere, (t,))) for c, leaf in item.cases if (t := as_term(leaf)))
+            )
+
+        with self.silently():
+            refused = one(SetValue(kind.of, unknown, guess))
+        if len(guess.groups) != 1 or refused is not (TRUE if every else FALSE):
+            raise Outside(
+                f"{binder.name} ranges over sets of {getattr(kind.of, 'name', 'values')}: first-order logic "
+                "has no quantifier over those", binder.at,
+                instead="a test on the size that every such set must pass first, as `2 * len(q) > n`",
+            )  # fmt: skip
+        (group,) = guess.groups
+        quorum = variable(binder.name, group.sort)
+
+        def member(item: Value) -> Formula:
+            assert isinstance(item, Scalar)
+            return disjunction(
+                *(
+                    conjunction(c, atom(group.has, (t, quorum)))
+                    for c, leaf in item.cases
+                    if (t := as_term(leaf)) is not None
+                )
+            )
+
+        with self._bound((quorum,)):
+            made = one(SetValue(kind.of, member, group))
+        return forall((quorum,), made, binder.at) if every else exists((quorum,), made, binder.at)
+
+
+_COMPUTE: dict[ir.Operation, Callable[[int, int], int]] = {
+    ir.Operation.ADD: lambda a, b: a + b, ir.Operation.SUBTRACT: lambda a, b: a - b,
+    ir.Operation.MULTIPLY: lambda a, b: a * b, ir.Operation.DIVIDE: lambda a, b: a // b,
+    ir.Operation.MODULO: lambda a, b: a % b,
+}  # fmt: skip
+
+_SEQUENCES = "a sequence: its length has no bound here"
+_AS_SET = "a set of records with an ordered index for the position"
+_WORDS: dict[type[ir.Expression], str] = {
+    ir.Size: "the number of elements as a value: counting is outside the fragment",
+    ir.Reduce: "a sum, a least or a greatest of many: counting is outside the fragment",
+    ir.First: "the first of many: it depends on an order and is a function of the state",
+    ir.IndexNumber: "the number of a member: members have an order and no numbers",
+    **dict.fromkeys(
+        (ir.MakeSequence, ir.Append, ir.Item, ir.Slice, ir.Concatenate, ir.Reverse, ir.Collect, ir.Range),
+        _SEQUENCES,
+    ),
+}
+_INSTEAD: dict[type[ir.Expression], str] = {
+    ir.Size: "a comparison with a number or a sum of constants",
+    ir.Reduce: "a comparison: `sum(1 for ...) > n`; `all(other <= this for other in ...)`",
+    ir.First: "a parameter of the action with a `require`",
+    **dict.fromkeys(
+        (ir.MakeSequence, ir.Append, ir.Item, ir.Slice, ir.Concatenate, ir.Reverse, ir.Collect, ir.Range),
+        _AS_SET,
+    ),
+}
+
+
+def _one_of(cases: list[tuple[Formula, Value]], at: Location) -> Value:
+    if not cases:
+        raise Outside("no record here has that field", at)
+    return cases[0][1] if len(cases) == 1 else chosen_of(cases, at)
+
+
+def _united(operator: ir.SetOperation, one: SetValue, other: SetValue) -> Callable[[Value], Formula]:
+    match operator:
+        case ir.SetOperation.UNION:
+            return lambda item: disjunction(one.member(item), other.member(item))
+        case ir.SetOperation.INTERSECTION:
+            return lambda item: conjunction(one.member(item), other.member(item))
+        case ir.SetOperation.DIFFERENCE:
+            return lambda item: conjunction(one.member(item), negation(other.member(item)))
+    return lambda item: disjunction(
+        conjunction(one.member(item), negation(other.member(item))),
+        conjunction(negation(one.member(item)), other.member(item)),
+    )
+
+
+def _on_ring(number: ir.Expression, index: types.IndexType) -> ir.Expression | None:
+    """The p of `(p.index + 1) % size`."""
+    match number:
+        case ir.Arithmetic(
+            operator=ir.Operation.MODULO,
+            left=ir.Arithmetic(
+                operator=ir.Operation.ADD, left=ir.IndexNumber(index=inner), right=ir.Literal(value=1)
+            ),
+            right=ir.Constant(name=name),
+        ) if name == index.size:
+            return inner
+    return None
+
+
+_READ: dict[type[ir.Expression], Callable[[Evaluator, ir.Expression, Frame], Value]] = {
+    **dict.fromkeys((ir.Literal, ir.Constant, ir.Name, ir.Read, ir.Before), Evaluator._reading),
+    **dict.fromkeys(
+        (ir.Not, ir.And, ir.Or, ir.Budget, ir.Compare, ir.Member, ir.Quantify, ir.IsRecord),
+        Evaluator._condition,
+    ),
+    **dict.fromkeys((ir.Choose, ir.Lookup, ir.Field, ir.Present, ir.Call), Evaluator._part),
+    **dict.fromkeys((ir.SetLiteral, ir.SetBinary, ir.Gather), Evaluator._set),
+    **dict.fromkeys(
+        (ir.MakeRecord, ir.MakeIndex, ir.Everywhere, ir.MakeMap, ir.Update, ir.Arithmetic), Evaluator._made
+    ),
+}

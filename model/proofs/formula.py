@@ -1,0 +1,431 @@
+"""Formulas of many-sorted first-order logic, built with the simplifications that keep them small.
+
+1. A sort is a non-empty set of any size. A term is a variable or a symbol applied to terms.
+2. `conjunction`, `disjunction`, `negation`, `equal`, `forall`, `exists` fold what is decided, so that `TRUE`
+   and `FALSE` stand for nothing but themselves.
+3. A quantifier carries the place of the text that it comes from: the report of a cycle names it.
+4. Formulas are compared by identity; `text` writes one down, with variables numbered by their depth.
+
+This file knows nothing of specifications or solvers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from antiphon.spec.lang.errors import Location
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A set of which nothing is known but what axioms say."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A relation (`result` is None) or a function; without arguments a constant."""
+
+    name: str
+    arguments: tuple[Sort, ...] = ()
+    result: Sort | None = None
+
+
+@dataclass(frozen=True)
+class Var:
+    """A variable of a quantifier; each quantifier makes its own, told apart by `number`."""
+
+    name: str
+    sort: Sort
+    number: int
+
+
+@dataclass(frozen=True)
+class App:
+    """A function applied to terms; a constant without them."""
+
+    symbol: Symbol
+    arguments: tuple[Term, ...] = ()
+
+    @property
+    def sort(self) -> Sort:
+        """The sort of the value."""
+        assert self.symbol.result is not None
+        return self.symbol.result
+
+
+Term = Var | App
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A truth value over the symbols and variables in it."""
+
+    free: frozenset[Var] = field(default=frozenset(), kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Truth(Formula):
+    """True or false; there are only `TRUE` and `FALSE`."""
+
+    value: bool
+
+
+TRUE, FALSE = Truth(value=True), Truth(value=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Atom(Formula):
+    """A relation of terms."""
+
+    symbol: Symbol
+    arguments: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Equal(Formula):
+    """Two terms of one sort are the same."""
+
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, eq=False)
+class Not(Formula):
+    """A negation."""
+
+    of: Formula
+
+
+@dataclass(frozen=True, eq=False)
+class And(Formula):
+    """A conjunction of at least two."""
+
+    of: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Or(Formula):
+    """A disjunction of at least two."""
+
+    of: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantified(Formula):
+    """`every` says which quantifier; `at` is the place in the specification, if it has one."""
+
+    every: bool
+    variables: tuple[Var, ...]
+    body: Formula
+    at: Location | None = None
+
+
+_numbers = itertools.count()
+
+
+def variable(name: str, sort: Sort) -> Var:
+    """A variable that no other formula has."""
+    return Var(name, sort, next(_numbers))
+
+
+def constant(name: str, sort: Sort) -> App:
+    """A constant."""
+    return App(Symbol(name, (), sort))
+
+
+def variables_of(term: Term) -> frozenset[Var]:
+    """The variables in a term."""
+    if isinstance(term, Var):
+        return frozenset((term,))
+    return frozenset().union(*map(variables_of, term.arguments)) if term.arguments else frozenset()
+
+
+def _free(terms: Iterable[Term]) -> frozenset[Var]:
+    return frozenset().union(*map(variables_of, terms))
+
+
+def atom(symbol: Symbol, arguments: Sequence[Term] = ()) -> Formula:
+    """A relation of these terms."""
+    return Atom(symbol, tuple(arguments), free=_free(arguments))
+
+
+def equal(left: Term, right: Term) -> Formula:
+    """Two terms are the same; folds where they look the same."""
+    return TRUE if left == right else Equal(left, right, free=_free((left, right)))
+
+
+def negation(formula: Formula) -> Formula:
+    """The contrary."""
+    if isinstance(formula, Truth):
+        return FALSE if formula.value else TRUE
+    return formula.of if isinstance(formula, Not) else Not(formula, free=formula.free)
+
+
+def conjunction(*formulas: Formula) -> Formula:
+    """All of them are true."""
+    return _joined(And, formulas, FALSE, TRUE)
+
+
+def disjunction(*formulas: Formula) -> Formula:
+    """At least one of them is true."""
+    return _joined(Or, formulas, TRUE, FALSE)
+
+
+def _joined(
+    kind: type[And | Or], formulas: Iterable[Formula], strong: Truth, neutral: Truth
+) -> Formula:
+    found: dict[int, Formula] = {}
+    for item in formulas:
+        for part in item.of if isinstance(item, kind) else (item,):
+            if part is strong:
+                return strong
+            if part is not neutral:
+                found[id(part)] = part
+    for part in found.values():
+        if isinstance(part, Not) and id(part.of) in found:
+            return strong
+    parts = tuple(found.values())
+    if len(parts) < 2:
+        return parts[0] if parts else neutral
+    return kind(parts, free=frozenset().union(*(part.free for part in parts)))
+
+
+def implication(premise: Formula, conclusion: Formula) -> Formula:
+    """The conclusion is true where the premise is."""
+    return disjunction(negation(premise), conclusion)
+
+
+def equivalence(left: Formula, right: Formula) -> Formula:
+    """Both or neither."""
+    if left is right:
+        return TRUE
+    return conjunction(implication(left, right), implication(right, left))
+
+
+def choice(condition: Formula, then: Formula, otherwise: Formula) -> Formula:
+    """`then` where the condition is true, else `otherwise`."""
+    if then is otherwise:
+        return then
+    return disjunction(conjunction(condition, then), conjunction(negation(condition), otherwise))
+
+
+def forall(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
+    """For all values of the variables; those that the body does not have are left out.
+
+    `not (x = t) or B` for all x is B with t in the place of x (t without x), which needs no quantifier.
+    """
+    return _quantified(True, variables, body, at)
+
+
+def exists(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
+    """For some values of the variables; `x = t and B` for some x is B with t in the place of x."""
+    return _quantified(False, variables, body, at)
+
+
+def _quantified(every: bool, variables: Sequence[Var], body: Formula, at: Location | None) -> Formula:
+    left = [item for item in variables if item in body.free]
+    for item in left:
+        term = _pinned(every, item, body)
+        if term is not None:
+            rest = [other for other in left if other is not item]
+            return _quantified(every, rest, substitute(body, {item: term}), at)
+    if not left:
+        return body
+    if isinstance(body, And if every else Or):
+        return _joined(
+            And if every else Or,
+            [_quantified(every, left, part, at) for part in body.of],
+            FALSE if every else TRUE,
+            TRUE if every else FALSE,
+        )
+    if isinstance(body, Or if every else And):
+        outside = [part for part in body.of if not part.free & set(left)]
+        if outside:
+            inside = [part for part in body.of if part.free & set(left)]
+            join = disjunction if every else conjunction
+            return join(*outside, _quantified(every, left, join(*inside), at))
+    if isinstance(body, Quantified) and body.every is every:
+        return Quantified(
+            every, (*left, *body.variables), body.body, at or body.at, free=body.free - set(left)
+        )
+    return Quantified(every, tuple(left), body, at, free=body.free - set(left))
+
+
+def _pinned(every: bool, item: Var, body: Formula) -> Term | None:
+    """The term that `item` must equal for the body to matter."""
+    parts = body.of if isinstance(body, Or if every else And) else (body,)
+    for part in parts:
+        inner = part.of if every and isinstance(part, Not) else None if every else part
+        if isinstance(inner, Equal):
+            for one, other in ((inner.left, inner.right), (inner.right, inner.left)):
+                if one == item and item not in variables_of(other):
+                    return other
+    return None
+
+
+def substitute(formula: Formula, terms: dict[Var, Term]) -> Formula:
+    """The formula with terms in the place of free variables; the terms have no variable that is bound in
+    it.
+    """
+    known: dict[int, Formula] = {}
+    here = frozenset(terms)
+
+    def in_term(term: Term) -> Term:
+        if isinstance(term, Var):
+            return terms.get(term, term)
+        return App(term.symbol, tuple(map(in_term, term.arguments))) if term.arguments else term
+
+    def walk(item: Formula) -> Formula:
+        if not item.free & here:
+            return item
+        if id(item) not in known:
+            known[id(item)] = made(item)
+        return known[id(item)]
+
+    def made(item: Formula) -> Formula:
+        match item:
+            case Atom(symbol=symbol, arguments=arguments):
+                return atom(symbol, tuple(map(in_term, arguments)))
+            case Equal(left=left, right=right):
+                return equal(in_term(left), in_term(right))
+            case Not(of=inner):
+                return negation(walk(inner))
+            case And(of=parts):
+                return conjunction(*map(walk, parts))
+            case Or(of=parts):
+                return disjunction(*map(walk, parts))
+            case Quantified(every=every, variables=variables, body=body, at=at):
+                return _quantified(every, variables, walk(body), at)
+        return item
+
+    return walk(formula)
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas directly inside one."""
+    match formula:
+        case Not(of=inner):
+            return (inner,)
+        case And(of=parts) | Or(of=parts):
+            return parts
+        case Quantified(body=body):
+            return (body,)
+    return ()
+
+
+def walk(formulas: Iterable[Formula]) -> Iterator[Formula]:
+    """Every formula inside these, each once, and they themselves."""
+    seen: set[int] = set()
+    waiting = list(formulas)
+    while waiting:
+        item = waiting.pop()
+        if id(item) not in seen:
+            seen.add(id(item))
+            yield item
+            waiting.extend(parts_of(item))
+
+
+def terms_of(formula: Formula) -> tuple[Term, ...]:
+    """The terms that stand directly in an atom or an equation."""
+    match formula:
+        case Atom(arguments=arguments):
+            return arguments
+        case Equal(left=left, right=right):
+            return (left, right)
+    return ()
+
+
+def subterms(term: Term) -> Iterator[Term]:
+    """A term and all that is in it."""
+    yield term
+    if isinstance(term, App):
+        for argument in term.arguments:
+            yield from subterms(argument)
+
+
+def symbols_of(formulas: Iterable[Formula]) -> dict[Symbol, None]:
+    """The symbols in formulas, in the order in which they are met."""
+    found: dict[Symbol, None] = {}
+    for item in walk(formulas):
+        if isinstance(item, Atom):
+            found[item.symbol] = None
+        for term in terms_of(item):
+            found |= {inner.symbol: None for inner in subterms(term) if isinstance(inner, App)}
+    return found
+
+
+def text(formula: Formula) -> str:
+    """The formula in prefix notation: equal texts, equal meaning, whatever numbers its variables have."""
+    names: dict[Var, str] = {}
+
+    def of_term(term: Term) -> str:
+        if isinstance(term, Var):
+            return names.get(term, term.name)
+        if not term.arguments:
+            return term.symbol.name
+        return f"{term.symbol.name}({', '.join(map(of_term, term.arguments))})"
+
+    def of(item: Formula) -> str:
+        match item:
+            case Truth(value=value):
+                return str(value).lower()
+            case Atom(symbol=symbol, arguments=arguments):
+                return f"{symbol.name}({', '.join(map(of_term, arguments))})" if arguments else symbol.name
+            case Equal(left=left, right=right):
+                return f"{of_term(left)} = {of_term(right)}"
+            case Not(of=inner):
+                return f"!{of(inner)}" if isinstance(inner, Atom) else f"!({of(inner)})"
+            case And(of=parts):
+                return "(" + " & ".join(map(of, parts)) + ")"
+            case Or(of=parts):
+                return "(" + " | ".join(map(of, parts)) + ")"
+            case Quantified(every=every, variables=variables, body=body):
+                for bound in variables:
+                    names[bound] = f"{bound.name}{len(names)}"
+                heads = ", ".join(f"{names[bound]}: {bound.sort.name}" for bound in variables)
+                return f"({'all' if every else 'some'} {heads}. {of(body)})"
+        raise TypeError(f"unknown formula {item!r}")
+
+    return of(formula)
+
+
+Interpretation = Callable[[Symbol, tuple[int, ...]], int]
+"""The value of a symbol at elements, which are numbers from 0: 0 or 1 for a relation."""
+
+
+def holds(formula: Formula, sizes: dict[Sort, int], meaning: Interpretation) -> bool:
+    """Whether a formula is true in a structure with so many elements of each sort."""
+
+    def value(term: Term, bound: dict[Var, int]) -> int:
+        if isinstance(term, Var):
+            return bound[term]
+        return meaning(term.symbol, tuple(value(argument, bound) for argument in term.arguments))
+
+    def true(item: Formula, bound: dict[Var, int]) -> bool:
+        match item:
+            case Truth(value=known):
+                return known
+            case Atom(symbol=symbol, arguments=arguments):
+                return bool(meaning(symbol, tuple(value(argument, bound) for argument in arguments)))
+            case Equal(left=left, right=right):
+                return value(left, bound) == value(right, bound)
+            case Not(of=inner):
+                return not true(inner, bound)
+            case And(of=parts):
+                return all(true(part, bound) for part in parts)
+            case Or(of=parts):
+                return any(true(part, bound) for part in parts)
+            case Quantified(every=every, variables=variables, body=body):
+                ranges = [range(sizes[item.sort]) for item in variables]
+                found = (
+                    true(body, bound | dict(zip(variables, values, strict=True)))
+                    for values in itertools.product(*ranges)
+                )
+                return all(found) if every else any(found)
+        raise TypeError(f"unknown formula {item!r}")
+
+    return true(formula, {})

@@ -1,0 +1,315 @@
+"""Which questions Z3 decides: those whose sorts do not depend on one another in a circle.
+
+A function from A to B, and a B that is said to exist for every A, lead from sort A to sort B. Without a cycle
+only finitely many terms can be made of the constants, so that every question has an answer (effectively
+propositional logic with stratified functions; Y. Ge, L. de Moura, "Complete instantiation for quantified
+formulas in satisfiability modulo theories", CAV 2009; O. Padon, G. Losa, M. Sagiv, S. Shoham, "Paxos made
+EPR", OOPSLA 2017).
+
+Where an assumed invariant would close a cycle, it is assumed only of the terms that the step and the goal
+have (Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
+inductive invariants", TACAS 2017): less is assumed, so that a proof stays a proof. A cycle among the axioms,
+the step and the goal is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from antiphon.model.proofs.formula import (
+    And,
+    App,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Sort,
+    Symbol,
+    Term,
+    Var,
+    conjunction,
+    disjunction,
+    exists,
+    forall,
+    negation,
+    substitute,
+    subterms,
+    terms_of,
+    text,
+    variable,
+    variables_of,
+    walk,
+)
+from antiphon.model.proofs.values import Outside
+from antiphon.spec.lang.errors import Location
+
+MOST_INSTANCES = 400
+"""How many instances of one invariant are assumed."""
+
+MOST_MADE = 16
+"""How many terms a function makes for instances."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Terms of one sort make terms of another: by a function, or because something is said to exist."""
+
+    source: Sort
+    target: Sort
+    why: str
+    at: Location | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asserted: named formulas, of which Z3 is asked whether they can be true together.
+
+    Attributes:
+        asserted: names and formulas; a name may come more than once.
+        texts: each of them as it was before what exists got a name: by it a proof is found again.
+        limited: the names of what is assumed of the terms of the step only, each with the cycle that it would
+            close.
+    """
+
+    asserted: tuple[tuple[str, Formula], ...]
+    texts: tuple[str, ...]
+    limited: tuple[tuple[str, str], ...] = ()
+
+
+GOAL = "the goal"
+
+
+def question(
+    axioms: Sequence[tuple[str, Formula]],
+    step: Sequence[tuple[str, Formula]],
+    assumed: Sequence[tuple[str, Formula]],
+    goal: Formula,
+) -> Question:
+    """The question whether the goal can be false, in the fragment.
+
+    Raises:
+        Outside: the axioms, the step and the goal close a cycle.
+    """
+    names = itertools.count()
+    plain_base = [(name, normal(formula)) for name, formula in (*axioms, *step, (GOAL, negation(goal)))]
+    edges = [edge for _, formula in plain_base for edge in edges_of(formula)]
+    base = [(name, _witnessed(formula, names)) for name, formula in plain_base]
+    texts = [text(formula) for _, formula in plain_base]
+    found = cycle(edges)
+    if found:
+        raise Outside(
+            f"the proof would leave the decidable fragment: {cycle_text(found)}",
+            next((edge.at for edge in found if edge.at is not None), None),
+            instead="a variable that remembers what exists, or an invariant without `any` inside `all`",
+        )
+    limited: list[tuple[str, str]] = []
+    later: list[tuple[str, Formula]] = []
+    for name, formula in assumed:
+        plain = normal(formula)
+        more = edges_of(plain)
+        closed = cycle([*edges, *more])
+        if closed:
+            limited.append((name, cycle_text(closed)))
+            later.append((name, plain))
+        else:
+            edges += more
+            base.append((name, _witnessed(plain, names)))
+            texts.append(text(plain))
+    for name, plain in later:
+        terms = _ground_terms(formula for _, formula in base)
+        base.append((name, _witnessed(instances(plain, terms), names)))
+        texts.append(text(base[-1][1]))
+    return Question(tuple(base), tuple(texts), tuple(limited))
+
+
+# Normal form ------------------------------------------------------------------------------------------------
+
+
+def normal(formula: Formula) -> Formula:
+    """The formula with negations before atoms only, and quantifiers around no more than they bind."""
+    return _normal(formula, positive=True)
+
+
+def _normal(formula: Formula, *, positive: bool) -> Formula:
+    match formula:
+        case Not(of=inner):
+            return _normal(inner, positive=not positive)
+        case And(of=parts) | Or(of=parts):
+            every = isinstance(formula, And) is positive
+            made = [_normal(part, positive=positive) for part in parts]
+            return conjunction(*made) if every else disjunction(*made)
+        case Quantified(every=every, variables=variables, body=body, at=at):
+            inner = _normal(body, positive=positive)
+            return (forall if every is positive else exists)(variables, inner, at)
+    return formula if positive else negation(formula)
+
+
+def _witnessed(formula: Formula, names: Iterator[int]) -> Formula:
+    """The formula, in normal form, with functions of what it depends on for what is said to exist.
+
+    What depends on nothing becomes a constant. All quantifiers are `all` then, and stand outside.
+    """
+
+    def made(item: Formula, terms: dict[Var, Term], every: frozenset[Var]) -> Formula:
+        match item:
+            case And(of=parts):
+                return conjunction(*(made(part, terms, every) for part in parts))
+            case Or(of=parts):
+                return disjunction(*(made(part, terms, every) for part in parts))
+            case Quantified(every=True, variables=variables, body=body, at=at):
+                return forall(variables, made(body, terms, every | set(variables)), at)
+            case Quantified(every=False, variables=variables, body=body):
+                needs = {v for name in item.free for v in variables_of(terms.get(name, name))} & every
+                given = tuple(sorted(needs, key=lambda v: v.number))
+                sorts = tuple(v.sort for v in given)
+                fresh: dict[Var, Term] = {
+                    v: App(Symbol(f"{v.name}!{next(names)}", sorts, v.sort), given) for v in variables
+                }
+                return made(body, terms | fresh, every)
+        return substitute(item, terms)
+
+    return outward(made(formula, {}, frozenset()))
+
+
+def outward(formula: Formula) -> Formula:
+    """The formula, in normal form without `exists`, with every `all` outside every `or`."""
+    match formula:
+        case And(of=parts):
+            return conjunction(*map(outward, parts))
+        case Quantified(variables=variables, body=body, at=at):
+            return forall(variables, outward(body), at)
+        case Or(of=parts):
+            bound: list[Var] = []
+            plain = [_stripped(outward(part), bound) for part in parts]
+            if bound:
+                return Quantified(True, tuple(bound), disjunction(*plain), free=formula.free)
+    return formula
+
+
+def _stripped(formula: Formula, bound: list[Var]) -> Formula:
+    """The formula without its quantifiers, whose variables are added to `bound`."""
+    match formula:
+        case Quantified(variables=variables, body=body):
+            fresh = {item: variable(item.name, item.sort) for item in variables}
+            bound.extend(fresh.values())
+            return _stripped(substitute(body, dict(fresh)), bound)
+        case And(of=parts):
+            return conjunction(*(_stripped(part, bound) for part in parts))
+        case Or(of=parts):
+            return disjunction(*(_stripped(part, bound) for part in parts))
+    return formula
+
+
+# The graph --------------------------------------------------------------------------------------------------
+
+
+def edges_of(formula: Formula) -> list[Edge]:
+    """The edges of a formula in normal form."""
+    found: dict[Edge, None] = {}
+
+    def visit(item: Formula, depends: Mapping[Var, frozenset[Var]], at: Location | None) -> None:
+        for term in terms_of(item):
+            for inner in subterms(term):
+                if isinstance(inner, App) and variables_of(inner):
+                    target = inner.symbol.result
+                    assert target is not None
+                    for argument in inner.arguments:
+                        if variables_of(argument):
+                            found[Edge(argument.sort, target, inner.symbol.name, at)] = None
+        match item:
+            case Not(of=part):
+                visit(part, depends, at)
+            case And(of=parts) | Or(of=parts):
+                for part in parts:
+                    visit(part, depends, at)
+            case Quantified(every=True, variables=variables, body=body):
+                visit(body, {**depends, **{v: frozenset((v,)) for v in variables}}, item.at or at)
+            case Quantified(every=False, variables=variables, body=body):
+                needs: frozenset[Var] = frozenset().union(
+                    *(depends.get(v, frozenset()) for v in item.free)
+                )
+                for source in sorted(needs, key=lambda v: v.number):
+                    for made in variables:
+                        why = f"some {made.name} for every {source.name}"
+                        found[Edge(source.sort, made.sort, why, item.at or at)] = None
+                visit(body, {**depends, **dict.fromkeys(variables, needs)}, item.at or at)
+
+    visit(formula, {}, None)
+    return list(found)
+
+
+def cycle(edges: Sequence[Edge]) -> list[Edge]:
+    """A shortest cycle, or nothing."""
+    best: list[Edge] = []
+    by_source: dict[Sort, list[Edge]] = {}
+    for edge in edges:
+        by_source.setdefault(edge.source, []).append(edge)
+    for start in by_source:
+        reached: dict[Sort, list[Edge]] = {start: []}
+        waiting = [start]
+        for here in waiting:
+            for edge in by_source.get(here, ()):
+                way = [*reached[here], edge]
+                if edge.target == start:
+                    if not best or len(way) < len(best):
+                        best = way
+                elif edge.target not in reached:
+                    reached[edge.target] = way
+                    waiting.append(edge.target)
+    return best
+
+
+def cycle_text(edges: Sequence[Edge]) -> str:
+    """`Acceptor -> Quorum -> Acceptor, by some q for every a (voting.py:31), ...`."""
+    way = " -> ".join([edges[0].source.name, *(edge.target.name for edge in edges)])
+    why = [f"{edge.why}" + (f" ({_place(edge.at)})" if edge.at else "") for edge in edges]
+    return f"{way}, by {' and '.join(why)}"
+
+
+def _place(at: Location) -> str:
+    return f"{at.file.rpartition('/')[2]}:{at.line}"
+
+
+# Instances --------------------------------------------------------------------------------------------------
+
+
+def _ground_terms(formulas: Iterable[Formula]) -> dict[Sort, list[Term]]:
+    """The terms without variables in formulas, and what their functions make of these, once."""
+    found: dict[Sort, dict[Term, None]] = {}
+    functions: dict[Symbol, None] = {}
+    for item in walk(formulas):
+        for term in terms_of(item):
+            for inner in subterms(term):
+                if isinstance(inner, App) and inner.arguments:
+                    functions[inner.symbol] = None
+                if isinstance(inner, App) and not variables_of(inner):
+                    found.setdefault(inner.sort, {})[inner] = None
+    known = {sort: list(terms) for sort, terms in found.items()}
+    for function in functions:
+        assert function.result is not None
+        rows = itertools.product(*(known.get(sort, ()) for sort in function.arguments))
+        for row in itertools.islice(rows, MOST_MADE):
+            found.setdefault(function.result, {})[App(function, row)] = None
+    return {sort: list(terms) for sort, terms in found.items()}
+
+
+def instances(formula: Formula, terms: Mapping[Sort, Sequence[Term]]) -> Formula:
+    """What a formula in normal form says of these terms only, where something exists for every value."""
+    match formula:
+        case And(of=parts):
+            return conjunction(*(instances(part, terms) for part in parts))
+        case Quantified(every=True, variables=variables, body=body) if edges_of(formula):
+            rows = itertools.product(*(terms.get(item.sort, ()) for item in variables))
+            made = [
+                substitute(body, dict(zip(variables, row, strict=True)))
+                for row in itertools.islice(rows, MOST_INSTANCES)
+            ]
+            return conjunction(*(normal(item) for item in made))
+    return formula
+
+
+__all__ = [
+    "GOAL", "Edge", "Question", "cycle", "cycle_text", "edges_of", "instances", "normal", "question",
+]  # fmt: skip

@@ -1,0 +1,98 @@
+"""A step from a good state to a bad one, at a small n: what an obligation that is not proved comes to.
+
+Sizes from 1 upwards are tried, the least sum first. At known sizes the ground form has an exact meaning,
+majorities and orders too, and the step is executed by the reference. An exploration at the same sizes says
+whether anything bad can be reached: then it is the verdict, with a run from an initial state. If all that can
+be reached is good, the first of the two states cannot be: an invariant is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from antiphon.model import explore
+from antiphon.model.bounds import Bounds
+from antiphon.model.symbolic import counterexample_to_induction
+from antiphon.model.trace import Trace
+from antiphon.model.verdict import Outcome, Verdict
+from antiphon.spec.lang import Program, SpecError
+
+MOST_SIZE = 3
+"""The greatest number of members of a sort that is tried."""
+
+STATES = 300_000
+"""How many states are explored to decide whether a counterexample to induction can be reached."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a counterexample to induction comes to.
+
+    Attributes:
+        sizes: the sizes at which it was found, in words; empty if there is none up to `MOST_SIZE`.
+        trace: the step, from a state of which nothing else is known; or the run from an initial state.
+        verdict: the verdict of the exploration, when it is a violation.
+        reached: whether every state that can be reached was seen, so that the first state cannot be.
+    """
+
+    sizes: str
+    trace: Trace | None = None
+    verdict: Verdict | None = None
+    reached: bool = False
+
+    @property
+    def why(self) -> str:
+        """The reason for a verdict `unknown`."""
+        if self.trace is None:
+            return f"no counterexample to induction was found with at most {MOST_SIZE} of each"
+        if self.reached:
+            return f"not reachable at {self.sizes}: an invariant is missing"
+        return f"at {self.sizes} it is not known whether the counterexample can be reached"
+
+
+def sizes_of(program: Program, every: Sequence[str]) -> Iterator[Program]:
+    """The program with small sizes, the least sum first."""
+    ranges = [range(1, MOST_SIZE + 1)] * len(every)
+    for row in sorted(itertools.product(*ranges), key=lambda row: (sum(row), row)):
+        try:
+            yield program.with_constants(**dict(zip(every, row, strict=True)))
+        except SpecError:  # a domain without a value at this size
+            continue
+
+
+def decide(
+    program: Program,
+    every: Sequence[str],
+    property: str,
+    *,
+    without: Sequence[str] = (),
+    seconds: float = 20.0,
+) -> Decided:
+    """Look for a step that breaks a property where all others hold, and whether it can be reached.
+
+    Args:
+        program: the specification.
+        every: the constants of which the sizes are chosen.
+        property: an invariant or a property of steps, or the name of errors of the specification.
+        without: invariants that are not assumed.
+        seconds: how long sizes are tried, and how long is explored.
+    """
+    over = time.monotonic() + seconds
+    for sized in sizes_of(program, every):
+        left = over - time.monotonic()
+        if left <= 0:
+            break
+        trace = counterexample_to_induction(sized, property, without=without, max_seconds=left)
+        if trace is None:
+            continue
+        shown = ", ".join(f"{name}={sized.constants[name]}" for name in every)
+        report = explore.check(sized, bounds=Bounds(states=STATES, seconds=seconds))
+        verdicts = [item for item in report.verdicts if item.property == property]
+        verdict = verdicts[0] if verdicts else None
+        if verdict is not None and verdict.outcome is Outcome.VIOLATED:
+            return Decided(shown, verdict.trace, verdict)
+        return Decided(shown, trace, reached=report.exploration.complete)
+    return Decided("")

@@ -1,0 +1,319 @@
+"""Proofs for every n: a specification whose sizes have no numbers, obligation by obligation.
+
+1. Before any proof the explicit engine explores a small n: what it refutes is violated, and is neither proved
+   nor assumed.
+2. Every obligation is a question in the decidable fragment, or the specification is refused with its place.
+3. An invariant holds for every n when all its obligations are proved, all those of the invariants that these
+   proofs lean on, and all that say that the text has a meaning.
+4. What is not proved is shown: a step at a small n, and whether its first state can be reached there.
+
+This file knows nothing of Z3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from antiphon.model import explore
+from antiphon.model.bounds import Bounds, Violated
+from antiphon.model.cache import Cache
+from antiphon.model.limits import within
+from antiphon.model.proofs import smt
+from antiphon.model.proofs.answers import SEEDS, Answer, Asker
+from antiphon.model.proofs.fragment import GOAL, Question, question
+from antiphon.model.proofs.induction import Decided, decide
+from antiphon.model.proofs.obligations import Obligation, Part, Reading
+from antiphon.model.proofs.theory import Axiom, confirmed
+from antiphon.model.properties import SPECIFICATION, kinds_of
+from antiphon.model.symbolic.clock import Clock
+from antiphon.model.symbolic.induction import PROVABLE
+from antiphon.model.verdict import (
+    Evidence,
+    EvidenceKind,
+    InternalError,
+    ObligationResult,
+    Outcome,
+    PropertyKind,
+    Provenance,
+    Report,
+    Verdict,
+)
+from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang.errors import ArgumentError
+from antiphon.spec.lang.hints import known_names
+
+SMALL = 3
+"""The greatest size of a sort in the exploration that comes before a proof."""
+
+EXPLORED_SECONDS = 20.0
+EXPLORED_STATES = 300_000
+"""Where the exploration that comes before a proof stops."""
+
+STEP = "the step"
+"""The name of what is assumed because the step is taken."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a listener is told after each obligation: how many are done, of how many, and the last of them."""
+
+    done: int
+    total: int
+    last: ObligationResult
+
+
+def prove_every(
+    program: Program,
+    every: Sequence[str],
+    *,
+    properties: Iterable[str] | None = None,
+    max_seconds: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    violated: Violated | None = None,
+    cache: Cache | None = None,
+    seeds: int = len(SEEDS),
+) -> Report:
+    """Prove invariants and properties of steps for every value, from 1, of some constants.
+
+    Args:
+        program: the specification; its other constants are as they are bound.
+        every: names of constants that are sizes of indices or bounds of integers.
+        properties: what to prove; None means all invariants and properties of steps. All invariants are
+            assumed before a step.
+        max_seconds: give up after so many seconds; what is not proved then is unknown.
+        progress: called after each obligation.
+        violated: called with each property that the exploration of a small n finds violated.
+        cache: where the cores of proofs are kept; None is this user's.
+        seeds: how many seeds are asked; a proof is stable if all of them find it.
+
+    Returns:
+        A verdict a property, with evidence `proved`: for which constants, leaning on which invariants, under
+        which axioms. `obligations` has all of them. What is unknown has a step that breaks it as a trace.
+
+    Raises:
+        ArgumentError: no constant is named.
+        Outside: the specification leaves the fragment; a SpecError with the place, and what would do instead.
+        SpecError: a name is no constant, or no property of the kinds that are proved.
+        InternalError: two of our engines contradict one another.
+    """
+    if not every:
+        raise ArgumentError("a proof for every n needs the names of the constants that are n")
+    kinds = {name: kind for name, kind in kinds_of(program).items() if kind in PROVABLE}
+    asked = list(kinds) if properties is None else list(dict.fromkeys(properties))
+    for name in asked:
+        if name not in kinds:
+            raise SpecError(
+                f"{program.name} has no invariant or property of steps {name!r} to prove; "
+                f"{known_names(name, kinds)}"
+            )
+    reading = Reading(program, tuple(every))
+    with within(Bounds(seconds=max_seconds)):
+        clock = Clock(max_seconds)
+        small = program.with_constants(**{name: min(SMALL, int(program.constants[name])) for name in every})
+        limit = EXPLORED_SECONDS if max_seconds is None else min(EXPLORED_SECONDS, max_seconds / 2)
+        bounds = Bounds(states=EXPLORED_STATES, seconds=limit)
+        base = explore.check(small, properties=list(kinds), bounds=bounds, violated=violated)
+        asker = Asker(cache or Cache.private("proofs"), clock.left, seeds)
+        proof = Proof(reading, kinds, base, asker)
+        proof.run(asked, progress)
+        verdicts = [proof.judged(name) for name in asked]
+        notes = proof.notes()
+    broken = [item for item in base.verdicts if item.kind is PropertyKind.SPECIFICATION]
+    others = [name for name, kind in kinds_of(program).items() if kind not in PROVABLE]
+    if properties is None and others:
+        notes.append(f"not asked, since no single state or step breaks them: {', '.join(others)}")
+    return replace(
+        base, program=program, verdicts=(*verdicts, *broken), notes=tuple(notes),
+        exploration=replace(base.exploration, seconds=clock.elapsed()), obligations=tuple(proof.results),
+    )  # fmt: skip
+
+
+class Proof:
+    """The obligations of one specification and their answers.
+
+    Attributes:
+        results: what became of each obligation, in order.
+        axioms: what was known of the sorts, by name, as far as a proof leaned on it.
+    """
+
+    def __init__(
+        self, reading: Reading, kinds: dict[str, PropertyKind], base: Report, asker: Asker
+    ) -> None:
+        self.reading, self.kinds, self.base, self.asker = reading, kinds, base, asker
+        self.refuted = {
+            item.property for item in base.verdicts if item.outcome is Outcome.VIOLATED
+        }
+        self.results: list[ObligationResult] = []
+        self.axioms: dict[str, Axiom] = {}
+        self._decided: dict[str, Decided] = {}
+        self._limited: dict[str, str] = {}
+
+    def see_steps(self) -> None:
+        """Compare the translation with the exploration: a step that some run takes is possible.
+
+        Raises:
+            InternalError: what is assumed contradicts itself or the step, which the exploration has taken.
+        """
+        fired = {name for name, count in self.base.exploration.fired if count}
+        for step in self.reading.steps(without=self.refuted):
+            if step.step in fired and all(self._is_impossible(part) for part in step.parts):
+                raise InternalError(f"{step.step} is possible, and impossible by the translation to logic")
+
+    def _is_impossible(self, part: Part) -> bool:
+        asked = self._question(part)
+        return smt.ask(asked.asserted, seconds=2.0).outcome is smt.Outcome.PROVED
+
+    def run(self, asked: Sequence[str], progress: Callable[[Progress], None] | None = None) -> None:
+        """Ask every obligation of what is asked, and of the invariants that the proofs lean on."""
+        self.see_steps()
+        every = list(self.reading.obligations(without=self.refuted))
+        wanted = {name for name in asked if name not in self.refuted} | {SPECIFICATION}
+        done: set[str] = set()
+        while wanted - done:
+            turn = wanted - done
+            listed = [item for item in every if item.property in turn]
+            for obligation in listed:
+                self.results.append(self._result(obligation))
+                if progress is not None:
+                    total = len(self.results) + len(listed) - listed.index(obligation) - 1
+                    progress(Progress(len(self.results), total, self.results[-1]))
+            done |= turn
+            wanted |= {name for item in self.results for name in item.given if name in self.kinds}
+        order = {(item.step, item.property): number for number, item in enumerate(every)}
+        self.results.sort(key=lambda item: order[item.step, item.property])
+
+    def _result(self, obligation: Obligation) -> ObligationResult:
+        answers = []
+        for part in obligation.parts:
+            answers.append(self._answer(part))
+            if answers[-1].outcome is not smt.Outcome.PROVED:
+                break
+        worst = answers[-1].outcome if answers else smt.Outcome.PROVED
+        core = dict.fromkeys(name for answer in answers for name in sorted(answer.core))
+        given = tuple(name for name in core if name in self.kinds)
+        return ObligationResult(
+            step=obligation.step,
+            property=obligation.property,
+            at=str(obligation.at),
+            outcome=_OUTCOMES[worst],
+            seconds=sum(answer.seconds for answer in answers),
+            seeds=min((answer.seeds for answer in answers), default=self.asker.seeds),
+            given=given,
+            axioms=tuple(name for name in core if name in self.axioms),
+            known=bool(answers) and all(answer.known for answer in answers),
+            reason=next((answer.reason for answer in answers if answer.reason), ""),
+            sizes=next((answer.sizes for answer in answers if answer.sizes), ()),
+            untouched=not obligation.parts,
+        )
+
+    def _answer(self, part: Part) -> Answer:
+        asked = self._question(part)
+        self._limited |= dict(asked.limited)
+        return self.asker.ask(asked, frozenset((STEP, GOAL)))
+
+    def _question(self, part: Part) -> Question:
+        step = [(STEP, item.formula) for item in part.hypotheses if item.name == STEP]
+        assumed = [
+            (item.name, item.formula)
+            for item in part.hypotheses
+            if item.name != STEP and item.name not in self.refuted
+        ]
+        formulas = [formula for _, formula in (*step, *assumed)]
+        axioms = self.reading.theory.axioms([*formulas, part.goal], smt.overlap)
+        for axiom in axioms:
+            self._see_confirmed(axiom)
+        return question([(item.name, item.formula) for item in axioms], step, assumed, part.goal)
+
+    def _see_confirmed(self, axiom: Axiom) -> None:
+        """Look at all subsets of small sets, that quorums meet as the axiom says."""
+        if axiom.name in self.axioms:
+            return
+        numbers = {
+            name: value for name, value in self.reading.program.constants.items() if type(value) is int
+        }
+        if axiom.groups and not confirmed(axiom.groups, numbers):
+            raise InternalError(f"{axiom.name}: not so for all sets of 1 to 6 members")
+        self.axioms[axiom.name] = axiom
+
+    # Verdicts -----------------------------------------------------------------------------------------------
+
+    def judged(self, name: str) -> Verdict:
+        """The verdict about a property."""
+        base = self.base[name]
+        if base.outcome is Outcome.VIOLATED or self.base.exploration.states == 0:
+            return base
+        provenance = Provenance.of(self.reading.program, "z3")
+        needed, axioms = self._needed(name)
+        missing = next(
+            (item for item in self.results if item.property in needed and item.outcome is not Outcome.HOLDS),
+            None,
+        )
+        if missing is None:
+            return Verdict(
+                name, self.kinds[name], Outcome.HOLDS,
+                Evidence(EvidenceKind.PROVED, self._bound(name, needed, axioms)), provenance,
+            )  # fmt: skip
+        if missing.property not in self._decided:
+            self._decided[missing.property] = decide(
+                self.reading.program, self.reading.every, missing.property, without=sorted(self.refuted)
+            )
+        decided = self._decided[missing.property]
+        if decided.verdict is not None and missing.property == name:
+            return decided.verdict
+        about = "" if missing.property == name else f"it leans on {missing.property}, and "
+        what = f"{missing.step}: {missing.property} is not proved"
+        reason = f"{about}{what} ({missing.words()}): {decided.why}"
+        evidence = Evidence.explored(self.base.program, "a proof was tried")
+        return Verdict(name, self.kinds[name], Outcome.UNKNOWN, evidence, provenance, reason, decided.trace)
+
+    def _needed(self, name: str) -> tuple[set[str], list[str]]:
+        """The properties that must be proved for one to be, and the axioms that these proofs lean on."""
+        needed = {name, SPECIFICATION}
+        axioms: dict[str, None] = {}
+        while True:
+            found = [item for item in self.results if item.property in needed]
+            more = {given for item in found for given in item.given} - needed
+            if not more:
+                axioms |= {axiom: None for item in found for axiom in item.axioms}
+                return needed, list(axioms)
+            needed |= more
+
+    def _bound(self, name: str, needed: set[str], axioms: list[str]) -> str:
+        """`every nodes, by induction with A, B; axioms: ...`."""
+        every = self.reading.every
+        others = [item for item in self.kinds if item in needed - {name}]
+        fixed = [
+            f"{constant}={value}"
+            for constant, value in self.reading.program.constants.items()
+            if constant not in every and value is not False
+        ]
+        said = f"every {', '.join(every)}" + (f" ({', '.join(fixed)})" if fixed else "")
+        with_ = f" with {', '.join(others)}" if others else ""
+        shown = [item for item in axioms if self.axioms[item].is_worth_saying]
+        under = f"; axioms: {'; '.join(shown)}" if shown else ""
+        return f"{said}, by induction{with_}{under}"
+
+    def notes(self) -> list[str]:
+        """What a reader of the report should know."""
+        done = [item for item in self.results if item.outcome is Outcome.HOLDS]
+        asked = self.asker.seeds
+        stable = sum(item.seeds == asked for item in done)
+        total = sum(item.seconds for item in self.results)
+        proved = f"{len(done)} of {len(self.results)} obligations proved in {total:.2f} s"
+        by = "its one seed" if asked == 1 else f"all {asked} seeds"
+        notes = [f"{proved}, {stable} of them by {by}"]
+        explored = self.base.exploration
+        extent = "all" if explored.complete else "not all"
+        sizes = ", ".join(f"{name}={self.base.program.constants[name]}" for name in self.reading.every)
+        notes.append(f"explored before at {sizes}: {extent} {explored.states:,} states")
+        for name, way in self._limited.items():
+            notes.append(f"{name} is assumed of the terms of a step only, since it would close {way}")
+        return notes
+
+
+_OUTCOMES = {
+    smt.Outcome.PROVED: Outcome.HOLDS,
+    smt.Outcome.REFUTED: Outcome.UNKNOWN,
+    smt.Outcome.UNKNOWN: Outcome.UNKNOWN,
+}

@@ -1,0 +1,208 @@
+"""Z3 answers questions in first-order logic, each with a time, a seed and a configuration.
+
+Each question has a context of its own, so that its answer does not depend on what was asked before.
+
+This file knows nothing of specifications.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import z3
+
+from antiphon.model.proofs.formula import (
+    And,
+    Atom,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Sort,
+    Symbol,
+    Term,
+    Truth,
+    Var,
+)
+from antiphon.model.proofs.theory import Linear, QuorumClass
+
+
+class Outcome(Enum):
+    """Proved (no structure makes all formulas true), refuted (one does), or not known in time."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How Z3 searches; the name stands in reports."""
+
+    name: str
+    options: Mapping[str, Any]
+
+
+FIRST = Configuration("z3", {"mbqi": True})
+SECOND = Configuration("z3 by models alone", {"mbqi": True, "ematching": False})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What Z3 says.
+
+    Attributes:
+        outcome: the answer.
+        seconds: how long it took.
+        core: the names of the formulas that cannot be true together, when proved.
+        sizes: how many elements each sort has in the structure that Z3 found, when refuted.
+        reason: why it is not known.
+    """
+
+    outcome: Outcome
+    seconds: float
+    core: frozenset[str] = frozenset()
+    sizes: tuple[tuple[str, int], ...] = ()
+    reason: str = ""
+
+
+def ask(
+    asserted: Sequence[tuple[str, Formula]], *, seed: int = 0, seconds: float = 2.0,
+    configuration: Configuration = FIRST,
+) -> Answer:  # fmt: skip
+    """Ask whether named formulas can be true together.
+
+    Args:
+        asserted: names and formulas; a name may come more than once.
+        seed: of Z3's choices.
+        seconds: after which it gives up.
+        configuration: how it searches.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, which Z3 takes from Python while it searches.
+    """
+    begun = time.monotonic()
+    context = z3.Context()
+    solver = z3.SimpleSolver(ctx=context)
+    solver.set("timeout", max(1, int(seconds * 1000)))
+    for name, value in {"random_seed": seed, **configuration.options}.items():
+        solver.set(name, value)
+    writer = _Writer(context)
+    names: dict[str, Any] = {}
+    for name, formula in asserted:
+        if name not in names:
+            names[name] = z3.Bool(f"named {len(names)}", context)
+        solver.add(z3.Implies(names[name], writer.formula(formula)))
+    answer = solver.check(*names.values())
+    taken = time.monotonic() - begun
+    if answer == z3.unsat:
+        found = {str(item) for item in solver.unsat_core()}
+        core = frozenset(name for name, item in names.items() if str(item) in found)
+        return Answer(Outcome.PROVED, taken, core)
+    if answer == z3.sat:
+        model = solver.model()
+        sizes = tuple(
+            (sort.name, len(model.get_universe(known) or ())) for sort, known in writer.sorts.items()
+        )
+        return Answer(Outcome.REFUTED, taken, sizes=sizes)
+    reason = solver.reason_unknown()
+    if "interrupted" in reason and taken < seconds * 0.9:
+        raise KeyboardInterrupt
+    return Answer(Outcome.UNKNOWN, taken, reason=reason)
+
+
+class _Writer:
+    """Writes formulas as Z3's expressions."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.sorts: dict[Sort, Any] = {}
+        self._symbols: dict[Symbol, Any] = {}
+        self._variables: dict[Var, Any] = {}
+        self._known: dict[int, Any] = {}
+        self._kept: list[Formula] = []
+
+    def formula(self, formula: Formula) -> Any:
+        """The expression of a formula."""
+        found = self._known.get(id(formula))
+        if found is None:
+            found = self._known[id(formula)] = self._made(formula)
+            self._kept.append(formula)
+        return found
+
+    def _made(self, formula: Formula) -> Any:
+        match formula:
+            case Truth(value=value):
+                return z3.BoolVal(value, self.context)
+            case Atom(symbol=symbol, arguments=arguments):
+                return self._symbol(symbol)(*map(self._term, arguments))
+            case Equal(left=left, right=right):
+                return self._term(left) == self._term(right)
+            case Not(of=inner):
+                return z3.Not(self.formula(inner))
+            case And(of=parts):
+                return z3.And(*map(self.formula, parts))
+            case Or(of=parts):
+                return z3.Or(*map(self.formula, parts))
+            case Quantified(every=every, variables=variables, body=body):
+                bound = [self._term(item) for item in variables]
+                return (z3.ForAll if every else z3.Exists)(bound, self.formula(body))
+        raise TypeError(f"unknown formula {formula!r}")
+
+    def _term(self, term: Term) -> Any:
+        if isinstance(term, Var):
+            if term not in self._variables:
+                self._variables[term] = z3.Const(f"{term.name}#{term.number}", self._sort(term.sort))
+            return self._variables[term]
+        return self._symbol(term.symbol)(*map(self._term, term.arguments))
+
+    def _sort(self, sort: Sort) -> Any:
+        if sort not in self.sorts:
+            self.sorts[sort] = z3.DeclareSort(sort.name, self.context)
+        return self.sorts[sort]
+
+    def _symbol(self, symbol: Symbol) -> Any:
+        if symbol not in self._symbols:
+            result = z3.BoolSort(self.context) if symbol.result is None else self._sort(symbol.result)
+            self._symbols[symbol] = z3.Function(symbol.name, *map(self._sort, symbol.arguments), result)
+        return self._symbols[symbol]
+
+
+def overlap(groups: Sequence[tuple[QuorumClass, int]], bound: Linear | None = None) -> bool:
+    """Whether sets of these classes always have a member in common, by linear arithmetic for every size.
+
+    Sets of sizes s1 to sk among n have at least s1 + ... + sk - (k - 1) n members in common. With `bound`
+    that number is compared with it, and not with 1.
+    """
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    solver.set("timeout", 2000)
+    names: dict[str, Any] = {}
+
+    def value(linear: Linear) -> Any:
+        total: Any = z3.IntVal(0, context)
+        for name, factor in linear:
+            if not name:
+                total = total + factor
+                continue
+            if name not in names:
+                names[name] = z3.Int(name, context)
+                solver.add(names[name] >= 1)
+            total = total + factor * names[name]
+        return total
+
+    size = groups[0][0].index.size
+    whole = value(((str(size), 1),))
+    sizes: list[Any] = []
+    for number, (group, _) in enumerate(groups):
+        own = z3.Int(f"size {number}", context)
+        solver.add(own >= 0, own <= whole, group.factor * own >= value(group.bound))
+        sizes.append(own)
+    common = z3.Sum([z3.IntVal(0, context), *sizes]) - (len(groups) - 1) * whole
+    solver.add(common < (1 if bound is None else value(bound)))
+    return bool(solver.check() == z3.unsat)

@@ -1,0 +1,425 @@
+"""The axioms of a proof: what is known of the sorts, as formulas that are true for every n.
+
+1. `ordered=True`, and integers whose bounds have no number, are a total order. Of integers nothing else is
+   known but which constant is which, so `a + 1` is a constant of its own: the least that is greater than a.
+2. The next member of a ring, the first and the last are constants in the same way.
+3. The sets that pass a test on their size, `2 * len(q) > n`, form a sort of quorums, and a set passes the
+   test if it holds all members of some quorum. How quorums meet is not written down by hand: that the sum of
+   the sizes of k sets is more than (k - 1) n, so that they have a member in common, is asked of linear
+   arithmetic (`Arithmetic`), and `confirmed` looks at all subsets of 1 to 6 members besides.
+
+This file knows nothing of expressions or steps.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from antiphon.model.proofs.formula import (
+    TRUE,
+    App,
+    Formula,
+    Sort,
+    Symbol,
+    Term,
+    Var,
+    atom,
+    conjunction,
+    disjunction,
+    equal,
+    exists,
+    forall,
+    implication,
+    negation,
+    subterms,
+    terms_of,
+    variable,
+    variables_of,
+    walk,
+)
+from antiphon.model.proofs.values import (
+    Boolean,
+    Outside,
+    Scalar,
+    SetValue,
+    Sorts,
+    Value,
+    at_most,
+    below,
+    known,
+    less,
+)
+from antiphon.spec.lang import types
+from antiphon.spec.lang.errors import Location
+
+Linear = tuple[tuple[str, int], ...]
+"""A sum: constants by name with their coefficients, sorted; the number itself under the empty name."""
+
+MOST_COUNTED = 4
+"""A number of elements up to which a set is counted element by element."""
+
+
+@dataclass(frozen=True)
+class QuorumClass:
+    """The sets of members of `index` with `factor * size >= bound`."""
+
+    index: types.IndexType
+    factor: int
+    bound: Linear
+
+    @property
+    def sort(self) -> Sort:
+        """The sort of these sets."""
+        return Sort(f"Set[{self.index.name}] with {self.words}")
+
+    @property
+    def words(self) -> str:
+        """The test in words."""
+        strict = dict(self.bound)
+        number = strict.get("", 0)
+        relation, number = (">", 0) if number == 1 else (">=", number)
+        left = "len" if self.factor == 1 else f"{self.factor} * len"
+        return f"{left} {relation} {linear_text((*((n, c) for n, c in self.bound if n), ('', number)))}"
+
+    @property
+    def has(self) -> Symbol:
+        """Membership: a member, a quorum."""
+        return Symbol(f"in {self.sort.name}", (Sort(self.index.name), self.sort))
+
+
+def linear_text(linear: Iterable[tuple[str, int]]) -> str:
+    """A sum as it is written."""
+    parts: list[str] = []
+    for name, factor in linear:
+        if factor:
+            shown = str(abs(factor)) if not name else name if abs(factor) == 1 else f"{abs(factor)} * {name}"
+            parts.append(("- " if factor < 0 else "+ ") + shown)
+    return " ".join(parts).removeprefix("+ ") or "0"
+
+
+Arithmetic = Callable[[list[tuple[QuorumClass, int]], Linear | None], bool]
+"""Whether sums of sizes always leave something: see `antiphon.model.proofs.smt.overlap`."""
+
+
+@dataclass(frozen=True)
+class Axiom:
+    """A formula that is true for every n, and the words for it.
+
+    Attributes:
+        name: the words.
+        formula: what is true.
+        groups: the classes of sets that meet, when the axiom is about those.
+        is_worth_saying: whether it is more than the order of numbers.
+    """
+
+    name: str
+    formula: Formula
+    groups: tuple[QuorumClass, ...] = ()
+    is_worth_saying: bool = True
+
+
+@dataclass
+class Theory:
+    """What a proof knows of its sorts, which grows with what is asked.
+
+    Attributes:
+        ordered: the sorts that are totally ordered.
+        classes: the tests on sizes that were met.
+    """
+
+    sorts: Sorts
+    ordered: dict[Sort, None] = field(default_factory=dict)
+    classes: dict[QuorumClass, None] = field(default_factory=dict)
+    _offsets: dict[App, tuple[Term, int]] = field(default_factory=dict)
+    _next: dict[App, Term] = field(default_factory=dict)
+
+    # Orders -------------------------------------------------------------------------------------------------
+
+    def first(self, sort: Sort) -> App:
+        """The least member of a sort."""
+        return App(Symbol(f"first {sort.name}", (), sort))
+
+    def last(self, sort: Sort) -> App:
+        """The greatest member of a sort."""
+        return App(Symbol(f"last {sort.name}", (), sort))
+
+    def next(self, term: Term, at: Location | None) -> App:
+        """The member after `term` on the ring of a sort, after the last the first.
+
+        Raises:
+            Outside: the term has a variable of a quantifier.
+        """
+        self._refuse_variables(term, "the next member", at)
+        found = App(Symbol(f"next({term_text(term)})", (), term.sort))
+        self._next[found] = term
+        return found
+
+    def is_last(self, term: Term) -> Formula:
+        """No member of the sort comes after the term."""
+        other = variable("x", term.sort)
+        return forall((other,), at_most(other, term))
+
+    def offset(self, term: Term, by: int, at: Location | None) -> Term:
+        """The integer `term + by`.
+
+        Raises:
+            Outside: the term has a variable of a quantifier.
+        """
+        if by == 0:
+            return term
+        number = known(term)
+        if number is not None:
+            return App(Symbol(str(number + by), (), Sorts.INTEGERS))
+        base, before = self._offsets.get(term, (term, 0)) if isinstance(term, App) else (term, 0)
+        if before + by == 0:
+            return base
+        self._refuse_variables(base, f"{term_text(base)} {before + by:+d}", at)
+        total = before + by
+        sign = "+" if total > 0 else "-"
+        found = App(Symbol(f"{term_text(base)} {sign} {abs(total)}", (), Sorts.INTEGERS))
+        self._offsets[found] = (base, total)
+        return found
+
+    def _refuse_variables(self, term: Term, what: str, at: Location | None) -> None:
+        if variables_of(term):
+            raise Outside(
+                f"{what} of {term_text(term)}, which a quantifier binds, would be a function from a sort to "
+                "itself: a cycle", at,
+                instead="a parameter of the action, or `all(... for other if p < other)`",
+            )  # fmt: skip
+
+    # Sizes --------------------------------------------------------------------------------------------------
+
+    def is_large(self, some: SetValue, factor: int, bound: Linear, at: Location | None) -> Formula:
+        """`factor * len(some) >= bound`, where the factor is positive.
+
+        Raises:
+            Outside: the bound names a constant that stands for every number, and the elements are no index.
+        """
+        if all(not name for name, _ in bound):
+            needed = -(-dict(bound).get("", 0) // factor)
+            return self._has_elements(some, needed, at)
+        if not isinstance(some.of, types.IndexType) or not self.sorts.is_open(some.of):
+            raise Outside(
+                f"the number of elements, each a {getattr(some.of, 'name', 'value')}, is compared with "
+                f"{linear_text(bound)}", at,
+                instead="a set of members of an index whose size is one of --every",
+            )  # fmt: skip
+        group = QuorumClass(some.of, factor, bound)
+        self.classes[group] = None
+        if isinstance(some.quorum, Guess):
+            return some.quorum.asked(group)
+        if some.quorum == group:
+            return TRUE
+        quorum, member = variable("q", group.sort), variable("m", Sort(some.of.name))
+        inside = implication(atom(group.has, (member, quorum)), some.member(Scalar.of(member)))
+        return exists((quorum,), forall((member,), inside, at), at)
+
+    def _has_elements(self, some: SetValue, needed: int, at: Location | None) -> Formula:
+        """The set has at least so many elements."""
+        if needed > MOST_COUNTED:
+            raise Outside(f"elements are counted up to {needed}: counting is outside the fragment", at)
+
+        def more(found: tuple[Value, ...]) -> Formula:
+            if len(found) == needed:
+                return TRUE
+
+            def another(value: Value) -> Formula:
+                differs = [negation(self.sorts.same(value, other, at)) for other in found]
+                return conjunction(some.member(value), *differs, more((*found, value)))
+
+            return self.sorts.some_value(some.of, "e", another, at)
+
+        return more(())
+
+    # Axioms -------------------------------------------------------------------------------------------------
+
+    def axioms(self, formulas: Iterable[Formula], overlaps: Arithmetic) -> list[Axiom]:
+        """What is true of the sorts and constants in `formulas`."""
+        listed = list(formulas)
+        found: list[Axiom] = []
+        for _ in range(8):
+            terms, sorts = _terms(listed), _sorts(listed)
+            found = [
+                *self._orders(listed, terms), *self._named(terms), *self._numbers(terms),
+                *self._quorums(sorts, overlaps),
+            ]  # fmt: skip
+            more = [axiom.formula for axiom in found]
+            if len(_terms([*listed, *more])) == len(terms) and len(_symbols(more) - _symbols(listed)) == 0:
+                break
+            listed += more
+        return found
+
+    def _orders(self, formulas: list[Formula], terms: dict[App, None]) -> Iterator[Axiom]:
+        used = _symbols(formulas)
+        special = {term.sort for term in terms if self._is_special(term)}
+        for sort in dict.fromkeys([*(s.arguments[0] for s in used if s.name.endswith("<")), *special]):
+            if below(sort) not in used and sort not in special:
+                continue
+            x, y, z = (variable(name, sort) for name in "xyz")
+            order = conjunction(
+                forall((x,), negation(atom(below(sort), (x, x)))),
+                forall(
+                    (x, y, z),
+                    implication(conjunction(less(x, y), less(y, z)), less(x, z)),
+                ),
+                forall((x, y), disjunction(equal(x, y), less(x, y), less(y, x))),
+            )
+            yield Axiom(f"{sort.name} is totally ordered", order)
+
+    def _is_special(self, term: App) -> bool:
+        return (
+            term in self._next
+            or term in self._offsets
+            or term in (self.first(term.sort), self.last(term.sort))
+            or known(term) is not None
+        )
+
+    def _named(self, terms: dict[App, None]) -> Iterator[Axiom]:
+        for term in terms:
+            other = variable("x", term.sort)
+            if term == self.first(term.sort):
+                yield Axiom(f"{term.symbol.name} is the least", forall((other,), at_most(term, other)))
+            if term == self.last(term.sort):
+                yield Axiom(f"{term.symbol.name} is the greatest", forall((other,), at_most(other, term)))
+            if term in self._next:
+                before = self._next[term]
+                between = conjunction(less(before, other), less(other, term))
+                steps = conjunction(less(before, term), forall((other,), negation(between)))
+                first = variable("y", term.sort)
+                wraps = conjunction(self.is_last(before), forall((first,), at_most(term, first)))
+                yield Axiom(
+                    f"{term.symbol.name} is next, round the ring", disjunction(steps, wraps)
+                )
+
+    def _numbers(self, terms: dict[App, None]) -> Iterator[Axiom]:
+        """Literals and offsets of one base in their order, neighbours without a number between them."""
+        rows: dict[Term | None, dict[int, App]] = {}
+        for term in terms:
+            number = known(term)
+            if number is not None:
+                rows.setdefault(None, {})[number] = term
+            elif term in self._offsets:
+                base, by = self._offsets[term]
+                row = rows.setdefault(base, {})
+                row[by] = term
+                assert isinstance(base, App)
+                row[0] = base
+        for row in rows.values():
+            for (low, one), (high, other) in itertools.pairwise(sorted(row.items())):
+                x = variable("x", Sorts.INTEGERS)
+                facts = [atom(below(Sorts.INTEGERS), (one, other))]
+                if high == low + 1:
+                    facts.append(forall((x,), disjunction(at_most(x, one), at_most(other, x))))
+                yield Axiom(
+                    f"{term_text(one)} < {term_text(other)}", conjunction(*facts), is_worth_saying=False
+                )
+        for term in terms:
+            if term.symbol.name in self.sorts.every and not term.arguments and term.sort == Sorts.INTEGERS:
+                one = App(Symbol("1", (), Sorts.INTEGERS))
+                yield Axiom(f"{term.symbol.name} >= 1", at_most(one, term), is_worth_saying=False)
+
+    def _quorums(self, sorts: set[Sort], overlaps: Arithmetic) -> Iterator[Axiom]:
+        """Sets that must have a member in common, by their sizes: three, two, or one that is not empty."""
+        classes = [group for group in self.classes if group.sort in sorts]
+        known_: list[tuple[QuorumClass, ...]] = []
+        for count in (3, 2, 1):
+            for groups in itertools.combinations_with_replacement(classes, count):
+                if len({group.index.name for group in groups}) > 1:
+                    continue
+                if any(_is_part(groups, other) for other in known_):
+                    continue
+                if overlaps([(group, 1) for group in groups], None):
+                    known_.append(groups)
+                    yield Axiom(_meeting(groups), meets(groups), groups)
+
+
+def meets(groups: tuple[QuorumClass, ...]) -> Formula:
+    """Quorums of these classes have a member in common."""
+    quorums = [variable("q", group.sort) for group in groups]
+    member = variable("m", Sort(groups[0].index.name))
+    both = [atom(group.has, (member, quorum)) for group, quorum in zip(groups, quorums, strict=True)]
+    return forall(quorums, exists((member,), conjunction(*both)))
+
+
+def _meeting(groups: tuple[QuorumClass, ...]) -> str:
+    counted = {group: groups.count(group) for group in groups}
+    number = {1: "a set", 2: "any two sets", 3: "any three sets"}
+    shown = " and ".join(f"{number[count]} with {group.words}" for group, count in counted.items())
+    return f"{shown}, of {groups[0].index.name}, " + (
+        "has a member" if len(groups) == 1 else "have a member in common"
+    )
+
+
+def _is_part(few: tuple[QuorumClass, ...], many: tuple[QuorumClass, ...]) -> bool:
+    return all(few.count(group) <= many.count(group) for group in few)
+
+
+def confirmed(groups: tuple[QuorumClass, ...], constants: dict[str, int], most: int = 6) -> bool:
+    """Whether sets of these classes have a member in common, for each size of their index from 1 to `most`:
+    all subsets are looked at.
+    """
+    name = groups[0].index.size
+    assert isinstance(name, str)
+    for size in range(1, most + 1):
+        sizes = constants | {name: size}
+        common = {(1 << size) - 1}
+        for group in groups:
+            least = sum(factor * (sizes[constant] if constant else 1) for constant, factor in group.bound)
+            large = [mask for mask in range(1 << size) if group.factor * mask.bit_count() >= least]
+            common = {one & other for one in common for other in large}
+        if 0 in common:
+            return False
+    return True
+
+
+def term_text(term: Term) -> str:
+    """A term as it is written."""
+    if isinstance(term, Var):
+        return term.name
+    if not term.arguments:
+        return term.symbol.name
+    return f"{term.symbol.name}({', '.join(map(term_text, term.arguments))})"
+
+
+def _terms(formulas: Iterable[Formula]) -> dict[App, None]:
+    found: dict[App, None] = {}
+    for item in walk(formulas):
+        for term in terms_of(item):
+            found |= {inner: None for inner in subterms(term) if isinstance(inner, App)}
+    return found
+
+
+def _symbols(formulas: Iterable[Formula]) -> set[Symbol]:
+    from antiphon.model.proofs.formula import symbols_of
+
+    return set(symbols_of(formulas))
+
+
+def _sorts(formulas: Iterable[Formula]) -> set[Sort]:
+    found: set[Sort] = set()
+    for symbol in _symbols(formulas):
+        found.update(symbol.arguments)
+    return found
+
+
+class Guess:
+    """A set over which a quantifier ranges, before it is known which test it passes."""
+
+    def __init__(self) -> None:
+        self.groups: dict[QuorumClass, None] = {}
+
+    def asked(self, group: QuorumClass) -> Formula:
+        """The test is made of the set; it is taken to fail."""
+        from antiphon.model.proofs.formula import FALSE
+
+        self.groups[group] = None
+        return FALSE
+
+
+__all__ = [
+    "Arithmetic", "Axiom", "Boolean", "Guess", "Linear", "QuorumClass", "Theory", "confirmed", "linear_text",
+    "meets", "term_text",
+]  # fmt: skip

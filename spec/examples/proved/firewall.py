@@ -1,0 +1,83 @@
+"""A firewall lets in who was written to from inside.
+
+Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
+inductive invariants", TACAS 2017; problem `firewall_ae` of mypyvy, which is outside the decidable fragment:
+for every node outside there is a node inside.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Set,
+    Spec,
+    action,
+    initial,
+    invariant,
+    record,
+    require,
+    witness,
+)
+
+
+class Node(Index, size="nodes", symmetric=True):
+    """A machine on one side of the firewall."""
+
+
+@record
+class Packet:
+    """A packet was sent."""
+
+    source: Node
+    to: Node
+
+
+class Firewall(Spec):
+    """Which nodes are inside is chosen at the beginning."""
+
+    nodes: Const[int] = 3
+
+    inside: Set[Node] = Set()
+    allowed: Set[Node] = Set()
+    sent: Set[Packet] = Set()
+
+    @initial
+    def begin(self, inside: Set[Node]) -> None:
+        """Any nodes may be inside."""
+        self.inside = inside
+
+    @action
+    def send_out(self, p: Node, q: Node) -> None:
+        """A node inside writes to one outside, which may answer from now on."""
+        require(p in self.inside and q not in self.inside)
+        self.sent |= {Packet(p, q)}
+        self.allowed |= {q}
+
+    @action
+    def send_in(self, p: Node, q: Node) -> None:
+        """A node outside writes to one inside."""
+        require(p not in self.inside and q in self.inside and p in self.allowed)
+        self.sent |= {Packet(p, q)}
+
+    @invariant
+    def OnlyAnswers(self) -> bool:
+        """Who has written to a node inside was written to by one."""
+        return all(
+            packet.to not in self.inside or any(Packet(q, packet.source) in self.sent for q in self.inside)
+            for packet in self.sent
+        )
+
+    @witness
+    def answered(self) -> bool:
+        """Some packet comes in."""
+        return any(packet.to in self.inside for packet in self.sent)
+
+
+class FirewallProof(Firewall):
+    """Why somebody is allowed."""
+
+    @invariant
+    def AllowedWasWrittenTo(self) -> bool:
+        """Who is allowed in was written to from inside."""
+        return all(any(Packet(q, p) in self.sent for q in self.inside) for p in self.allowed)

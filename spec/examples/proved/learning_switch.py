@@ -1,0 +1,147 @@
+"""Switches learn by what comes past them where a packet for somebody has to go; the ways have no cycle.
+
+Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
+inductive invariants", TACAS 2017; problem `learning_switch_forall` of mypyvy.
+
+`routes` is the closure of the tables: from the switch a packet for `to` comes to `by`, over however many
+others.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Const,
+    In,
+    Index,
+    Set,
+    Spec,
+    action,
+    initial,
+    invariant,
+    record,
+    witness,
+)
+
+
+class Node(Index, size="nodes", symmetric=True):
+    """A host with its switch."""
+
+
+@record
+class Route:
+    """A packet for `to` that is at `at` comes to `by`."""
+
+    to: Node
+    at: Node
+    by: Node
+
+
+@record
+class Packet:
+    """A packet from `source` to `to`, on its way from one node to the next."""
+
+    source: Node
+    to: Node
+    sender: Node
+    receiver: Node
+
+
+class LearningSwitch(Spec):
+    """Packets go along what is known, and otherwise everywhere."""
+
+    nodes: Const[int] = 2
+
+    routes: Set[Route] = Set()
+    pending: Set[Packet] = Set()
+
+    @initial
+    def begin(self) -> None:
+        """From everywhere one is there at once."""
+        self.routes |= {Route(t, p, p) for t in self.each(Node) for p in self.each(Node)}
+
+    @action
+    def send(self, p: Node, q: Node) -> None:
+        """A host hands a packet to its switch."""
+        self.pending |= {Packet(p, q, p, p)}
+
+    @action
+    def forward(self, packet: Annotated[Packet, In("pending")], sources: Set[Node], on: Set[Node]) -> None:
+        """A switch learns where the source is, if it does not know, and sends the packet on to some.
+
+        Of the other packets those of some sources are left: the network may lose the rest.
+        """
+        source = packet.source
+        here = packet.receiver
+        self.pending -= {other for other in self.pending if other.source not in sources}
+        self.pending |= {Packet(source, packet.to, here, q) for q in on}
+        is_known = any(q != here and Route(source, here, q) in self.routes for q in self.each(Node))
+        if source != here and not is_known:
+            self.routes |= {
+                Route(source, p, q)
+                for p in self.each(Node)
+                for q in self.each(Node)
+                if Route(source, p, here) in self.routes and Route(source, packet.sender, q) in self.routes
+            }
+
+    @invariant
+    def Reflexive(self) -> bool:
+        """One is where one is."""
+        return all(Route(t, p, p) in self.routes for t in self.each(Node) for p in self.each(Node))
+
+    @invariant
+    def Transitive(self) -> bool:
+        """Ways go on."""
+        return all(
+            one.to != other.to or one.by != other.at or Route(one.to, one.at, other.by) in self.routes
+            for one in self.routes
+            for other in self.routes
+        )
+
+    @invariant
+    def NoCycle(self) -> bool:
+        """No way comes back."""
+        return all(
+            one.to != other.to or one.at != other.by or one.by != other.at or one.at == one.by
+            for one in self.routes
+            for other in self.routes
+        )
+
+    @invariant
+    def NoFork(self) -> bool:
+        """Of two nodes on one's way one comes before the other."""
+        return all(
+            one.to != other.to
+            or one.at != other.at
+            or Route(one.to, one.by, other.by) in self.routes
+            or Route(one.to, other.by, one.by) in self.routes
+            for one in self.routes
+            for other in self.routes
+        )
+
+    @witness
+    def learned(self) -> bool:
+        """Some switch learns a way."""
+        return any(route.at != route.by for route in self.routes)
+
+
+class LearningSwitchProof(LearningSwitch):
+    """Ways lead to where they are for."""
+
+    @invariant
+    def SenderKnows(self) -> bool:
+        """Who has passed a packet on knows a way to its source."""
+        return all(
+            packet.source == packet.sender
+            or Route(packet.source, packet.sender, packet.source) in self.routes
+            for packet in self.pending
+        )
+
+    @invariant
+    def WaysArrive(self) -> bool:
+        """A way that leads somewhere leads on to its end."""
+        return all(
+            route.to == route.by or route.at == route.by or Route(route.to, route.by, route.to) in self.routes
+            for route in self.routes
+        )

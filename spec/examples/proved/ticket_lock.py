@@ -1,0 +1,124 @@
+"""A lock by tickets: who wants it draws a number, and enters when the number is served.
+
+Source: O. Padon, J. Hoenicke, G. Losa, A. Podelski, M. Sagiv, S. Shoham, "Reducing liveness to safety in
+first-order logic", POPL 2018; problem `ticket` of mypyvy, which proves mutual exclusion.
+
+A thread that waits enters when its number is at most the one that is served, as in the source. Numbers end
+with the constant `tickets`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    Between,
+    Const,
+    Index,
+    Map,
+    Spec,
+    action,
+    everywhere,
+    invariant,
+    require,
+    witness,
+)
+
+
+class Thread(Index, size="threads", symmetric=True):
+    """Who wants the lock."""
+
+
+Ticket = Annotated[int, Between(0, "tickets")]
+"""A number that is drawn."""
+
+
+class Place(Enum):
+    """Where a thread is."""
+
+    OUTSIDE = "outside"
+    WAITING = "waiting"
+    INSIDE = "inside"
+
+
+class TicketLock(Spec):
+    """The number to be drawn next, and the number that is served."""
+
+    threads: Const[int] = 3
+    tickets: Const[int] = 4
+
+    place: Map[Thread, Place] = everywhere(Place.OUTSIDE)
+    ticket: Map[Thread, Ticket] = everywhere(0)
+    next: Ticket = 0
+    served: Ticket = 0
+
+    @action
+    def draw(self, t: Thread) -> None:
+        """A thread draws the next number."""
+        require(self.place[t] is Place.OUTSIDE and self.next < self.tickets)
+        self.ticket[t] = self.next
+        self.next += 1
+        self.place[t] = Place.WAITING
+
+    @action
+    def enter(self, t: Thread) -> None:
+        """It is the turn of a thread."""
+        require(self.place[t] is Place.WAITING and self.ticket[t] <= self.served)
+        self.place[t] = Place.INSIDE
+
+    @action
+    def leave(self, t: Thread) -> None:
+        """A thread goes out, and the next number is served."""
+        require(self.place[t] is Place.INSIDE)
+        self.served += 1
+        self.place[t] = Place.OUTSIDE
+
+    @invariant
+    def MutualExclusion(self) -> bool:
+        """At most one thread is inside."""
+        return all(
+            t == u or not (self.place[t] is Place.INSIDE and self.place[u] is Place.INSIDE)
+            for t in self.each(Thread)
+            for u in self.each(Thread)
+        )
+
+    @witness
+    def inside(self) -> bool:
+        """Some thread enters."""
+        return any(self.place[t] is Place.INSIDE for t in self.each(Thread))
+
+
+class TicketLockProof(TicketLock):
+    """Numbers of those who are not outside."""
+
+    @invariant
+    def OwnNumber(self) -> bool:
+        """Of those who are not outside no two have one number."""
+        return all(
+            t == u
+            or self.place[t] is Place.OUTSIDE
+            or self.place[u] is Place.OUTSIDE
+            or self.ticket[t] != self.ticket[u]
+            for t in self.each(Thread)
+            for u in self.each(Thread)
+        )
+
+    @invariant
+    def DrawnBefore(self) -> bool:
+        """Who is not outside has a number that was drawn."""
+        return all(self.place[t] is Place.OUTSIDE or self.ticket[t] < self.next for t in self.each(Thread))
+
+    @invariant
+    def WaitingForItsTurn(self) -> bool:
+        """The number of who waits was not served before, and that of who is inside is served now."""
+        return all(
+            (self.place[t] is not Place.WAITING or self.served <= self.ticket[t])
+            and (self.place[t] is not Place.INSIDE or self.ticket[t] == self.served)
+            for t in self.each(Thread)
+        )
+
+    @invariant
+    def ServedWasDrawn(self) -> bool:
+        """No number is served that is later than the next one."""
+        return self.served <= self.next
