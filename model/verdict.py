@@ -201,22 +201,23 @@ class ObligationResult:
     untouched: bool = False
 
     def words(self) -> str:
-        """`proved 12 ms`, `counterexample to induction (Node: 2)`, `unknown after 4 seeds x 10 s`."""
+        """`proved 12 ms`, `counterexample to induction (2 of Node)`, `unknown after 4 seeds x 10 s`."""
         if self.untouched:
             return "changes nothing of it"
         if self.outcome is Outcome.HOLDS:
             kept = ", kept" if self.known else ""
-            return f"proved {self.seconds * 1000:.0f} ms{kept}"
+            return f"proved {self.seconds * 1000:.0f} ms{kept}" if self.seconds else "true at once"
         if self.reason:
             return f"unknown after {self.reason}"
-        sizes = ", ".join(f"{name}: {size}" for name, size in self.sizes)
+        plain = [(name, size) for name, size in self.sizes if name != "int" and not name.startswith("Set[")]
+        sizes = ", ".join(f"{size} of {name}" for name, size in plain)
         return f"counterexample to induction ({sizes})" if sizes else "counterexample to induction"
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
     """All verdicts about one program, and what was explored for them. `obligations` are those of a proof for
-    every n.
+    every value of the constants `every`.
     """
 
     program: Program
@@ -224,6 +225,7 @@ class Report:
     exploration: Exploration
     notes: tuple[str, ...] = field(default=())
     obligations: tuple[ObligationResult, ...] = field(default=())
+    every: tuple[str, ...] = field(default=())
 
     @property
     def outcome(self) -> Outcome:

@@ -86,7 +86,9 @@ class Report(model_verdict.Report):
             replace(item, trace=None if item.trace is None else Trace.of(item.trace))
             for item in report.verdicts
         )
-        return cls(report.program, verdicts, report.exploration, report.notes, report.obligations)
+        return cls(
+            report.program, verdicts, report.exploration, report.notes, report.obligations, report.every
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON data, as `--json` prints it: verdicts with their runs, and what was explored."""

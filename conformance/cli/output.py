@@ -143,7 +143,9 @@ def print_report(name: str, report: Report) -> None:
         console.print(note, style="yellow" if not explored.complete else None)
     kinds = dict.fromkeys(verdict.evidence.kind for verdict in report.verdicts)
     if kinds and (bound.declaration.constants or EvidenceKind.PROVED in kinds):
-        console.print(f"evidence: {', '.join(kind.value for kind in kinds)}")
+        every = f" for every {', '.join(report.every)}" if report.every else ""
+        said = [f"{kind.value}{every if kind is EvidenceKind.PROVED else ''}" for kind in kinds]
+        console.print(f"evidence: {', '.join(said)}")
     console.print()
 
 

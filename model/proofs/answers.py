@@ -2,7 +2,8 @@
 
 1. Seed after seed is asked, first briefly, then longer (`TIMES`); the first answer but `unknown` decides.
    What is proved is asked with the other seeds too: *stable* is what all of them prove.
-2. What was proved is asked again by a second configuration, of the core alone.
+2. What was proved is asked again by a second configuration, of the core alone. If that comes to no answer,
+   two more seeds must prove it; if it finds a counterexample, we have failed.
 3. A core is kept: where the same step and goal are asked with a superset of its assumptions, the answer is
    known, whatever was edited elsewhere.
 
@@ -28,6 +29,9 @@ TIMES = (2.0, 8.0)
 
 STABLE_WITHIN = 10.0
 """Seconds in which every seed must prove what is called stable."""
+
+OTHERS = 2
+"""So many seeds besides the first count as much as the second configuration, where that gives no answer."""
 
 VERSION = "proofs 1"
 """Changes when kept cores could be wrong."""
@@ -82,7 +86,7 @@ class Asker:
         digests = [
             (name, _digest(said)) for (name, _), said in zip(asked.asserted, asked.texts, strict=True)
         ]
-        key = _key([digest for name, digest in digests if name in fixed])
+        key = _key([str(self.seeds), *(digest for name, digest in digests if name in fixed)])
         kept = self._kept(key, digests)
         if kept is not None:
             return kept
@@ -130,9 +134,9 @@ class Asker:
             if allowed is not None:
                 answer = smt.ask(asked.asserted, seed=seed, seconds=allowed)
                 others += answer.outcome is smt.Outcome.PROVED
-        if again.outcome is not smt.Outcome.PROVED and others == 0 and self.seeds > 1:
-            reason = f"one seed proves it, no other does, and {smt.SECOND.name} does not"
-            return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1, reason=reason)
+        if again.outcome is not smt.Outcome.PROVED and others < OTHERS:
+            reason = f"{1 + others} seeds of {self.seeds}: too few, and {smt.SECOND.name} does not prove it"
+            return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1 + others, reason=reason)
         found = Answer(smt.Outcome.PROVED, first.seconds, 1 + others, first.core)
         kept = {
             "core": sorted(digest for name, digest in digests if name in first.core),

@@ -136,6 +136,10 @@ class Evaluator:
                 return self.value(condition, frame)
             case ir.Compare():
                 return Boolean(compared(self, expression, frame))
+            case ir.Member(item=item, collection=ir.MakeSequence(items=items)):
+                value, at = self.value(item, frame), expression.at
+                same = [self.sorts.same(value, self.value(one, frame), at) for one in items]
+                return Boolean(disjunction(*same))
             case ir.Member(item=item, collection=collection):
                 return Boolean(self.collection(collection, frame).member(self.value(item, frame)))
             case ir.Quantify():

@@ -194,12 +194,17 @@ class Reading:
         checks, evaluator.checks = evaluator.checks, []
         return paths, checks
 
+    def defaults(self) -> dict[str, Value]:
+        """The variables as they are declared."""
+        evaluator, empty = self.executor.evaluator, Frame({}, {})
+        variables = self.program.module.variables
+        return {item.name: evaluator.stored(item.initial, item.type, empty) for item in variables}
+
     def beginning(self) -> tuple[list[Path], list[Check]]:
         """The initial states: the defaults, or what each `@initial` makes of them."""
         module, evaluator = self.program.module, self.executor.evaluator
         evaluator.checks.clear()
-        empty = Frame({}, {})
-        defaults = {item.name: evaluator.stored(item.initial, item.type, empty) for item in module.variables}
+        defaults = self.defaults()
         checks, evaluator.checks = evaluator.checks, []
         if not module.initials:
             return [Path(Frame({}, defaults))], checks

@@ -21,6 +21,7 @@ from antiphon.model.cache import Cache
 from antiphon.model.limits import within
 from antiphon.model.proofs import smt
 from antiphon.model.proofs.answers import SEEDS, Answer, Asker
+from antiphon.model.proofs.formula import TRUE
 from antiphon.model.proofs.fragment import GOAL, Question, question
 from antiphon.model.proofs.induction import Decided, decide
 from antiphon.model.proofs.obligations import Obligation, Part, Reading
@@ -125,7 +126,7 @@ def prove_every(
         notes.append(f"not asked, since no single state or step breaks them: {', '.join(others)}")
     return replace(
         base, program=program, verdicts=(*verdicts, *broken), notes=tuple(notes),
-        exploration=replace(base.exploration, seconds=clock.elapsed()), obligations=tuple(proof.results),
+        obligations=tuple(proof.results), every=tuple(every),
     )  # fmt: skip
 
 
@@ -174,7 +175,7 @@ class Proof:
             turn = wanted - done
             listed = [item for item in every if item.property in turn]
             for obligation in listed:
-                self.results.append(self._result(obligation))
+                self.results.append(self.result(obligation))
                 if progress is not None:
                     total = len(self.results) + len(listed) - listed.index(obligation) - 1
                     progress(Progress(len(self.results), total, self.results[-1]))
@@ -183,7 +184,8 @@ class Proof:
         order = {(item.step, item.property): number for number, item in enumerate(every)}
         self.results.sort(key=lambda item: order[item.step, item.property])
 
-    def _result(self, obligation: Obligation) -> ObligationResult:
+    def result(self, obligation: Obligation) -> ObligationResult:
+        """What becomes of one obligation."""
         answers = []
         for part in obligation.parts:
             answers.append(self._answer(part))
@@ -208,6 +210,8 @@ class Proof:
         )
 
     def _answer(self, part: Part) -> Answer:
+        if part.goal is TRUE:
+            return Answer(smt.Outcome.PROVED, 0.0, self.asker.seeds)
         asked = self._question(part)
         self._limited |= dict(asked.limited)
         return self.asker.ask(asked, frozenset((STEP, GOAL)))
@@ -280,7 +284,7 @@ class Proof:
             needed |= more
 
     def _bound(self, name: str, needed: set[str], axioms: list[str]) -> str:
-        """`every nodes, by induction with A, B; axioms: ...`."""
+        """`for every nodes, by induction with A, B`, and the axioms that are worth saying."""
         every = self.reading.every
         others = [item for item in self.kinds if item in needed - {name}]
         fixed = [
@@ -288,7 +292,7 @@ class Proof:
             for constant, value in self.reading.program.constants.items()
             if constant not in every and value is not False
         ]
-        said = f"every {', '.join(every)}" + (f" ({', '.join(fixed)})" if fixed else "")
+        said = f"for every {', '.join(every)}" + (f" ({', '.join(fixed)})" if fixed else "")
         with_ = f" with {', '.join(others)}" if others else ""
         shown = [item for item in axioms if self.axioms[item].is_worth_saying]
         under = f"; axioms: {'; '.join(shown)}" if shown else ""
@@ -306,7 +310,7 @@ class Proof:
         explored = self.base.exploration
         extent = "all" if explored.complete else "not all"
         sizes = ", ".join(f"{name}={self.base.program.constants[name]}" for name in self.reading.every)
-        notes.append(f"explored before at {sizes}: {extent} {explored.states:,} states")
+        notes.append(f"explored before, at {sizes}: {extent} states")
         for name, way in self._limited.items():
             notes.append(f"{name} is assumed of the terms of a step only, since it would close {way}")
         return notes

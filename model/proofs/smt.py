@@ -173,11 +173,10 @@ class _Writer:
         return self._symbols[symbol]
 
 
-def overlap(groups: Sequence[tuple[QuorumClass, int]], bound: Linear | None = None) -> bool:
+def overlap(groups: Sequence[QuorumClass]) -> bool:
     """Whether sets of these classes always have a member in common, by linear arithmetic for every size.
 
-    Sets of sizes s1 to sk among n have at least s1 + ... + sk - (k - 1) n members in common. With `bound`
-    that number is compared with it, and not with 1.
+    Sets of sizes s1 to sk among n have at least s1 + ... + sk - (k - 1) n members in common.
     """
     context = z3.Context()
     solver = z3.Solver(ctx=context)
@@ -196,13 +195,13 @@ def overlap(groups: Sequence[tuple[QuorumClass, int]], bound: Linear | None = No
             total = total + factor * names[name]
         return total
 
-    size = groups[0][0].index.size
+    size = groups[0].index.size
     whole = value(((str(size), 1),))
     sizes: list[Any] = []
-    for number, (group, _) in enumerate(groups):
+    for number, group in enumerate(groups):
         own = z3.Int(f"size {number}", context)
         solver.add(own >= 0, own <= whole, group.factor * own >= value(group.bound))
         sizes.append(own)
     common = z3.Sum([z3.IntVal(0, context), *sizes]) - (len(groups) - 1) * whole
-    solver.add(common < (1 if bound is None else value(bound)))
+    solver.add(common < 1)
     return bool(solver.check() == z3.unsat)

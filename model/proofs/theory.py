@@ -99,8 +99,8 @@ def linear_text(linear: Iterable[tuple[str, int]]) -> str:
     return " ".join(parts).removeprefix("+ ") or "0"
 
 
-Arithmetic = Callable[[list[tuple[QuorumClass, int]], Linear | None], bool]
-"""Whether sums of sizes always leave something: see `antiphon.model.proofs.smt.overlap`."""
+Arithmetic = Callable[[tuple[QuorumClass, ...]], bool]
+"""Whether sets of these classes always meet: see `antiphon.model.proofs.smt.overlap`."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,15 @@ class Theory:
     Attributes:
         ordered: the sorts that are totally ordered.
         classes: the tests on sizes that were met.
+        offsets: the constants that stand for `term + number`.
+        nexts: the constants that stand for the next member of a ring.
     """
 
     sorts: Sorts
     ordered: dict[Sort, None] = field(default_factory=dict)
     classes: dict[QuorumClass, None] = field(default_factory=dict)
-    _offsets: dict[App, tuple[Term, int]] = field(default_factory=dict)
-    _next: dict[App, Term] = field(default_factory=dict)
+    offsets: dict[App, tuple[Term, int]] = field(default_factory=dict)
+    nexts: dict[App, Term] = field(default_factory=dict)
 
     # Orders -------------------------------------------------------------------------------------------------
 
@@ -153,7 +155,7 @@ class Theory:
         """
         self._refuse_variables(term, "the next member", at)
         found = App(Symbol(f"next({term_text(term)})", (), term.sort))
-        self._next[found] = term
+        self.nexts[found] = term
         return found
 
     def is_last(self, term: Term) -> Formula:
@@ -172,14 +174,14 @@ class Theory:
         number = known(term)
         if number is not None:
             return App(Symbol(str(number + by), (), Sorts.INTEGERS))
-        base, before = self._offsets.get(term, (term, 0)) if isinstance(term, App) else (term, 0)
+        base, before = self.offsets.get(term, (term, 0)) if isinstance(term, App) else (term, 0)
         if before + by == 0:
             return base
         self._refuse_variables(base, f"{term_text(base)} {before + by:+d}", at)
         total = before + by
         sign = "+" if total > 0 else "-"
         found = App(Symbol(f"{term_text(base)} {sign} {abs(total)}", (), Sorts.INTEGERS))
-        self._offsets[found] = (base, total)
+        self.offsets[found] = (base, total)
         return found
 
     def _refuse_variables(self, term: Term, what: str, at: Location | None) -> None:
@@ -271,8 +273,8 @@ class Theory:
 
     def _is_special(self, term: App) -> bool:
         return (
-            term in self._next
-            or term in self._offsets
+            term in self.nexts
+            or term in self.offsets
             or term in (self.first(term.sort), self.last(term.sort))
             or known(term) is not None
         )
@@ -284,8 +286,8 @@ class Theory:
                 yield Axiom(f"{term.symbol.name} is the least", forall((other,), at_most(term, other)))
             if term == self.last(term.sort):
                 yield Axiom(f"{term.symbol.name} is the greatest", forall((other,), at_most(other, term)))
-            if term in self._next:
-                before = self._next[term]
+            if term in self.nexts:
+                before = self.nexts[term]
                 between = conjunction(less(before, other), less(other, term))
                 steps = conjunction(less(before, term), forall((other,), negation(between)))
                 first = variable("y", term.sort)
@@ -301,8 +303,8 @@ class Theory:
             number = known(term)
             if number is not None:
                 rows.setdefault(None, {})[number] = term
-            elif term in self._offsets:
-                base, by = self._offsets[term]
+            elif term in self.offsets:
+                base, by = self.offsets[term]
                 row = rows.setdefault(base, {})
                 row[by] = term
                 assert isinstance(base, App)
@@ -331,7 +333,7 @@ class Theory:
                     continue
                 if any(_is_part(groups, other) for other in known_):
                     continue
-                if overlaps([(group, 1) for group in groups], None):
+                if overlaps(groups):
                     known_.append(groups)
                     yield Axiom(_meeting(groups), meets(groups), groups)
 

@@ -4,7 +4,7 @@ Each conjunction that a constraint needs becomes one boolean of Z3, defined in t
 
 The clauses go to Z3's finite-domain solver (`QF_FD`, its incremental SAT core) through the C interface of its
 Python package, since the operator overloading of that package costs more than the solving of small models.
-Nothing else in the package imports z3.
+Nothing else in this package imports z3.
 
 This file knows nothing of specifications or states.
 """

@@ -17,6 +17,7 @@ TOLD_TWICE = {
     "--write": "errata writes a folder, claims a file",
     "--deep": "the gate asks the whole ledger instead, not besides",
     "--deliver": "a swarm can draw it, a member says which",
+    "--every": "watch looks again after so many seconds, a proof is for every number",
     "--engine": "stack explores no specification",
     "--json": "a member prints a document a line",
     "--multicast": "a swarm plays it, a member needs the address",

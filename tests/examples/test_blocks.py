@@ -33,6 +33,7 @@ ELSEWHERE = {
     "docs/groups.md": "tests/membership/test_page.py",
     "docs/language.md": "tests/lang/test_docs.py",
     "docs/library.md": "tests/impl/test_docs.py",
+    "docs/proofs.md": "tests/proofs/test_page.py",
     "docs/tutorial.md": "tests/examples/test_tutorial.py",
     "docs/your-protocol.md": "tests/examples/test_your_protocol.py",
 }

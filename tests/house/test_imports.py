@@ -26,6 +26,7 @@ WITHIN_MODEL = {
     "mutation": {"engines", "explore", "ground"},
     "simulate": {"engines", "ground"},
     "symbolic": {"ground"},
+    "proofs": {"engines", "explore", "ground", "symbolic"},
     "export": {"ground"},
     "composition": set(),
 }

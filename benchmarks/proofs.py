@@ -1,0 +1,156 @@
+"""How long do proofs for every n take, and how stable are they?
+
+Run: `python benchmarks/proofs.py [NAME]... [--page] [--mypyvy DIR]`. Proves every specification of
+`spec/examples/proved` that has a proof, nothing kept from before, with four seeds; prints a row each: the
+states at a small n, obligations, seconds of their first proofs, and how many obligations all four seeds
+prove. `--page` writes the table into docs/proofs.md. `--mypyvy` is a checkout of mypyvy with its Python
+packages installed in this environment: its problems are verified in the same run, and its seconds stand
+beside ours. The exit code is 1 if something is not proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import antiphon
+from antiphon.model.cache import Cache
+from antiphon.model.proofs import prove_every
+from antiphon.model.verdict import Outcome
+from antiphon.programs import specification
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "proofs.md"
+PLACE = "antiphon.spec.examples.proved"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A specification with its proof, the constants that stand for every number, and the problem of mypyvy's
+    examples of which it is one.
+    """
+
+    spec: str
+    every: tuple[str, ...]
+    mypyvy: str = ""
+
+
+PROBLEMS = (
+    Problem("lock_service:LockServiceProof", ("clients",), "lockserv"),
+    Problem("client_server:ClientServerProof", ("clients", "requests", "responses"), "client_server_ae"),
+    Problem(
+        "client_server:ClientServerDatabaseProof",
+        ("clients", "requests", "responses", "queries"),
+        "client_server_db_ae",
+    ),
+    Problem("ring_election:RingElectionProof", ("nodes", "identities"), "ring_leader_election"),
+    Problem("majority_vote:MajorityVoteProof", ("nodes", "values"), "toy_consensus_epr"),
+    Problem("majority_vote:LeaderVoteProof", ("nodes", "values"), "toy_leader_consensus_epr"),
+    Problem("ticket_lock:TicketLockProof", ("threads", "tickets"), "ticket"),
+    Problem("sharded_store:ShardedStoreProof", ("nodes", "keys", "values"), "sharded_kv"),
+    Problem("sharded_store:NoLostKeysProof", ("nodes", "keys", "values"), "sharded_kv_no_lost_keys"),
+    Problem("firewall:FirewallProof", ("nodes",), "firewall_ae"),
+    Problem("distributed_lock:DistributedLockProof", ("hosts", "epochs"), "ironfleet_distributed_lock"),
+    Problem("learning_switch:LearningSwitchProof", ("nodes",), "learning_switch_forall"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of a problem; seconds of mypyvy are None where it was not asked, or gave no proof."""
+
+    problem: Problem
+    states: int
+    complete: bool
+    obligations: int
+    proved: int
+    seconds: float
+    elapsed: float
+    stable: int
+    mypyvy: float | None
+
+    def cells(self, *, beside: bool) -> list[str]:
+        """The row as texts."""
+        states = f"{self.states:,}" if self.complete else f"more than {self.states:,}"
+        proved = str(self.obligations)
+        if self.proved < self.obligations:
+            proved = f"{self.proved} of {self.obligations}"
+        found = [
+            self.problem.spec, ", ".join(self.problem.every), states, proved, f"{self.seconds:.2f}",
+            f"{self.elapsed:.1f}", f"{self.stable} of {self.obligations}",
+        ]  # fmt: skip
+        if beside:
+            theirs = "not asked" if not self.problem.mypyvy else "no proof in 60 s"
+            found.append(theirs if self.mypyvy is None else f"{self.mypyvy:.1f}")
+        return found
+
+
+def measured(problem: Problem, mypyvy: Path | None) -> Row:
+    """The proof of one problem, and mypyvy's."""
+    begun = time.monotonic()
+    spec = specification(f"{PLACE}.{problem.spec}")
+    report = prove_every(antiphon.program(spec), problem.every, cache=Cache(None))
+    elapsed = time.monotonic() - begun
+    done = [item for item in report.obligations if item.outcome is Outcome.HOLDS]
+    return Row(
+        problem, report.exploration.states, report.exploration.complete, len(report.obligations), len(done),
+        sum(item.seconds for item in report.obligations), elapsed, sum(item.seeds == 4 for item in done),
+        None if mypyvy is None or not problem.mypyvy else beside(mypyvy, problem.mypyvy),
+    )  # fmt: skip
+
+
+def beside(mypyvy: Path, problem: str) -> float | None:
+    """Seconds that mypyvy takes for a problem, its start included; None where it proves nothing in 60."""
+    begun = time.monotonic()
+    try:
+        done = subprocess.run(  # noqa: S603 - mypyvy, which was named
+            [sys.executable, "src/mypyvy.py", "verify", "--seed", "0", f"examples/{problem}.pyv"],
+            cwd=mypyvy, timeout=60, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None
+    proved = done.returncode == 0 and "all ok" in done.stdout
+    return time.monotonic() - begun if proved else None
+
+
+def table(rows: list[Row], *, with_mypyvy: bool) -> str:
+    """The rows as a table of Markdown."""
+    heads = [
+        "specification", "for every", "states", "obligations", "seconds", "all in all", "by all four seeds",
+    ]  # fmt: skip
+    if with_mypyvy:
+        heads.append("mypyvy, seconds")
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    lines += [f"| {' | '.join(row.cells(beside=with_mypyvy))} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Measures, prints, and writes the table of the page when asked to."""
+    parser = argparse.ArgumentParser(description="Proofs for every n: states, obligations, seconds, seeds.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="problems whose place contains NAME; all")
+    parser.add_argument("--page", action="store_true", help="write the table into docs/proofs.md")
+    parser.add_argument("--mypyvy", type=Path, metavar="DIR", help="a checkout of mypyvy to measure beside")
+    asked = parser.parse_args()
+    chosen = [
+        item for item in PROBLEMS if not asked.names or any(name in item.spec for name in asked.names)
+    ]
+    rows = []
+    for problem in chosen:
+        rows.append(measured(problem, asked.mypyvy))
+        print(" ".join(rows[-1].cells(beside=asked.mypyvy is not None)), flush=True)
+    made = table(rows, with_mypyvy=asked.mypyvy is not None)
+    print(made)
+    if asked.page:
+        text = PAGE.read_text(encoding="utf-8")
+        mark = r"(<!-- made by: python benchmarks/proofs\.py -->\n\n)(?:\|[^\n]*\n)*"
+        PAGE.write_text(re.sub(mark, lambda found: found[1] + made, text), encoding="utf-8")
+    return 0 if all(row.proved == row.obligations for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

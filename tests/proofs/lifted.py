@@ -1,0 +1,217 @@
+"""A state of CPython as values over formulas, and whether the translation to logic says the same of it.
+
+A member of a sort becomes a constant of which the meaning is its number. What the translation makes of a
+predicate or an action over such a state is a formula without unknowns, and so is true or false: as the
+reference says, or the translation is wrong.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from antiphon.model.proofs.formula import (
+    FALSE,
+    App,
+    Formula,
+    Sort,
+    Symbol,
+    conjunction,
+    disjunction,
+    holds,
+    negation,
+)
+from antiphon.model.proofs.frame import Frame
+from antiphon.model.proofs.obligations import Reading
+from antiphon.model.proofs.theory import QuorumClass
+from antiphon.model.proofs.values import (
+    Boolean,
+    MapValue,
+    Member,
+    RecordLeaf,
+    Scalar,
+    SetValue,
+    Sorts,
+    Value,
+    chosen_of,
+)
+from antiphon.spec.lang import Disabled, Program, SpecError, Step, ir, types
+
+LEAST = -2
+"""The integer of element 0 of the sort of integers."""
+
+
+class Lifted:
+    """A program at known sizes, beside its translation for all sizes."""
+
+    def __init__(self, program: Program, every: tuple[str, ...]) -> None:
+        self.program, self.reading = program, Reading(program, every)
+        self.sorts = self.reading.theory.sorts
+
+    # Values -------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any, kind: types.Type) -> Value:
+        """A value of CPython as one over formulas."""
+        domain = self.program.domain(kind)
+        match kind:
+            case types.Bool():
+                return Boolean(negation(FALSE) if value else FALSE)
+            case types.Optional(of=of):
+                return Scalar.of(None) if value is None else self.value(value, of)
+            case types.Int():
+                return self.sorts.fitted(Scalar.of(value), kind)
+            case types.Enumeration():
+                return Scalar.of(Member(value.name))
+            case types.IndexType(name=name):
+                if not self.sorts.is_open(kind):
+                    return Scalar.of(Member(f"{name}({value.index})"))
+                return Scalar.of(App(Symbol(f"#{value.index}", (), self.sorts.sort(kind))))
+            case types.Record(name=name, fields=fields):
+                made = tuple((field, self.value(getattr(value, field), of)) for field, of in fields)
+                return Scalar.of(RecordLeaf(name, made))
+            case types.Union(records=records):
+                (record,) = [item for item in records if self.program.domain(item).contains(value)]
+                return self.value(value, record)
+            case types.SetOf(of=of):
+                items = [self.value(item, of) for item in value]
+                return SetValue(of, lambda e: disjunction(*(self.sorts.same(e, item) for item in items)))
+            case types.MapOf(key=key, value=of):
+                entries = types.entries(value)
+                pairs = [
+                    (self.value(k, key), self.value(v, of))
+                    for k, v in zip(domain.parts[0], entries, strict=True)
+                ]
+                return MapValue(kind, lambda k: chosen_of((self.sorts.same(k, one), v) for one, v in pairs))
+        raise TypeError(kind)
+
+    def state(self, state: Any) -> dict[str, Value]:
+        """A state of the reference."""
+        variables = self.program.module.variables
+        return {item.name: self.value(part, item.type) for item, part in zip(variables, state, strict=True)}
+
+    def frame(self, given: dict[str, Value], state: dict[str, Value]) -> Frame:
+        """Where a body begins."""
+        return Frame(given, state, before=state)
+
+    # Truth --------------------------------------------------------------------------------------------------
+
+    def true(self, formula: Formula) -> bool:
+        """Whether a formula without unknowns is true at the sizes of the program."""
+        sizes: dict[Sort, int] = {Sorts.INTEGERS: 12}
+        for group in self.reading.theory.classes:
+            sizes[group.sort] = len(self._quorums(group))
+        for kind in _indices(self.program):
+            sizes.setdefault(Sort(kind.name), self.program.domain(kind).cardinality)
+        return holds(formula, sizes, lambda symbol, at: self._meaning(symbol, at, sizes))
+
+    def _quorums(self, group: QuorumClass) -> list[int]:
+        size = self.program.domain(group.index).cardinality
+        least = sum(
+            factor * (int(self.program.constants[name]) if name else 1) for name, factor in group.bound
+        )
+        return [mask for mask in range(1 << size) if group.factor * mask.bit_count() >= least]
+
+    def _meaning(self, symbol: Symbol, at: tuple[int, ...], sizes: dict[Sort, int]) -> int:
+        name, theory = symbol.name, self.reading.theory
+        for group in theory.classes:
+            if symbol == group.has:
+                return self._quorums(group)[at[1]] >> at[0] & 1
+        if name.endswith("<"):
+            return int(at[0] < at[1])
+        assert symbol.result is not None, f"{name} is not known in a state"
+        if name.startswith("#"):
+            return int(name[1:])
+        term = App(symbol)
+        if symbol.result == Sorts.INTEGERS:
+            if name in self.program.constants:
+                return int(self.program.constants[name]) - LEAST
+            if term in theory.offsets:
+                base, by = theory.offsets[term]
+                assert isinstance(base, App)
+                return self._meaning(base.symbol, (), sizes) + by
+            return int(name) - LEAST
+        if term == theory.first(symbol.result):
+            return 0
+        if term == theory.last(symbol.result):
+            return sizes[symbol.result] - 1
+        before = theory.nexts[term]
+        assert isinstance(before, App)
+        return (self._meaning(before.symbol, (), sizes) + 1) % sizes[symbol.result]
+
+    # Agreement ----------------------------------------------------------------------------------------------
+
+    def disagreements(self, state: Any) -> Iterator[str]:
+        """Where the translation says something else of a state than the reference."""
+        lifted, executor = self.state(state), self.reading.executor
+        for predicate in self.program.module.predicates:
+            formula = executor.truth(predicate, Frame({}, lifted))
+            if self.true(formula) != self.program.reference.holds(state, predicate.name):
+                yield predicate.name
+        for action in self.program.module.actions:
+            for arguments in _arguments(self.program, action):
+                yield from self._of_step(state, lifted, action, arguments)
+
+    def _of_step(
+        self, state: Any, lifted: dict[str, Value], action: ir.Action, arguments: tuple[Any, ...]
+    ) -> Iterator[str]:
+        given = {
+            parameter.name: self.value(argument, parameter.type)
+            for parameter, argument in zip(action.parameters, arguments, strict=True)
+        }
+        executor = self.reading.executor
+        executor.evaluator.checks.clear()
+        paths = executor.run(action.body, Frame(given, lifted, before=lifted))
+        taken = [path for path in paths if self.true(path.condition)]
+        step = Step(action.name, arguments)
+        is_wrong = not all(self.true(check.formula) for check in executor.evaluator.checks)
+        try:
+            transition = self.program.reference.apply(state, step)
+        except Disabled:
+            if taken:
+                yield f"{step} is not possible"
+            return
+        except SpecError:
+            if not is_wrong:
+                yield f"{step} is an error"
+            return
+        if is_wrong:
+            yield f"{step} is no error"
+        if len(taken) != 1:
+            yield f"{step} is possible"
+            return
+        (path,) = taken
+        after = self.state(transition.state)
+        for name, value in after.items():
+            if not self.true(self.sorts.same(path.frame.state[name], value)):
+                yield f"{step} leaves {name} as {value}"
+        expected = conjunction(*(item.formula for item in path.expected))
+        if self.true(expected) != (not transition.refused):
+            yield f"{step} breaks something"
+
+
+def _arguments(program: Program, action: ir.Action) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = [()]
+    for parameter in action.parameters:
+        rows = [(*row, value) for row in rows for value in program.domain(parameter.type)]
+    return rows
+
+
+def _indices(program: Program) -> Iterator[types.IndexType]:
+    waiting: list[types.Type] = [item.type for item in program.module.variables]
+    waiting += [item.type for action in program.module.actions for item in action.parameters]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, types.IndexType):
+            yield kind
+        waiting += [part.type for part in program.domain(kind).parts]
+
+
+def reachable(program: Program, most: int) -> list[Any]:
+    """The first states that can be reached."""
+    machine = program.reference
+    waiting = list(dict.fromkeys(machine.initial()))
+    seen = set(waiting)
+    for state in waiting:
+        for transition in machine.successors(state):
+            if transition.state not in seen and len(waiting) < most:
+                seen.add(transition.state)
+                waiting.append(transition.state)
+    return waiting[:most]

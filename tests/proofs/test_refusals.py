@@ -1,0 +1,240 @@
+"""What is outside the fragment is refused with its place, what it is, and what would do instead."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from antiphon.model.proofs import Outside
+from antiphon.model.verdict import Outcome, Report
+from antiphon.spec.lang import (
+    AtMost,
+    Const,
+    Index,
+    Map,
+    Seq,
+    Set,
+    Spec,
+    SpecError,
+    action,
+    everywhere,
+    invariant,
+    require,
+)
+from antiphon.spec.lang.errors import ArgumentError
+
+Prove = Callable[..., Report]
+
+
+class Node(Index, size="nodes", symmetric=True):
+    """One of many."""
+
+
+class Queue(Spec):
+    """A sequence has no bound."""
+
+    nodes: Const[int] = 2
+    waiting: Annotated[Seq[Node], AtMost("nodes")] = ()
+
+    @action
+    def come(self, p: Node) -> None:
+        """Somebody waits."""
+        require(len(self.waiting) == 0)
+        self.waiting += (p,)
+
+    @invariant
+    def Short(self) -> bool:
+        """Nobody waits behind another."""
+        return len(self.waiting) <= 1
+
+
+class Sum(Spec):
+    """The sizes of two sets."""
+
+    nodes: Const[int] = 2
+    left: Set[Node] = Set()
+    right: Set[Node] = Set()
+
+    @action
+    def come(self, p: Node) -> None:
+        """Somebody comes to both sides."""
+        self.left |= {p}
+        self.right |= {p}
+
+    @invariant
+    def Balanced(self) -> bool:
+        """Both sides have the same size."""
+        return len(self.left) == len(self.right)
+
+
+class Subsets(Spec):
+    """A quantifier over all sets."""
+
+    nodes: Const[int] = 2
+    marked: Set[Node] = Set()
+
+    @action
+    def mark(self, p: Node) -> None:
+        """One more."""
+        self.marked |= {p}
+
+    @invariant
+    def SomeSet(self) -> bool:
+        """Some set is what is marked."""
+        return any(some == self.marked for some in self.each(Set[Node]))
+
+
+class Chain(Spec):
+    """Everybody follows somebody, by a map: a function from nodes to nodes."""
+
+    nodes: Const[int] = 2
+    marked: Map[Node, bool] = everywhere(False)
+    heir: Map[Node, Node | None] = everywhere(None)
+
+    @action
+    def name(self, p: Node, q: Node) -> None:
+        """P names q if all who are named are marked."""
+        require(
+            all(
+                self.heir[r] is None or any(self.heir[r] == s and self.marked[s] for s in self.each(Node))
+                for r in self.each(Node)
+            )
+        )
+        self.heir[p] = q
+        self.marked[q] = True
+
+    @invariant
+    def NamedAreMarked(self) -> bool:
+        """Who is named is marked."""
+        return all(
+            self.heir[p] is None or any(self.heir[p] == q and self.marked[q] for q in self.each(Node))
+            for p in self.each(Node)
+        )
+
+
+@pytest.mark.parametrize(
+    ("spec", "said", "instead"),
+    [
+        (Queue, "waiting is a sequence of Node", "a set of records"),
+        (Sum, "the sizes of several sets are compared", "one set against a number"),
+        (Subsets, "some ranges over sets of Node", "2 * len(q) > n"),
+    ],
+)
+def test_what_is_no_formula_is_refused(prove: Prove, spec: type[Spec], said: str, instead: str) -> None:
+    """With file and line, the reason, and the replacement."""
+    with pytest.raises(Outside) as refused:
+        prove(spec, "nodes")
+    assert said in refused.value.reason
+    assert instead in refused.value.instead
+    assert refused.value.at is not None
+    assert Path(refused.value.at.file).name == "test_refusals.py"
+
+
+def test_a_cycle_is_refused_by_its_name(prove: Prove) -> None:
+    """The step itself needs a function from nodes to nodes: the error names the sorts, and what leads
+    round.
+    """
+    with pytest.raises(Outside) as refused:
+        prove(Chain, "nodes")
+    assert "Node -> Node, by heir (test_refusals.py:" in refused.value.reason
+    assert "remembers what exists" in refused.value.instead
+
+
+def test_names_that_are_no_sizes_are_refused(prove: Prove) -> None:
+    """The constants that are numbers are listed."""
+    with pytest.raises(SpecError, match=r"no constant 'node'.*nodes"):
+        prove(Subsets, "node")
+    with pytest.raises(ArgumentError, match="names of the constants"):
+        prove(Subsets)
+
+
+class Guarded(Spec):
+    """Somebody leads who was chosen; nobody says so in an invariant."""
+
+    nodes: Const[int] = 2
+    chosen: Set[Node] = Set()
+    leading: Set[Node] = Set()
+
+    @action
+    def choose(self, p: Node) -> None:
+        """One is chosen."""
+        require(len(self.chosen) == 0)
+        self.chosen |= {p}
+
+    @action
+    def lead(self, p: Node) -> None:
+        """Who is chosen leads."""
+        require(p in self.chosen)
+        self.leading |= {p}
+
+    @invariant
+    def OneLeads(self) -> bool:
+        """At most one leads."""
+        return len(self.leading) <= 1
+
+
+class Unguarded(Guarded):
+    """Any number may be chosen."""
+
+    @action
+    def choose(self, p: Node) -> None:
+        """One more is chosen."""
+        self.chosen |= {p}
+
+
+def test_a_counterexample_that_cannot_be_reached_wants_an_invariant(prove: Prove) -> None:
+    """The step is shown from its state, at the least n, and what can be reached there is all good."""
+    report = prove(Guarded, "nodes")
+    verdict = report["OneLeads"]
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert "lead: OneLeads is not proved (counterexample to induction" in verdict.reason
+    assert verdict.reason.endswith("not reachable at nodes=2: an invariant is missing")
+    assert verdict.trace is not None
+    assert not verdict.trace.initial
+    assert [step.step.action for step in verdict.trace.transitions] == ["lead"]
+    assert not verdict.trace.program.reference.holds(verdict.trace.states[-1], "OneLeads")
+    assert verdict.trace.program.reference.holds(verdict.trace.states[0], "OneLeads")
+
+
+def test_a_counterexample_that_can_be_reached_is_a_run(prove: Prove) -> None:
+    """What the exploration of a small n refutes is violated, and no proof is asked."""
+    report = prove(Unguarded, "nodes")
+    verdict = report["OneLeads"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert verdict.trace.initial
+    assert len(verdict.trace) == 4
+    assert not any(item.property == "OneLeads" for item in report.obligations)
+
+
+class Late(Guarded):
+    """Three may be chosen; four lead only where there are four."""
+
+    nodes: Const[int] = 2
+
+    @action
+    def choose(self, p: Node) -> None:
+        """At most three are chosen."""
+        require(len(self.chosen) < 2)
+        self.chosen |= {p}
+
+    @invariant
+    def OneLeads(self) -> bool:
+        """At most two lead, or one where there are no more than two."""
+        return len(self.leading) <= 2 and not (len(self.leading) == 2 and not self.are_two())
+
+    def are_two(self) -> bool:
+        """There are no more than two nodes."""
+        return all(
+            p == q or r in (p, q) for p in self.each(Node) for q in self.each(Node) for r in self.each(Node)
+        )
+
+
+def test_what_only_a_larger_n_breaks_is_found_there(prove: Prove) -> None:
+    """The exploration at nodes=2 finds nothing; the counterexample to induction at nodes=3 can be reached."""
+    verdict = prove(Late, "nodes")["OneLeads"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    assert verdict.trace.initial
+    assert verdict.trace.program.constants["nodes"] == 3

@@ -1,0 +1,144 @@
+"""The translation to logic says of every state and step what CPython does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.proofs.lifted import Lifted, reachable
+
+from antiphon.model.proofs import comparing, expressions
+from antiphon.model.proofs.execution import Executor
+from antiphon.model.proofs.formula import TRUE, Formula, disjunction
+from antiphon.model.proofs.theory import Theory
+from antiphon.model.proofs.values import at_most
+from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof
+from antiphon.spec.examples.proved.distributed_lock import DistributedLockProof
+from antiphon.spec.examples.proved.firewall import FirewallProof
+from antiphon.spec.examples.proved.learning_switch import LearningSwitchProof
+from antiphon.spec.examples.proved.lock_service import LockServiceProof
+from antiphon.spec.examples.proved.majority_vote import LeaderVoteProof, MajorityVoteProof
+from antiphon.spec.examples.proved.ring_election import RingElectionProof
+from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof
+from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
+from antiphon.spec.examples.two_phase import TwoPhase
+from antiphon.spec.examples.voting import Voting
+from antiphon.spec.lang import Spec, program
+
+SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
+    (LockServiceProof, {"clients": 2}),
+    (ClientServerDatabaseProof, {"clients": 2, "requests": 1, "responses": 2, "queries": 1}),
+    (RingElectionProof, {"nodes": 3, "identities": 3}),
+    (MajorityVoteProof, {"nodes": 3, "values": 2}),
+    (LeaderVoteProof, {"nodes": 2, "values": 2}),
+    (TicketLockProof, {"threads": 2, "tickets": 3}),
+    (NoLostKeysProof, {"nodes": 2, "keys": 1, "values": 2}),
+    (FirewallProof, {"nodes": 2}),
+    (DistributedLockProof, {"hosts": 2, "epochs": 2}),
+    (LearningSwitchProof, {"nodes": 1}),
+    (TwoPhase, {"managers": 2}),
+    (ChangRoberts, {"nodes": 3}),
+    (Voting, {"values": 2, "acceptors": 2, "ballots": 2}),
+)
+
+
+def disagreements(spec: type[Spec], sizes: dict[str, int], most: int) -> list[str]:
+    """What the translation says otherwise than CPython, of some reachable states."""
+    bound = program(spec, **sizes)
+    lifted = Lifted(bound, tuple(sizes))
+    return [found for state in reachable(bound, most) for found in lifted.disagreements(state)]
+
+
+@pytest.mark.parametrize(("spec", "sizes"), SPECIFICATIONS, ids=lambda item: getattr(item, "__name__", ""))
+def test_a_step_by_logic_is_a_step_of_cpython(spec: type[Spec], sizes: dict[str, int]) -> None:
+    """Guards, what is left, errors and predicates agree, argument by argument."""
+    assert disagreements(spec, sizes, 12) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("spec", "sizes"), SPECIFICATIONS, ids=lambda item: getattr(item, "__name__", ""))
+def test_many_steps_by_logic_are_steps_of_cpython(spec: type[Spec], sizes: dict[str, int]) -> None:
+    """The same of many states."""
+    assert disagreements(spec, sizes, 300) == []
+
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def union_for_difference(patch: pytest.MonkeyPatch) -> None:
+    """What is taken out of a set stays in it."""
+
+    def united(_: Any, one: Any, other: Any) -> Callable[[Any], Formula]:
+        return lambda item: disjunction(one.member(item), other.member(item))
+
+    patch.setattr(expressions, "_united", united)
+
+
+def order_that_is_not_strict(patch: pytest.MonkeyPatch) -> None:
+    """Less is at most."""
+    patch.setattr(comparing, "less", at_most)
+
+
+def majority_of_any_size(patch: pytest.MonkeyPatch) -> None:
+    """Every set is large."""
+    patch.setattr(Theory, "is_large", lambda *_: TRUE)
+
+
+def loop_without_condition(patch: pytest.MonkeyPatch) -> None:
+    """A loop over a sort writes all entries."""
+    original = Executor._at_once
+
+    def at_once(self: Executor, binder: Any, body: Any, path: Any) -> Any:
+        inner = body[0].then if hasattr(body[0], "then") else body
+        return original(self, binder, inner, path)
+
+    patch.setattr(Executor, "_at_once", at_once)
+
+
+def one_more_is_the_same(patch: pytest.MonkeyPatch) -> None:
+    """A number and one more are one number."""
+    patch.setattr(Theory, "offset", lambda _, term, *__: term)
+
+
+@pytest.mark.parametrize(
+    ("plant", "spec", "sizes"),
+    [
+        (union_for_difference, LockServiceProof, {"clients": 2}),
+        (order_that_is_not_strict, DistributedLockProof, {"hosts": 2, "epochs": 2}),
+        (majority_of_any_size, MajorityVoteProof, {"nodes": 3, "values": 2}),
+        (one_more_is_the_same, TicketLockProof, {"threads": 2, "tickets": 3}),
+    ],
+)
+def test_a_wrong_translation_is_noticed(
+    plant: Plant, spec: type[Spec], sizes: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a fault planted in the translation the comparison is not empty."""
+    plant(monkeypatch)
+    assert disagreements(spec, sizes, 12)
+
+
+def test_the_beginning_by_logic_is_that_of_cpython(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop in `@initial` that forgets its condition is noticed: Chang and Roberts' initiators."""
+    bound = program(ChangRoberts, nodes=2)
+    lifted = Lifted(bound, ("nodes",))
+    (initial,) = bound.module.initials
+    executor = lifted.reading.executor
+
+    def begun() -> list[bool]:
+        defaults = lifted.reading.defaults()
+        found = []
+        kind = initial.parameters[0].type
+        for state, chosen in zip(bound.reference.initial(), bound.domain(kind), strict=True):
+            given = {"initiators": lifted.value(chosen, kind)}
+            (path,) = executor.run(initial.body, lifted.frame(given, defaults))
+            found.append(
+                all(
+                    lifted.true(lifted.sorts.same(path.frame.state[name], value))
+                    for name, value in lifted.state(state).items()
+                )
+            )
+        return found
+
+    assert begun() == [True, True, True, True]
+    loop_without_condition(monkeypatch)
+    assert begun() == [False, False, False, True]
