@@ -145,6 +145,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.irbp:IRBP",
         family="irb",
         refinement_at="antiphon.spec.protocols.irbp.refinement:IRBP",
+        binding_at="antiphon.conformance.compare.bindings.irbp:IRBP",
+        runs=False,
     ),
     Entry(
         "irbp-iviews",

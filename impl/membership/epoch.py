@@ -11,22 +11,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from msgspec import MsgspecError, msgpack, structs
+from msgspec import MsgspecError, msgpack
 
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
 from antiphon.impl.membership import view_change
-from antiphon.impl.membership.member import Member, spoken, those_that_fit
-from antiphon.impl.membership.view_change import Decision, Kind, ViewChange
+from antiphon.impl.membership.member import Member
+from antiphon.impl.membership.succession import Next, Out, Roster, Succession
+from antiphon.impl.membership.view_change import ViewChange
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
 from antiphon.impl.protocols.flush import Flushes, Report
 from antiphon.impl.tracing import Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 
-__all__ = ["Epoch", "Roster"]
+__all__ = ["Epoch"]
 
 _PIECE_BYTES = 2**14
 """How much of a message of the change travels as one item of a link."""
@@ -35,35 +36,6 @@ _MORE, _LAST = b"\x01", b"\x00"
 
 _MESSAGE_BYTES_MAX = 2**27
 """The most bytes of a message of the change that a member takes from another one."""
-
-
-class Roster(NamedTuple):
-    """Who is on a list: it has a number, and its first members order messages."""
-
-    number: int
-    """1, 2, 3, ...: every list has one more than the list before it."""
-    members: tuple[Member, ...]
-    core: int
-    """How many of the members, the first ones, order messages; the others are external."""
-
-    def place(self, incarnation: bytes) -> int | None:
-        """Return the place of a member, or None."""
-        places = (place for place, member in enumerate(self.members) if member.incarnation == incarnation)
-        return next(places, None)
-
-    @property
-    def version(self) -> int:
-        """The version of the protocol's messages: the newest that all members know."""
-        version = spoken(self.members)
-        assert version is not None, "who speaks none with the others is on no list"
-        return version
-
-    def ordered(self, view: Sequence[Member]) -> Roster:
-        """Return the same list with the members of a view first, in its order: all order messages."""
-        before = {member.incarnation: place for place, member in enumerate(view)}
-        last = len(before)
-        members = sorted(self.members, key=lambda member: before.get(member.incarnation, last))
-        return self._replace(members=tuple(members))
 
 
 class Epoch:
@@ -100,8 +72,7 @@ class Epoch:
         else:
             self.endpoint = _Alone(layers)
         self.change = ViewChange(place, len(roster.members), external=implementation.external)
-        self.stopped = False
-        """True if the protocol has ended, and only the change goes on."""
+        self._succession = Succession(roster, place, self.core, self.endpoint.adopt, self.change)
         self.called_at = self.complete_at = 0.0
         """When the change was called for here, and when the reports had come; 0 before."""
         self.rejected = 0
@@ -148,28 +119,26 @@ class Epoch:
 
     # The change ---------------------------------------------------------------------------------------------
 
-    def go_on(self, now: float) -> Decision | None:
-        """Take the steps of the change that can be taken, and return the decision that ends this epoch."""
+    @property
+    def stopped(self) -> bool:
+        """Whether the protocol has ended, and only the change goes on."""
+        return self._succession.stopped
+
+    def go_on(self, now: float) -> Next | Out | None:
+        """Take the steps of the change that can be taken, and return what follows, once that is decided.
+
+        After that this member takes no more part in the list.
+        """
         change = self.change
         if change.called and not self.called_at:
             self.called_at = self.complete_at = now
-        if change.reports:
-            self.stopped = True
-            change.report(self.core.report())
+        self._succession.report()
         if not change.complete:
             self.complete_at = now
-        if change.proposes:
-            change.propose(self.core.merge)
+        self._succession.propose()
         for to, message in change.outputs():
             self._send(to, self._encode(message))
-        return self._with_those_that_fit(change.decision)
-
-    def _with_those_that_fit(self, decision: Decision | None) -> Decision | None:
-        """Leave out who would speak no version with the others: two that fit alone need not fit together."""
-        if decision is None or not decision.joins:
-            return decision
-        stay = [self.roster.members[process] for process in decision.core]
-        return structs.replace(decision, joins=those_that_fit(stay, decision.joins))
+        return self._succession.adopt()
 
     @property
     def core(self) -> Flushes:
@@ -180,15 +149,6 @@ class Epoch:
         for at in range(0, len(data), _PIECE_BYTES):
             more = _MORE if at + _PIECE_BYTES < len(data) else _LAST
             self._links.send(to, more + data[at : at + _PIECE_BYTES])
-
-    def next_roster(self, decision: Decision) -> Roster:
-        """Return the list that a decision makes of this one: the core in its order, then who is new."""
-        members = self.roster.members
-        core = [members[process] for process in decision.core]
-        if decision.kind is Kind.REGULAR:
-            return Roster(self.roster.number + 1, (*core, *decision.joins), len(core) + len(decision.joins))
-        outside = [member for place, member in enumerate(members) if place not in decision.core]
-        return Roster(self.roster.number + 1, (*core, *outside), len(core))
 
     # Time, and what goes out --------------------------------------------------------------------------------
 

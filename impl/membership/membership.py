@@ -54,7 +54,7 @@ from antiphon.impl.membership.datagrams import (
     encode,
 )
 from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
-from antiphon.impl.membership.epoch import Epoch, Roster
+from antiphon.impl.membership.epoch import Epoch
 from antiphon.impl.membership.member import (
     Blocked,
     Excluded,
@@ -66,8 +66,9 @@ from antiphon.impl.membership.member import (
     spoken,
     those_that_fit,
 )
+from antiphon.impl.membership.succession import LACKS, Next, Roster
 from antiphon.impl.membership.transfer import Transfers
-from antiphon.impl.membership.view_change import Decision, Kind
+from antiphon.impl.membership.view_change import Kind
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
@@ -621,28 +622,20 @@ class Membership:
         """Do what needs no message and no time, until nothing is left."""
         self._look(now)
         while self.epoch is not None:
-            decision = self.epoch.go_on(now)
-            if decision is None:
+            follows = self.epoch.go_on(now)
+            if follows is None:
                 break
-            self._adopt(decision, now)
+            if isinstance(follows, Next):
+                self._change(follows, now)
+            else:
+                self._end(follows.event)
             self._look(now)
         self._forget(now)
 
-    def _adopt(self, decision: Decision, now: float) -> None:
-        """Figure 32, steps 5 to 7; figure 34, steps 5 and 6."""
-        epoch = self.epoch
+    def _change(self, follows: Next, now: float) -> None:
+        """Go on with the next list."""
+        epoch, (decision, roster) = self.epoch, follows
         assert epoch is not None, "there is a list that ends"
-        stays = decision.kind is Kind.INTERMEDIATE or epoch.me in decision.core
-        leaves = epoch.me in decision.leaves
-        if not stays and not leaves:
-            self._end(Excluded("the others took this member for crashed"))
-            return
-        if not epoch.endpoint.adopt(decision.agreed):
-            self._end(Excluded("this member has missed messages that nobody keeps any more"))
-            return
-        if leaves:
-            self._end(Left())
-            return
         self._collect()
         self._count()
         self.changes += 1
@@ -650,7 +643,6 @@ class Membership:
         self.change_ms["agreement"] += now - epoch.complete_at
         before, view = epoch.roster.members, self.view
         self._ended[epoch.roster.number] = (epoch, now)
-        roster = epoch.next_roster(decision)
         if decision.kind is Kind.REGULAR and view is not None:
             roster = roster.ordered(view.members)
         for member in before:
@@ -786,7 +778,7 @@ class Membership:
         epoch.change.suspect(suspected, given_up)
         core = epoch.core
         if core.lost:
-            self._end(Excluded("this member has missed messages that nobody keeps any more"))
+            self._end(Excluded(LACKS))
             return
         if not self._may_change:
             self._reaches_since = now

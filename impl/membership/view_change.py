@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -52,7 +53,19 @@ from antiphon.impl.membership.member import Member
 from antiphon.impl.protocols.core import Process, Send
 from antiphon.impl.protocols.flush import Report, covered_from
 
-__all__ = ["Call", "Decision", "Kind", "Lacking", "Message", "Offer", "Told", "ViewChange", "flaw"]
+__all__ = [
+    "Agreement",
+    "Call",
+    "Decision",
+    "Kind",
+    "Lacking",
+    "Message",
+    "Offer",
+    "Snapshot",
+    "Told",
+    "ViewChange",
+    "flaw",
+]
 
 
 class Kind(IntEnum):
@@ -141,11 +154,70 @@ def _report_flaw(report: Report, members: int) -> str | None:
     return None if numbers == sorted(set(numbers)) else "numbers that do not grow"
 
 
+class Agreement(Protocol):
+    """The consensus of the members of one list, as far as a change asks it; `Consensus` is one."""
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is decided, once this member knows it."""
+        ...
+
+    def propose(self, value: Decision) -> None:
+        """Take part with this initial value."""
+        ...
+
+    def suspect(self, suspected: frozenset[int]) -> None:
+        """Suspect these members from now on, and no others."""
+        ...
+
+    def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
+        """Handle a message of another member."""
+        ...
+
+    def settle(self) -> None:
+        """Take steps until none is left."""
+        ...
+
+    def outputs(self) -> list[Send[consensus.Message[Decision]]]:
+        """Hand over, once, what is to be sent, in order."""
+        ...
+
+    def snapshot(self) -> Any:
+        """Return the whole state, immutable."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Become what `snapshot` was taken of."""
+        ...
+
+
+class Snapshot(NamedTuple):
+    """The whole state of a change at one member, with that of its consensus."""
+
+    kinds: tuple[Kind, ...]
+    leaving: bool
+    heard: tuple[tuple[int, Told], ...]
+    complete: bool
+    suspected: frozenset[int]
+    given_up: frozenset[int]
+    joining: tuple[Member, ...]
+    tried: int
+    value: Decision | None
+    lacking: tuple[int, ...]
+    offer: Decision | None
+    agreement: Any
+
+
 class ViewChange:
     """Member `me` of the list 0..members-1 while the list ends."""
 
-    def __init__(self, me: int, members: int, *, external: bool = True) -> None:
-        """Nobody has called for the change. Without `external` it ends in a regular view in any case."""
+    def __init__(
+        self, me: int, members: int, *, external: bool = True, agreement: Agreement | None = None
+    ) -> None:
+        """Nobody has called for the change. Without `external` it ends in a regular view in any case.
+
+        Without `agreement` the members agree by a `Consensus`.
+        """
         self.external = external
         self.me = me
         self.members = members
@@ -168,7 +240,7 @@ class ViewChange:
         self._lacking: set[int] = set()
         """The members that can propose nothing."""
         self._offer: Decision | None = None
-        self._consensus: Consensus[Decision] = Consensus(me, members)
+        self._agreement: Agreement = Consensus(me, members) if agreement is None else agreement
         self._outputs: list[Send[Message]] = []
 
     # The calls ----------------------------------------------------------------------------------------------
@@ -217,8 +289,8 @@ class ViewChange:
         """Wait no longer for those that are `suspected`; leave out those of them that are `given_up`."""
         if (suspected, given_up) != (self._suspected, self._given_up):
             self._suspected, self._given_up, self._tried = suspected, given_up, 0
-            self._consensus.suspect(suspected)
-            self._consensus.settle()
+            self._agreement.suspect(suspected)
+            self._agreement.settle()
             self._look()
 
     def receive(self, sender: int, message: Message) -> None:
@@ -237,13 +309,13 @@ class ViewChange:
                 self._offer = self._offer or value
                 self._take_offer()
             case _:
-                self._consensus.receive(sender, message)
-                self._consensus.settle()
+                self._agreement.receive(sender, message)
+                self._agreement.settle()
 
     @property
     def proposes(self) -> bool:
-        """Return True if the owner has to `propose` now."""
-        waits = self._consensus.round == 0 and self._consensus.decision is None
+        """Whether the owner has to `propose` now."""
+        waits = self._value is None and self._agreement.decision is None
         return self.complete and waits and len(self.heard) > self._tried
 
     def propose(self, merge: Callable[[Sequence[Report], bool], Report]) -> None:
@@ -282,8 +354,8 @@ class ViewChange:
         self._value = value
         for process in sorted(self._lacking):
             self._outputs.append(Send(process, Offer(value)))
-        self._consensus.propose(value)
-        self._consensus.settle()
+        self._agreement.propose(value)
+        self._agreement.settle()
 
     def _take_offer(self) -> None:
         """Propose what another member has proposed: this one has tried in vain."""
@@ -293,13 +365,35 @@ class ViewChange:
     @property
     def decision(self) -> Decision | None:
         """What is decided, once this member knows it and has ended step 2; the next steps are the owner's."""
-        return self._consensus.decision if self.complete else None
+        return self._agreement.decision if self.complete else None
 
     def outputs(self) -> list[Send[Message]]:
         """Hand over, once, what is to be sent on reliable links, in order."""
         outputs, self._outputs = self._outputs, []
-        outputs += [Send(to, message) for to, message in self._consensus.outputs()]
+        outputs += [Send(to, message) for to, message in self._agreement.outputs()]
         return outputs
+
+    # Snapshots ----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return the whole state, after `outputs`: members with equal snapshots behave equally."""
+        return Snapshot(
+            tuple(sorted(self.kinds)), self.leaving, tuple(sorted(self.heard.items())), self.complete,
+            self._suspected, self._given_up, tuple(self._joining), self._tried, self._value,
+            tuple(sorted(self._lacking)), self._offer, self._agreement.snapshot(),
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Become what `snapshot` was taken of; what was to be sent is forgotten."""
+        self.kinds, self.leaving, self.heard = set(snapshot.kinds), snapshot.leaving, dict(snapshot.heard)
+        self.complete, self._suspected = snapshot.complete, snapshot.suspected
+        self._given_up, self._joining = snapshot.given_up, list(snapshot.joining)
+        self._tried, self._value, self._offer = snapshot.tried, snapshot.value, snapshot.offer
+        self._lacking = set(snapshot.lacking)
+        self._agreement.restore(snapshot.agreement)
+        self._outputs = []
+
+    # Helpers ------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
         """Step 2: all have reported or are suspected, and a majority has reported.

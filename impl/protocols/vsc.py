@@ -364,13 +364,13 @@ class Core(CoreBase[Message]):
         self._violations = Counter(dict(snapshot.violations))
 
 
-def vsc_listed(settings: Settings = DEFAULTS) -> Implementation[Message]:
+def vsc_listed(settings: Settings = DEFAULTS, kind: type[Core] = Core) -> Implementation[Message]:
     """View-synchronous multicast for the lists of a group whose members change."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
         assert taking_part == members, "it has no external members"
-        return Core(me, members, settings, tracer=tracer)
+        return kind(me, members, settings, tracer=tracer)
 
-    return Implementation.of(MESSAGES, Core, settings, Network.FIFO)._replace(
+    return Implementation.of(MESSAGES, kind, settings, Network.FIFO)._replace(
         listed=listed, external=False, ordered=False
     )

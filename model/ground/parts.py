@@ -12,7 +12,6 @@ from antiphon.model.ground.layout import plan
 from antiphon.model.ground.packing import Packing
 from antiphon.model.ground.shape import Shape
 from antiphon.spec.lang import Program
-from antiphon.spec.lang.types import MapOf
 
 
 class Parts:
@@ -21,10 +20,6 @@ class Parts:
     def __init__(self, program: Program, packing: Packing) -> None:
         self._variables = plan(program).variables
         self._packing = packing
-
-    def is_map(self, variable: str) -> bool:
-        """Return True if the variable is a map, so that it has a part for each key."""
-        return isinstance(self._variables[variable][0].type, MapOf)
 
     def mask(self, variable: str, *keys: int) -> int:
         """The bits of a variable, or of the value under these numbers of keys in a map, or a map of maps."""

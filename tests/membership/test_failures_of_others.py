@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from antiphon.impl.membership.consensus import Ack, Consensus, Decide, Estimate, Proposal
 from antiphon.impl.membership.detector import LOCAL, Detector
-from antiphon.impl.membership.epoch import Epoch, Roster
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Refused, View
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.membership.view_change import Decision, ViewChange
+from antiphon.impl.membership.succession import Next, Out, Roster, Succession
+from antiphon.impl.membership.view_change import ViewChange
 from antiphon.impl.transport.simulated_members import SimulatedMembers
 
 from .keeping import all_agree_at_the_end, keeps_its_promises
@@ -261,16 +262,16 @@ def takes_any_estimate(patch: pytest.MonkeyPatch) -> None:
 
 
 def takes_the_first_of_a_batch(patch: pytest.MonkeyPatch) -> None:
-    whole = Epoch.next_roster
+    whole = Succession.adopt
 
-    def part(self: Epoch, decision: Decision) -> Roster:
-        if self.me % 2:
-            decision = Decision(
-                decision.kind, decision.core, decision.joins[:1], decision.leaves, decision.agreed
-            )
-        return whole(self, decision)
+    def part(self: Succession) -> Next | Out | None:
+        follows = whole(self)
+        if self.me % 2 == 0 or not isinstance(follows, Next):
+            return follows
+        decision = structs.replace(follows.decision, joins=follows.decision.joins[:1])
+        return Next(decision, self.roster.next(decision))
 
-    patch.setattr(Epoch, "next_roster", part)
+    patch.setattr(Succession, "adopt", part)
 
 
 def waits_for_all(patch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.impl.protocols.core import Implementation
 from antiphon.spec.lang import Program, Step
+from antiphon.spec.lang.types import MapOf
 
 
 class Refused(Exception):
@@ -87,8 +88,10 @@ class Binding(Protocol):
         restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
             needs none.
 
-    A binding may have two attributes more (`trait`): `whole`, if its one process is the whole system and
-    projects whole variables, and `one_way`, if its snapshots cannot tell that two ways led to one state.
+    A binding may have three attributes more: `whole`, if its one process is the whole system and projects
+    whole variables, `one_way`, if its snapshots cannot tell that two ways led to one state (`trait`), and
+    `joint`, the names of maps that are not over the processes, such as one over views: they are joined from
+    shares, as what is no map is (`is_own`).
     """
 
     program: Program
@@ -138,6 +141,12 @@ class Binding(Protocol):
 def trait(binding: Binding, name: str) -> bool:
     """Return True if a binding says that it is `whole`, or `one_way`."""
     return getattr(binding, name, False) is True
+
+
+def is_own(binding: Binding, variable: str) -> bool:
+    """Whether a variable is a map over the processes, of which each of them projects its own entry."""
+    is_map = isinstance(binding.program.domains[variable].type, MapOf)
+    return is_map and not trait(binding, "whole") and variable not in getattr(binding, "joint", ())
 
 
 @dataclass(frozen=True)

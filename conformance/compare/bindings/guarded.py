@@ -66,6 +66,7 @@ class Guarded:
         self.internal = frozenset[str](self._attribute("internal", Iterable, "a set of names of actions"))
         self.ordered: bool = self._attribute("ordered", bool, "True or False")
         self.whole, self.one_way = trait(binding, "whole"), trait(binding, "one_way")
+        self.joint = frozenset[str](getattr(binding, "joint", ()))
 
     @property
     def restores(self) -> int:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from antiphon.conformance.compare.bindings.binding import Binding, Effect, Refused, trait
+from antiphon.conformance.compare.bindings.binding import Binding, Effect, Refused, is_own
 from antiphon.conformance.compare.bindings.links import Content
 from antiphon.model.notation import compact
 from antiphon.spec.lang import Step
-from antiphon.spec.lang.types import MapOf
 
 
 class System(NamedTuple):
@@ -113,9 +112,7 @@ def project(binding: Binding, system: System) -> Mapping[str, object]:
     for name in views[0]:
         shares = tuple(view[name] for view in views)
         values[name] = (
-            shares
-            if isinstance(binding.program.domains[name].type, MapOf) and not trait(binding, "whole")
-            else binding.join(name, shares)
+            shares if is_own(binding, name) else binding.join(name, shares)
         )
     return values
 

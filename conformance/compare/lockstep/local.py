@@ -25,6 +25,7 @@ from antiphon.conformance.compare.bindings import (
     Refused,
     Unsteady,
 )
+from antiphon.conformance.compare.bindings.binding import is_own
 from antiphon.conformance.compare.bindings.guarded import equal
 from antiphon.conformance.compare.bindings.links import Content, Link
 from antiphon.conformance.compare.bindings.system import System
@@ -182,7 +183,7 @@ class LocalSteps:
         names = [
             name for name in binding.program.variables if name not in binding.exempt and name not in network
         ]
-        self._maps = [] if binding.whole else [name for name in names if self.parts.is_map(name)]
+        self._maps = [name for name in names if is_own(binding, name)]
         self._shared = [name for name in names if name not in self._maps]
         self._own = [sum(self.parts.mask(name, me) for name in self._maps) for me in range(binding.members)]
         self._joint = sum(self.parts.mask(name) for name in self._shared)

@@ -72,10 +72,10 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
     )
 
 
-def irbp(settings: Settings = FIGURE_25) -> Implementation[Message]:
+def irbp(settings: Settings = FIGURE_25, kind: type[Core] = Core) -> Implementation[Message]:
     """The ring of figure 25 for the lists of a group whose members change: under figures 32 and 34."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
-        return Core(me, members, settings, ring=taking_part, tracer=tracer)
+        return kind(me, members, settings, ring=taking_part, tracer=tracer)
 
-    return ring(settings)._replace(messages=LISTED_MESSAGES, resilient=None, listed=listed)
+    return ring(settings, kind)._replace(messages=LISTED_MESSAGES, resilient=None, listed=listed)

@@ -1,0 +1,241 @@
+"""Figure 32 over the ring and the change of a list speak of the same things by these names.
+
+| figure 32                  | specification `IrbpByMessage`    | implementation                               |
+|----------------------------|----------------------------------|----------------------------------------------|
+| TL_i, i                    | listed, version                  | the rosters of `Succession.adopt`            |
+| recvQ, seqQ, stableQ       | received, numbered, stable       | the snapshot of the ring's core              |
+| ts, lastdelivered          | last_number, last_delivered      | the core's, behind the numbers of the lists before |
+| (reformation, i)           | called, calls, `Call`            | `ViewChange.called`, `Call`                  |
+| seqQ_k, as it was sent     | reported, bodies, heard, `Told`  | `ViewChange.heard`, `Told`                   |
+| initial_k, (TL, Msg)       | proposal, decision, `Decided`    | `Decision`, as the service has it            |
+| where p stands             | phase                            | what of that it has                          |
+| m, B                       | Message(k)                       | payload b"k", Identifier                     |
+
+The specification's numbers go on from list to list; the core of each list begins with 1. A message of the
+normal phase may come from whoever has it: so requests and their answers, `Numbered` and `Data` to one, are
+nothing here. They are walked with figure 25 (`rbp_resilient.py`), as is the time after which the token is
+passed on by NULL. `listed.py` says what stands in place of detectors, channels and the consensus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import Bound
+from antiphon.conformance.compare.bindings.core_binding import NOW
+from antiphon.conformance.compare.bindings.irbp_faults import FAULTS
+from antiphon.conformance.compare.bindings.listed import ListedBinding, Past, Standing, _Process
+from antiphon.impl.membership.view_change import Decision
+from antiphon.impl.protocols.core import Delivery, Implementation
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.rbp import Snapshot, Timer, irbp
+from antiphon.impl.protocols.rbp import messages as wire_messages
+from antiphon.spec.lang import Step
+from antiphon.spec.protocols.irbp import by_message as packets
+from antiphon.spec.protocols.irbp.by_message import IrbpByMessage
+from antiphon.spec.protocols.irbp.figure32 import Phase, Proposal
+from antiphon.spec.protocols.irbp.normal_phase import Ack, Data, Sequenced
+from antiphon.spec.services import Message, Process
+
+__all__ = ["IRBP", "IrbpBinding"]
+
+
+class IrbpBinding(ListedBinding):
+    """Figure 32, message by message, and the members of a group that orders by the ring."""
+
+    specification = IrbpByMessage
+    fixed: Mapping[str, int | bool | str] = {
+        "assigned": True, "announced": False, "detected_at_once": False, "urgent": False,
+        "delivering": False, "early": "kept",
+    }  # fmt: skip
+    """Message k is of process k mod n; a crash is noticed by each by itself, and steps have one order."""
+    faults = FAULTS
+    joint = frozenset({"listed", "called", "decision"})
+    internal = ("sequence", "settle", "deliver", "report", "propose", "adopt")
+    exempt: Mapping[str, str] = {
+        "data": "what of `sent` is a message, as an invariant of the specification says",
+        "acks": "what of `sent` is an acknowledgement, as an invariant says",
+        "down": "who has crashed, which nobody tells a process",
+        "false_so_far": "counts wrong suspicions, which the environment makes",
+    }
+
+    def made(self, kind: Mapping[str, type[Any]]) -> Implementation[Any]:
+        """The ring on its lists."""
+        return irbp(**kind)
+
+    # Messages -----------------------------------------------------------------------------------------------
+
+    def packet(self, me: int, past: Past, message: wire_messages.Message) -> object | None:
+        """Messages and acknowledgements; nothing of what is asked and answered."""
+        version = len(past.lists)
+        match message:
+            case wire_messages.Data(identifier=name):
+                return Data(self.message(past, name), version)
+            case wire_messages.Ack(identifier=name, number=number):
+                return Ack(version, Process(me), self._named(past, name), past.base + number)
+        return None
+
+    def called(self, me: int, past: Past) -> object:
+        """(reformation, i)."""
+        return packets.Call(Process(me), len(past.lists))
+
+    def told(self, me: int, past: Past) -> object:
+        """Step 1."""
+        return packets.Told(Process(me), len(past.lists))
+
+    def decided(self, past: Past) -> object:
+        """Step 4."""
+        return packets.Decided(len(past.lists))
+
+    def agreed(self, past: Past, decision: Decision) -> Proposal:
+        """(TL, Msg), with the bodies of Msg."""
+        return Proposal(
+            self.those(past, decision.core),
+            frozenset(
+                Sequenced(self._named(past, item.identifier), past.base + item.number)
+                for item in decision.agreed.numbered
+            ),
+            frozenset(self.message(past, item.identifier) for item in decision.agreed.bodies),
+        )
+
+    def report_of(self, past: Past, report: Report) -> object:
+        """seqQ_k and recvQ_k."""
+        return (
+            frozenset(
+                Sequenced(self._named(past, item.identifier), past.base + item.number)
+                for item in report.numbered
+            ),
+            frozenset(self.message(past, item.identifier) for item in report.bodies),
+        )
+
+    # Steps --------------------------------------------------------------------------------------------------
+
+    def _rest(self, process: _Process) -> None:
+        while not process.succession.stopped and process.core.accept(NOW):
+            pass
+
+    def act(self, process: _Process, me: int, step: Step) -> Iterable[Delivery] | None:
+        """One step of the ring."""
+        core, done = process.core, False
+        match step:
+            case Step("sequence"):
+                done = core.sequence(NOW)
+            case Step("pass_null"):
+                done = core.expire(Timer.PASS_ON, NOW) or core.expire(Timer.PASS_NULL, NOW)
+            case Step("settle", (_, Sequenced(number=number))):
+                done = core.collect(number - process.past.base, NOW)
+            case Step("deliver"):
+                done = core.deliverable
+                delivery = core.deliver()
+                return (() if delivery is None else (delivery,)) if done else None
+        return () if done else None
+
+    def offers_of_core(self, me: int, snapshot: Standing, probe: _Process) -> Iterable[Step]:
+        """To number, to make stable, to deliver."""
+        p, past, core = Process(me), snapshot.past, snapshot.core
+        if probe.core.sequence(NOW):
+            yield Step("sequence", (p,))
+            probe.core.restore(core, NOW)
+        for number, name in core.numbers:
+            if probe.core.collect(number, NOW):
+                yield Step("settle", (p, Sequenced(self._named(past, name), past.base + number)))
+                probe.core.restore(core, NOW)
+        if probe.core.deliverable:
+            number = core.last_delivered + 1
+            (name,) = [name for at, name, _ in core.stable if at == number]
+            yield Step("deliver", (p, Sequenced(self._named(past, name), past.base + number)))
+
+    # What is shown ------------------------------------------------------------------------------------------
+
+    def shown(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+        """The queues, the lists, and where the process stands."""
+        past, core, change = snapshot.past, snapshot.core, snapshot.change
+        gone = past.down or past.left
+        reported: Any = past.reported or (frozenset(), frozenset())
+        ringed: Mapping[str, object] = _NOTHING if gone else self._ring(past, core)
+        views = int(self.program.constants["views"])
+        lists = [frozenset(map(Process, members)) for members in past.lists]
+        return {
+            **ringed,
+            "begins": False,
+            "listed": (*lists, *([frozenset()] * (views - len(lists)))),
+            "version": len(past.lists),
+            "left": past.left,
+            "calls": bool(change.kinds),
+            "called": tuple(v < len(past.lists) or (v == len(past.lists) and bool(change.kinds))
+                            for v in range(1, views + 1)),
+            "phase": self._phase(snapshot),
+            "reported": reported[0],
+            "bodies": reported[1],
+        }  # fmt: skip
+
+    def _phase(self, snapshot: Standing) -> Phase:
+        change, place = snapshot.change, snapshot.past.members
+        del place
+        if snapshot.past.left:
+            return Phase.adopting
+        if not snapshot.succession[0]:
+            return Phase.normal
+        return Phase.changing if change.value is None else Phase.agreeing
+
+    def _ring(self, past: Past, core: Snapshot) -> Mapping[str, object]:
+        """The variables of the normal phase."""
+        kept = {name for _, name in core.numbers}
+        over = (
+            (place, name)
+            for place, last in enumerate(core.numbered)
+            for name in range(1, last + 1)
+            if (place, name) not in kept
+        )
+        return {
+            "received": frozenset(self.message(past, name) for name, _ in core.received),
+            "waiting": tuple(self.message(past, name) for name in core.waiting),
+            "numbered": frozenset(
+                Sequenced(self._named(past, name), past.base + number) for number, name in core.numbers
+            ),
+            "stable": frozenset(
+                Sequenced(self._named(past, name), past.base + number) for number, name, _ in core.stable
+            ),
+            "collected": frozenset(map(Message, past.over)) | {self.message(past, name) for name in over},
+            "last_delivered": past.base + core.last_delivered,
+            "last_number": past.base + core.last_number,
+            "pending": self._named(past, core.pending),
+        }
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """A list is known to whoever was on it; a call is known to whoever has it."""
+        match variable:
+            case "listed":
+                return tuple(frozenset().union(*known) for known in zip(*shares, strict=True))
+            case "called":
+                return tuple(any(known) for known in zip(*shares, strict=True))
+        return super().join(variable, shares)
+
+    def broadcasts(self, core: Snapshot) -> int:
+        """How many messages the process has broadcast on its list."""
+        return core.message_id
+
+    def last_number(self, core: Snapshot) -> int:
+        """What was agreed is delivered: the next list goes on behind it."""
+        return core.last_delivered
+
+    def _named(self, past: Past, name: tuple[int, int] | None) -> Message | None:
+        return None if name is None else self.message(past, name)
+
+
+_NOTHING: Mapping[str, object] = {
+    "received": frozenset(), "waiting": (), "numbered": frozenset(), "stable": frozenset(), "collected": frozenset(),
+    "last_delivered": 0, "last_number": 0, "pending": None,
+}  # fmt: skip
+"""What a process shows that is gone."""
+
+IRBP = Bound(
+    IrbpBinding,
+    small={"processes": 3, "messages": 1, "highest": 4, "crashes": 1, "false_suspicions": 0, "views": 2},
+    every={},
+    random={"processes": 3, "messages": 2, "highest": 6, "crashes": 1, "false_suspicions": 1, "views": 2},
+    faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
+    never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),
+)
+"""The change of views under the ring."""

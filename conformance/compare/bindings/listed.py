@@ -1,0 +1,547 @@
+"""A member that goes from list to list, as a specification of a change of views speaks of it.
+
+One process is three machines of the implementation: the core of a protocol on one list, the change that ends
+the list (`ViewChange`), and what joins the two (`Succession`). What a `Membership` has of its own, time,
+detectors, addresses, those who ask to join, is not here.
+
+What stands in place of what, and why that is sound:
+1. **The failure detector** is the environment: its suspicions are handed to the change, those of the quick
+   one and of the slow one at once. When a member calls for a change is a matter of the detector's patience;
+   here it may call as soon as it suspects somebody, and later.
+2. **Reliable channels.** What a change sends lies in `sent` until its list is the receiver's, and may come
+   twice; the links of an epoch (`impl/layers/links.py`) have it that way, and have tests of their own.
+3. **The consensus is a service** (`Service`): a member proposes; that its proposal is decided is a step of the
+   environment, which the specification allows when a majority takes part; the decision comes to the others as
+   the message by which the real consensus tells it. The real one is walked by itself (`chandra_toueg.py`).
+4. **The list after this one** is what `Succession.adopt` says; then the binding makes the next three
+   machines, as a membership does.
+
+All that is sent goes to all others of the list; who leaves somebody out is refused. This module must not know
+a protocol.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import msgpack
+
+from antiphon.conformance.compare.bindings.binding import Effect, Refused, Stimulus
+from antiphon.conformance.compare.bindings.core_binding import GROUP, NOW, message_of, payload_of
+from antiphon.conformance.compare.bindings.links import Link
+from antiphon.impl.membership import consensus, view_change
+from antiphon.impl.membership.member import Member
+from antiphon.impl.membership.succession import Next, Out, Roster, Succession
+from antiphon.impl.membership.view_change import Call, Decision, Kind, Told, ViewChange
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.transport import wire
+from antiphon.spec.lang import Program, Spec, SpecError, Step, program
+from antiphon.spec.services import Broadcast, Crash, Deliver, Install, Message, Process
+from antiphon.spec.services.detectors import Suspect, Trust
+
+__all__ = ["ListedBinding", "Past", "Service", "Standing"]
+
+_encoder = msgpack.Encoder()
+_decoder: msgpack.Decoder[tuple[int, view_change.Message]] = msgpack.Decoder(
+    tuple[int, view_change.Message]  # type: ignore[arg-type]
+)
+
+
+class Service:
+    """Consensus as a service: what this member has proposed, and what is decided, once it knows."""
+
+    def __init__(self, me: int, members: int) -> None:
+        """Nothing is proposed."""
+        self.decision: Decision | None = None
+        self.proposed: Decision | None = None
+        self._others = [process for process in range(members) if process != me]
+        self._outputs: list[Send[consensus.Message[Decision]]] = []
+
+    def propose(self, value: Decision) -> None:
+        """Take part."""
+        if self.proposed is None and self.decision is None:
+            self.proposed = value
+
+    def suspect(self, suspected: frozenset[int]) -> None:
+        """A service waits for nobody."""
+
+    def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
+        """Learn the decision."""
+        del sender
+        if isinstance(message, consensus.Decide) and self.decision is None:
+            self.decision = message.value
+
+    def decide(self) -> bool:
+        """Let what this member has proposed be the decision; False: it has proposed nothing."""
+        self.decision = self.proposed
+        if self.decision is None:
+            return False
+        self._outputs = [Send(to, consensus.Decide(self.decision)) for to in self._others]
+        return True
+
+    def settle(self) -> None:
+        """Nothing: the environment takes the steps."""
+
+    def outputs(self) -> list[Send[consensus.Message[Decision]]]:
+        """Hand over, once, what tells the others of the decision."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> tuple[Decision | None, Decision | None]:
+        """Return the whole state."""
+        return self.proposed, self.decision
+
+    def restore(self, snapshot: tuple[Decision | None, Decision | None]) -> None:
+        """Become what `snapshot` was taken of."""
+        self.proposed, self.decision = snapshot
+
+
+class Past(NamedTuple):
+    """What a process has behind it, and what the environment has done to it. Members are processes' numbers.
+    """
+
+    lists: tuple[tuple[int, ...], ...]
+    """The lists that it was on, in their order; the last is the one that it is on."""
+    base: int = 0
+    """The last number of the list before."""
+    over: frozenset[int] = frozenset()
+    """The messages that it delivered in earlier lists."""
+    delivered: frozenset[int] = frozenset()
+    """The messages that it has delivered."""
+    broadcasts: int = 0
+    """How many messages it broadcast in earlier lists."""
+    decisions: tuple[object, ...] = ()
+    """What was decided at the ends of earlier lists, in the specification's values."""
+    reported: object = None
+    """What it has reported the last time, in the specification's values."""
+    suspected: frozenset[int] = frozenset()
+    down: bool = False
+    left: bool = False
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The list that the process is on."""
+        return self.lists[-1]
+
+
+class Standing(NamedTuple):
+    """The whole state of a process."""
+
+    past: Past
+    core: Any
+    succession: tuple[bool, view_change.Snapshot]
+
+    @property
+    def change(self) -> view_change.Snapshot:
+        """The state of the change."""
+        return self.succession[1]
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is decided, if the process knows it."""
+        found: Decision | None = self.change.agreement[1]
+        return found
+
+    @property
+    def proposed(self) -> Decision | None:
+        """What the process has proposed."""
+        found: Decision | None = self.change.agreement[0]
+        return found
+
+
+class _Process:
+    """The three machines of a process on one list."""
+
+    def __init__(self, binding: ListedBinding, me: int, past: Past) -> None:
+        self.past = past
+        members = past.members
+        at, count = members.index(me), len(members)
+        self.at = at
+        listed = binding.implementation.listed
+        assert listed is not None, "the protocol has lists"
+        self.core: Any = listed(at, count, count, NULL_TRACER)
+        self.service = Service(at, count)
+        self.change = binding.change(at, count, binding.implementation.external, self.service)
+        roster = Roster(len(past.lists), tuple(_MEMBERS[one] for one in members), count)
+        self.succession = binding.succession(roster, at, self.core, self._deliver, self.change)
+        self.admission = wire.Admission(binding.codec, GROUP, at, count)
+        self.adopted: list[Delivery] = []
+
+    def _deliver(self, agreed: Report) -> bool:
+        flushed = self.core.adopt(agreed)
+        self.adopted = flushed or []
+        return flushed is not None
+
+    def snapshot(self) -> Standing:
+        return Standing(self.past, self.core.snapshot(), self.succession.snapshot())
+
+    def restore(self, snapshot: Standing) -> None:
+        self.past = snapshot.past
+        self.core.restore(snapshot.core, NOW)
+        self.succession.restore(snapshot.succession)
+
+
+_MEMBERS = [Member(bytes([one + 1]) * 16, f"p{one}", "10.0.0.1", 7001 + one) for one in range(8)]
+
+
+class ListedBinding(ABC):
+    """A specification's program and members that go from list to list; a subclass says what is which.
+
+    Attributes:
+        specification: what they are held beside, within bounds.
+        fixed: constants with which alone they are compared.
+        faults: the planted faults, each a class of cores, of changes or of successions, by name.
+    """
+
+    specification: type[Spec]
+    fixed: Mapping[str, int | bool | str] = {}
+    faults: Mapping[str, type[Any]] = {}
+    channel = "sent"
+    links: tuple[Link, ...] = ()
+    ordered = True
+    joint: frozenset[str] = frozenset()
+    internal: tuple[str, ...] = ()
+    exempt: Mapping[str, str] = {}
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        """The specification with these constants, and members, those of a planted fault if it is named.
+
+        Raises:
+            SpecError: the specification has no such constant, or the members are not compared with it.
+        """
+        self.program: Program = program(self.specification, repairs="all", **{**self.fixed, **constants})
+        for name, value in self.fixed.items():
+            if (asked := self.program.constants[name]) != value:
+                told = f"{name} is {asked}; these members are compared where it is {value}"
+                raise SpecError(f"{told}: leave {name} out")
+        self.members = int(self.program.constants["processes"])
+        self.restores = 0
+        kind = None if fault is None else self.faults[fault]
+        is_change = kind is not None and issubclass(kind, ViewChange)
+        is_succession = kind is not None and issubclass(kind, Succession)
+        self._change: type[ViewChange] = kind if kind is not None and is_change else ViewChange
+        self.succession: type[Succession] = kind if kind is not None and is_succession else Succession
+        self.implementation = self.made({} if is_change or is_succession or kind is None else {"kind": kind})
+        self.codec: wire.Codec[Any] = wire.Codec(self.implementation.messages)
+        self._live = [self._fresh(me) for me in range(self.members)]
+        self._standing: list[Hashable] = [None] * self.members
+        self._probes: dict[tuple[int, tuple[int, ...]], _Process] = {}
+
+    def change(self, me: int, members: int, external: bool, agreement: Service) -> ViewChange:
+        """The change of one list."""
+        return self._change(me, members, external=external, agreement=agreement)
+
+    # What a subclass says -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def made(self, kind: Mapping[str, type[Any]]) -> Implementation[Any]:
+        """The protocol on its lists, with a planted class of cores if one is given."""
+
+    @abstractmethod
+    def packet(self, me: int, past: Past, message: Any) -> object | None:
+        """What the specification has in `sent` for a message of the protocol; None: it has nothing."""
+
+    @abstractmethod
+    def called(self, me: int, past: Past) -> object:
+        """What it has for a call."""
+
+    @abstractmethod
+    def told(self, me: int, past: Past) -> object:
+        """What it has for a report."""
+
+    @abstractmethod
+    def decided(self, past: Past) -> object:
+        """What it has for a decision on its way."""
+
+    @abstractmethod
+    def act(self, process: _Process, me: int, step: Step) -> Iterable[Delivery] | None:
+        """Take a step of the protocol's own; what it delivers, or None: there was nothing to do."""
+
+    @abstractmethod
+    def offers_of_core(self, me: int, snapshot: Standing, probe: _Process) -> Iterable[Step]:
+        """The internal steps of the protocol that the process would take now; `probe` may be moved."""
+
+    @abstractmethod
+    def shown(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+        """What the process shows, in the specification's values."""
+
+    @abstractmethod
+    def agreed(self, snapshot: Past, decision: Decision) -> object:
+        """A proposal or a decision in the specification's values."""
+
+    @abstractmethod
+    def report_of(self, past: Past, report: Report) -> object:
+        """A report in the specification's values."""
+
+    @abstractmethod
+    def last_number(self, core: Any) -> int:
+        """The number after which the next list goes on."""
+
+    # What `Binding` asks ------------------------------------------------------------------------------------
+
+    def start(self, me: int) -> Effect:
+        """A member of the first list."""
+        process = self._live[me] = self._fresh(me)
+        process.core.start(NOW)
+        self._rest(process)
+        return self._effect(process, me, ())
+
+    def stimulus(self, step: Step) -> Stimulus:
+        """A message concerns who takes it, any other step the process that is its first argument."""
+        me: Any = step.arguments[0]
+        if step.action in ("arrive", "arrive_in_vain"):
+            return Stimulus(me.index, step.arguments[1], consumed=False)
+        return Stimulus(me.index)
+
+    def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
+        """The step on the machines of `me`."""
+        process = self._live[me]
+        if self._standing[me] != snapshot:
+            if process.past.lists != snapshot.past.lists:
+                process = self._live[me] = _Process(self, me, snapshot.past)
+            process.restore(snapshot)
+            self.restores += 1
+        self._standing[me] = None
+        try:
+            events = self._act(process, me, step, datagram)
+        except Refused:
+            raise
+        except Exception as crash:
+            raise Refused(f"process {me} fails with {type(crash).__name__}: {crash}") from crash
+        process = self._live[me]
+        if process.core.violations:
+            raise Refused(f"process {me} counts a protocol violation: {dict(process.core.violations)}")
+        return self._effect(process, me, events)
+
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+        """No shell drives these three machines by themselves."""
+
+    def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
+        """The internal steps that the process would take now."""
+        past, p = snapshot.past, Process(me)
+        if past.down or past.left:
+            return frozenset()
+        probe = self.probe(me, snapshot)
+        change = probe.change
+        found: set[Step] = set()
+        if change.reports:
+            found.add(Step("report", (p,)))
+        if change.proposes:
+            found.add(Step("propose", (p, self.those(past, change.heard))))
+        if probe.succession.decision is not None:
+            found.add(Step("adopt", (p,)))
+        if not probe.succession.stopped:
+            found.update(self.offers_of_core(me, snapshot, probe))
+        return frozenset(found)
+
+    def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+        """What the process shows: of the change here, of the rest by `shown`."""
+        past, change = snapshot.past, snapshot.change
+        gone = past.down or past.left
+        decided = [*past.decisions]
+        if snapshot.decision is not None:
+            decided.append(self.agreed(past, snapshot.decision))
+        undecided = snapshot.decision is None and snapshot.proposed is not None
+        return {
+            "suspected": tuple(q in past.suspected and not gone for q in range(self.members)),
+            "heard": self.those(past, (place for place, _ in change.heard)),
+            "learned": snapshot.decision is not None,
+            "proposal": self.agreed(past, snapshot.proposed) if undecided and snapshot.proposed else None,
+            "decision": tuple(decided),
+            "broadcasts": past.broadcasts + self.broadcasts(snapshot.core),
+            **self.shown(me, snapshot),
+        }
+
+    @abstractmethod
+    def broadcasts(self, core: Any) -> int:
+        """How many messages the process has broadcast on its list."""
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """A decision is what anybody knows of it; other variables are sums."""
+        if variable == "broadcasts":
+            return sum(shares)
+        found: list[object] = [None] * int(self.program.constants["views"])
+        for share in shares:
+            for at, value in enumerate(share):
+                if value is not None:
+                    found[at] = value
+        return tuple(found)
+
+    # Names --------------------------------------------------------------------------------------------------
+
+    def those(self, past: Past, places: Iterable[int]) -> frozenset[Process]:
+        """The processes at these places of the list."""
+        return frozenset(Process(past.members[place]) for place in places)
+
+    def message(self, past: Past, name: tuple[int, int]) -> Message:
+        """The message with this identifier: with `assigned` message k is the next one of process k mod n."""
+        process = past.members[name[0]]
+        before = sum(1 for index in past.over if index % self.members == process)
+        return Message((before + name[1] - 1) * self.members + process)
+
+    def probe(self, me: int, snapshot: Standing) -> _Process:
+        """Machines of their own, put to this snapshot, to be asked."""
+        key = me, snapshot.past.members
+        probe = self._probes.get(key)
+        if probe is None or probe.past.lists != snapshot.past.lists:
+            probe = self._probes[key] = _Process(self, me, snapshot.past)
+        probe.restore(snapshot)
+        return probe
+
+    # Helpers ------------------------------------------------------------------------------------------------
+
+    def _fresh(self, me: int) -> _Process:
+        return _Process(self, me, Past((tuple(range(self.members)),)))
+
+    def _act(self, process: _Process, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
+        """Take the step; the events that it is, or brings."""
+        p, past = Process(me), process.past
+        match step:
+            case Step("suspect" | "detect", (_, Process(index=of) as q)):
+                self._suspect(process, past.suspected | {of})
+                return (Suspect(p, q),)
+            case Step("trust", (_, Process(index=of) as q)):
+                self._suspect(process, past.suspected - {of})
+                return (Trust(p, q),)
+            case Step("crash"):
+                process.past = past._replace(down=True)
+                return (Crash(p),)
+            case Step("broadcast" | "vscast", (_, Message() as m)):
+                process.core.broadcast(payload_of(m), NOW)
+                return (Broadcast(p, m), *self._delivered(process, me, process.core.deliveries()))
+            case Step("call"):
+                process.change.call(Kind.REGULAR)
+            case Step("arrive" | "arrive_in_vain"):
+                assert datagram is not None, "a message comes in a datagram"
+                return self._arrive(process, me, datagram)
+            case Step("report"):
+                self._done(process.succession.report(), me, step)
+                (report,) = [told.report for at, told in process.change.heard.items() if at == process.at]
+                process.past = past._replace(reported=self.report_of(past, report))
+            case Step("propose"):
+                self._done(process.succession.propose(), me, step)
+            case Step("decide"):
+                self._done(process.service.decide(), me, step)
+            case Step("adopt"):
+                return self._adopt(process, me)
+            case _:
+                delivered = self.act(process, me, step)
+                self._done(delivered is not None, me, step)
+                self._rest(process)
+                return self._delivered(process, me, delivered or ())
+        return ()
+
+    def _done(self, done: bool, me: int, step: Step) -> None:
+        if not done:
+            raise Refused(f"process {me} has nothing to do for {step.action}")
+
+    def _suspect(self, process: _Process, suspected: frozenset[int]) -> None:
+        past = process.past = process.past._replace(suspected=suspected)
+        places = frozenset(at for at, one in enumerate(past.members) if one in suspected)
+        process.change.suspect(places, places)
+
+    def _arrive(self, process: _Process, me: int, datagram: bytes) -> tuple[object, ...]:
+        """A message of the protocol, to which a core that has stopped does not listen, or one of the change."""
+        if datagram[:1] == _CHANGE:
+            process.change.receive(*_decoder.decode(datagram[1:]))
+            return ()
+        if process.succession.stopped:
+            return ()
+        envelope = process.admission.admit(datagram[1:])
+        if isinstance(envelope, wire.Rejected):
+            raise Refused(f"process {me} drops a datagram as {envelope.kind.value}: {envelope.detail}")
+        process.core.receive(envelope.sender, envelope.message, NOW)
+        self._rest(process)
+        return self._delivered(process, me, process.core.deliveries())
+
+    def _rest(self, process: _Process) -> None:
+        """What the core does without a step of the specification: it takes a token that has arrived."""
+
+    def _delivered(self, process: _Process, me: int, deliveries: Iterable[Delivery]) -> tuple[object, ...]:
+        messages = [message_of(delivery.payload) for delivery in deliveries]
+        now = process.past.delivered | {m.index for m in messages}
+        process.past = process.past._replace(delivered=now)
+        return tuple(Deliver(Process(me), m) for m in messages)
+
+    def _adopt(self, process: _Process, me: int) -> tuple[object, ...]:
+        """Steps 5 to 7: deliver, and go on with the next list or end."""
+        p, decision = Process(me), process.succession.decision
+        follows = process.succession.adopt()
+        if follows is None or decision is None:
+            raise Refused(f"process {me} has nothing to do for adopt")
+        for source, name, _, payload in process.adopted:
+            expected = self.message(process.past, Identifier(source, name))
+            if message_of(payload) != expected:
+                raise Refused(f"process {me} delivers {payload!r} as message {source}:{name}")
+        events = self._delivered(process, me, process.adopted)
+        if isinstance(follows, Out):
+            process.past = process.past._replace(left=True)
+            return (*events, Crash(p))
+        return (*events, self._go_on(process, me, decision, follows))
+
+    def _go_on(self, process: _Process, me: int, decision: Decision, follows: Next) -> Install:
+        past, core = process.past, process.core.snapshot()
+        members = tuple(_MEMBERS.index(member) for member in follows.roster.members)
+        if follows.roster.core != len(members) or follows.roster.number != len(past.lists) + 1:
+            raise Refused(f"process {me} goes on with {follows.roster}")
+        past = past._replace(
+            lists=(*past.lists, members), base=past.base + self.last_number(core), over=past.delivered,
+            broadcasts=past.broadcasts + self.broadcasts(core),
+            decisions=(*past.decisions, self.agreed(past, decision)),
+            suspected=past.suspected.intersection(members),
+        )  # fmt: skip
+        following = self._live[me] = _Process(self, me, past)
+        self._suspect(following, past.suspected)
+        following.core.start(NOW)
+        self._rest(following)
+        return Install(Process(me), len(past.lists), frozenset(map(Process, members)))
+
+    # What is sent -------------------------------------------------------------------------------------------
+
+    def _effect(self, process: _Process, me: int, events: tuple[object, ...]) -> Effect:
+        """What a process has done since it was last looked at."""
+        past = process.past
+        sent: list[tuple[object, bytes]] = []
+        envelope = self.codec.envelope
+        for message in self._to_all(process, me, process.core.outputs(), protocol=True):
+            packet = self.packet(me, past, message)
+            if packet is not None:
+                sent.append((packet, b"p" + self.codec.encode(envelope(GROUP, process.at, 1, message))))
+        for message in self._to_all(process, me, process.change.outputs(), protocol=False):
+            sent.append(
+                (self._packet_of_change(me, past, message), _CHANGE + _encoder.encode((process.at, message)))
+            )
+        process.core.deliveries()
+        after = self._standing[me] = process.snapshot()
+        return Effect(after, tuple(sent), events)
+
+    def _packet_of_change(self, me: int, past: Past, message: view_change.Message) -> object:
+        match message:
+            case Call(kind=Kind.REGULAR):
+                return self.called(me, past)
+            case Told(joining=(), leaving=False):
+                return self.told(me, past)
+            case consensus.Decide():
+                return self.decided(past)
+        raise Refused(f"process {me} says {message}, of which figure 32 knows nothing")
+
+    def _to_all(
+        self, process: _Process, me: int, sends: Iterable[Send[Any]], *, protocol: bool
+    ) -> Iterable[Any]:
+        """The messages that are sent to all others of the list, once each."""
+        receivers: dict[Any, list[int]] = {}
+        for to, message in sends:
+            receivers.setdefault(message, []).append(to)
+        others = [at for at in range(len(process.past.members)) if at != process.at]
+        for message, some in receivers.items():
+            if sorted(some) == others:
+                yield message
+            elif not protocol or self.packet(me, process.past, message) is not None:
+                raise Refused(f"process {me} sends {message} to {some}, and not to {others}")
+
+
+_CHANGE = b"c"
