@@ -13,7 +13,9 @@ member takes by itself is a method, which says whether there was something to do
 |                                             | next list (`Next`)                                       |
 
 Figure 32 lets a member deliver what was agreed before it kills itself. Here it ends at once: it counts as
-failed, and who comes back gets the state. No clock, no socket, no bytes: messages of the change are those of `ViewChange`. Source: Barchet-Estefanel
+failed, and who comes back gets the state.
+
+No clock, no socket, no bytes: messages of the change are those of `ViewChange`. Source: Barchet-Estefanel
 2002, sections 4.4.2 to 4.4.5, figures 32 and 34; `docs/irbp-repaired.md`.
 """
 

@@ -1,15 +1,15 @@
 """Figure 32 over the ring and the change of a list speak of the same things by these names.
 
-| figure 32                  | specification `IrbpByMessage`    | implementation                               |
-|----------------------------|----------------------------------|----------------------------------------------|
-| TL_i, i                    | listed, version                  | the rosters of `Succession.adopt`            |
-| recvQ, seqQ, stableQ       | received, numbered, stable       | the snapshot of the ring's core              |
-| ts, lastdelivered          | last_number, last_delivered      | the core's, behind the numbers of the lists before |
-| (reformation, i)           | called, calls, `Call`            | `ViewChange.called`, `Call`                  |
-| seqQ_k, as it was sent     | reported, bodies, heard, `Told`  | `ViewChange.heard`, `Told`                   |
-| initial_k, (TL, Msg)       | proposal, decision, `Decided`    | `Decision`, as the service has it            |
-| where p stands             | phase                            | what of that it has                          |
-| m, B                       | Message(k)                       | payload b"k", Identifier                     |
+| figure 32             | specification `IrbpByMessage`   | implementation                            |
+|-----------------------|---------------------------------|-------------------------------------------|
+| TL_i, i               | listed, version                 | the rosters of `Succession.adopt`         |
+| recvQ, seqQ, stableQ  | received, numbered, stable      | the snapshot of the ring's core           |
+| ts, lastdelivered     | last_number, last_delivered     | the core's, behind those of earlier lists |
+| (reformation, i)      | called, calls, `Call`           | `ViewChange.kinds`, `Call`                |
+| seqQ_k, as it was sent | reported, bodies, heard, `Told` | `ViewChange.heard`, `Told`                |
+| initial_k, (TL, Msg)  | proposal, decision, `Decided`   | `Decision`, as the service has it         |
+| where p stands        | phase                           | what of that it has                       |
+| m, B                  | Message(k)                      | payload b"k", Identifier                  |
 
 The specification's numbers go on from list to list; the core of each list begins with 1. A message of the
 normal phase may come from whoever has it: so requests and their answers, `Numbered` and `Data` to one, are
@@ -22,14 +22,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound
+from antiphon.conformance.compare.bindings.binding import Bound, Refused
 from antiphon.conformance.compare.bindings.core_binding import NOW
 from antiphon.conformance.compare.bindings.irbp_faults import FAULTS
-from antiphon.conformance.compare.bindings.listed import ListedBinding, Past, Standing, _Process
+from antiphon.conformance.compare.bindings.list_process import ListProcess, Past, Standing
+from antiphon.conformance.compare.bindings.listed import ListedBinding
 from antiphon.impl.membership.view_change import Decision
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.protocols.flush import Report
-from antiphon.impl.protocols.rbp import Snapshot, Timer, irbp
+from antiphon.impl.protocols.rbp import Core, Snapshot, Timer, irbp
 from antiphon.impl.protocols.rbp import messages as wire_messages
 from antiphon.spec.lang import Step
 from antiphon.spec.protocols.irbp import by_message as packets
@@ -47,7 +48,7 @@ class IrbpBinding(ListedBinding):
     specification = IrbpByMessage
     fixed: Mapping[str, int | bool | str] = {
         "assigned": True, "announced": False, "detected_at_once": False, "urgent": False,
-        "delivering": False, "early": "kept",
+        "delivering": False,
     }  # fmt: skip
     """Message k is of process k mod n; a crash is noticed by each by itself, and steps have one order."""
     faults = FAULTS
@@ -60,9 +61,9 @@ class IrbpBinding(ListedBinding):
         "false_so_far": "counts wrong suspicions, which the environment makes",
     }
 
-    def made(self, kind: Mapping[str, type[Any]]) -> Implementation[Any]:
+    def made(self, kind: type[Any] | None) -> Implementation[Any]:
         """The ring on its lists."""
-        return irbp(**kind)
+        return irbp(kind=kind or Core)
 
     # Messages -----------------------------------------------------------------------------------------------
 
@@ -99,23 +100,35 @@ class IrbpBinding(ListedBinding):
             frozenset(self.message(past, item.identifier) for item in decision.agreed.bodies),
         )
 
-    def report_of(self, past: Past, report: Report) -> object:
+    def check_report(self, past: Past, core: Snapshot, report: Report) -> None:
+        """What is stable is delivered, and the report counts it."""
+        fresh = past.delivered - past.over
+        counts = tuple(sum(1 for m in fresh if m % self.members == process) for process in past.members)
+        if (report.settled, report.counts) != (core.last_delivered, counts):
+            told = f"{report.settled} is stable, so many of each member: {report.counts}"
+            raise Refused(f"it reports that {told}; delivered are {core.last_delivered}: {counts}")
+
+    def _reported(self, past: Past) -> tuple[object, object]:
         """seqQ_k and recvQ_k."""
+        if past.reported is None:
+            return frozenset(), frozenset()
+        names, report = past.reported
         return (
             frozenset(
-                Sequenced(self._named(past, item.identifier), past.base + item.number)
+                Sequenced(self._named(names, item.identifier), names.base + item.number)
                 for item in report.numbered
             ),
-            frozenset(self.message(past, item.identifier) for item in report.bodies),
+            frozenset(self.message(names, item.identifier) for item in report.bodies),
         )
 
     # Steps --------------------------------------------------------------------------------------------------
 
-    def _rest(self, process: _Process) -> None:
+    def rest(self, process: ListProcess) -> None:
+        """Take a token that has arrived, once all up to its number is here."""
         while not process.succession.stopped and process.core.accept(NOW):
             pass
 
-    def act(self, process: _Process, me: int, step: Step) -> Iterable[Delivery] | None:
+    def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
         """One step of the ring."""
         core, done = process.core, False
         match step:
@@ -131,7 +144,7 @@ class IrbpBinding(ListedBinding):
                 return (() if delivery is None else (delivery,)) if done else None
         return () if done else None
 
-    def offers_of_core(self, me: int, snapshot: Standing, probe: _Process) -> Iterable[Step]:
+    def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
         """To number, to make stable, to deliver."""
         p, past, core = Process(me), snapshot.past, snapshot.core
         if probe.core.sequence(NOW):
@@ -148,36 +161,34 @@ class IrbpBinding(ListedBinding):
 
     # What is shown ------------------------------------------------------------------------------------------
 
-    def shown(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+    def shown(self, snapshot: Standing) -> Mapping[str, object]:
         """The queues, the lists, and where the process stands."""
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         gone = past.down or past.left
-        reported: Any = past.reported or (frozenset(), frozenset())
+        reported, bodies = self._reported(past)
         ringed: Mapping[str, object] = _NOTHING if gone else self._ring(past, core)
         views = int(self.program.constants["views"])
+        version, called = len(past.lists), bool(change.kinds)
         lists = [frozenset(map(Process, members)) for members in past.lists]
         return {
             **ringed,
             "begins": False,
             "listed": (*lists, *([frozenset()] * (views - len(lists)))),
-            "version": len(past.lists),
+            "version": version,
             "left": past.left,
-            "calls": bool(change.kinds),
-            "called": tuple(v < len(past.lists) or (v == len(past.lists) and bool(change.kinds))
-                            for v in range(1, views + 1)),
+            "calls": called,
+            "called": tuple(v < version or (v == version and called) for v in range(1, views + 1)),
             "phase": self._phase(snapshot),
-            "reported": reported[0],
-            "bodies": reported[1],
+            "reported": reported,
+            "bodies": bodies,
         }  # fmt: skip
 
     def _phase(self, snapshot: Standing) -> Phase:
-        change, place = snapshot.change, snapshot.past.members
-        del place
         if snapshot.past.left:
             return Phase.adopting
         if not snapshot.succession[0]:
             return Phase.normal
-        return Phase.changing if change.value is None else Phase.agreeing
+        return Phase.changing if snapshot.change.value is None else Phase.agreeing
 
     def _ring(self, past: Past, core: Snapshot) -> Mapping[str, object]:
         """The variables of the normal phase."""
@@ -225,15 +236,15 @@ class IrbpBinding(ListedBinding):
 
 
 _NOTHING: Mapping[str, object] = {
-    "received": frozenset(), "waiting": (), "numbered": frozenset(), "stable": frozenset(), "collected": frozenset(),
-    "last_delivered": 0, "last_number": 0, "pending": None,
+    "received": frozenset(), "waiting": (), "numbered": frozenset(), "stable": frozenset(),
+    "collected": frozenset(), "last_delivered": 0, "last_number": 0, "pending": None,
 }  # fmt: skip
 """What a process shows that is gone."""
 
 IRBP = Bound(
     IrbpBinding,
     small={"processes": 3, "messages": 1, "highest": 4, "crashes": 1, "false_suspicions": 0, "views": 2},
-    every={},
+    every={"false_suspicions": 1},
     random={"processes": 3, "messages": 2, "highest": 6, "crashes": 1, "false_suspicions": 1, "views": 2},
     faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
     never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),

@@ -10,9 +10,10 @@ What stands in place of what, and why that is sound:
    here it may call as soon as it suspects somebody, and later.
 2. **Reliable channels.** What a change sends lies in `sent` until its list is the receiver's, and may come
    twice; the links of an epoch (`impl/layers/links.py`) have it that way, and have tests of their own.
-3. **The consensus is a service** (`Service`): a member proposes; that its proposal is decided is a step of the
-   environment, which the specification allows when a majority takes part; the decision comes to the others as
-   the message by which the real consensus tells it. The real one is walked by itself (`chandra_toueg.py`).
+3. **The consensus is a service** (`Service` of `list_process.py`): a member proposes; that its proposal is
+   decided is a step of the environment, which the specification allows when a majority takes part; the
+   decision comes to the others as the message by which the real consensus tells it. The real one is walked by
+   itself (`chandra_toueg.py`).
 4. **The list after this one** is what `Succession.adopt` says; then the binding makes the next three
    machines, as a membership does.
 
@@ -24,168 +25,38 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import msgpack
 
 from antiphon.conformance.compare.bindings.binding import Effect, Refused, Stimulus
 from antiphon.conformance.compare.bindings.core_binding import GROUP, NOW, message_of, payload_of
 from antiphon.conformance.compare.bindings.links import Link
+from antiphon.conformance.compare.bindings.list_process import (
+    MEMBERS,
+    Kinds,
+    ListProcess,
+    Past,
+    Standing,
+    changed,
+)
 from antiphon.impl.membership import consensus, view_change
-from antiphon.impl.membership.member import Member
-from antiphon.impl.membership.succession import Next, Out, Roster, Succession
+from antiphon.impl.membership.succession import Next, Out, Succession
 from antiphon.impl.membership.view_change import Call, Decision, Kind, Told, ViewChange
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
 from antiphon.impl.protocols.flush import Report
-from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Spec, SpecError, Step, program
 from antiphon.spec.services import Broadcast, Crash, Deliver, Install, Message, Process
 from antiphon.spec.services.detectors import Suspect, Trust
 
-__all__ = ["ListedBinding", "Past", "Service", "Standing"]
+__all__ = ["ListedBinding"]
 
 _encoder = msgpack.Encoder()
-_decoder: msgpack.Decoder[tuple[int, view_change.Message]] = msgpack.Decoder(
-    tuple[int, view_change.Message]  # type: ignore[arg-type]
-)
+_decoder: Any = msgpack.Decoder(tuple[int, view_change.Message])
 
-
-class Service:
-    """Consensus as a service: what this member has proposed, and what is decided, once it knows."""
-
-    def __init__(self, me: int, members: int) -> None:
-        """Nothing is proposed."""
-        self.decision: Decision | None = None
-        self.proposed: Decision | None = None
-        self._others = [process for process in range(members) if process != me]
-        self._outputs: list[Send[consensus.Message[Decision]]] = []
-
-    def propose(self, value: Decision) -> None:
-        """Take part."""
-        if self.proposed is None and self.decision is None:
-            self.proposed = value
-
-    def suspect(self, suspected: frozenset[int]) -> None:
-        """A service waits for nobody."""
-
-    def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
-        """Learn the decision."""
-        del sender
-        if isinstance(message, consensus.Decide) and self.decision is None:
-            self.decision = message.value
-
-    def decide(self) -> bool:
-        """Let what this member has proposed be the decision; False: it has proposed nothing."""
-        self.decision = self.proposed
-        if self.decision is None:
-            return False
-        self._outputs = [Send(to, consensus.Decide(self.decision)) for to in self._others]
-        return True
-
-    def settle(self) -> None:
-        """Nothing: the environment takes the steps."""
-
-    def outputs(self) -> list[Send[consensus.Message[Decision]]]:
-        """Hand over, once, what tells the others of the decision."""
-        outputs, self._outputs = self._outputs, []
-        return outputs
-
-    def snapshot(self) -> tuple[Decision | None, Decision | None]:
-        """Return the whole state."""
-        return self.proposed, self.decision
-
-    def restore(self, snapshot: tuple[Decision | None, Decision | None]) -> None:
-        """Become what `snapshot` was taken of."""
-        self.proposed, self.decision = snapshot
-
-
-class Past(NamedTuple):
-    """What a process has behind it, and what the environment has done to it. Members are processes' numbers.
-    """
-
-    lists: tuple[tuple[int, ...], ...]
-    """The lists that it was on, in their order; the last is the one that it is on."""
-    base: int = 0
-    """The last number of the list before."""
-    over: frozenset[int] = frozenset()
-    """The messages that it delivered in earlier lists."""
-    delivered: frozenset[int] = frozenset()
-    """The messages that it has delivered."""
-    broadcasts: int = 0
-    """How many messages it broadcast in earlier lists."""
-    decisions: tuple[object, ...] = ()
-    """What was decided at the ends of earlier lists, in the specification's values."""
-    reported: object = None
-    """What it has reported the last time, in the specification's values."""
-    suspected: frozenset[int] = frozenset()
-    down: bool = False
-    left: bool = False
-
-    @property
-    def members(self) -> tuple[int, ...]:
-        """The list that the process is on."""
-        return self.lists[-1]
-
-
-class Standing(NamedTuple):
-    """The whole state of a process."""
-
-    past: Past
-    core: Any
-    succession: tuple[bool, view_change.Snapshot]
-
-    @property
-    def change(self) -> view_change.Snapshot:
-        """The state of the change."""
-        return self.succession[1]
-
-    @property
-    def decision(self) -> Decision | None:
-        """What is decided, if the process knows it."""
-        found: Decision | None = self.change.agreement[1]
-        return found
-
-    @property
-    def proposed(self) -> Decision | None:
-        """What the process has proposed."""
-        found: Decision | None = self.change.agreement[0]
-        return found
-
-
-class _Process:
-    """The three machines of a process on one list."""
-
-    def __init__(self, binding: ListedBinding, me: int, past: Past) -> None:
-        self.past = past
-        members = past.members
-        at, count = members.index(me), len(members)
-        self.at = at
-        listed = binding.implementation.listed
-        assert listed is not None, "the protocol has lists"
-        self.core: Any = listed(at, count, count, NULL_TRACER)
-        self.service = Service(at, count)
-        self.change = binding.change(at, count, binding.implementation.external, self.service)
-        roster = Roster(len(past.lists), tuple(_MEMBERS[one] for one in members), count)
-        self.succession = binding.succession(roster, at, self.core, self._deliver, self.change)
-        self.admission = wire.Admission(binding.codec, GROUP, at, count)
-        self.adopted: list[Delivery] = []
-
-    def _deliver(self, agreed: Report) -> bool:
-        flushed = self.core.adopt(agreed)
-        self.adopted = flushed or []
-        return flushed is not None
-
-    def snapshot(self) -> Standing:
-        return Standing(self.past, self.core.snapshot(), self.succession.snapshot())
-
-    def restore(self, snapshot: Standing) -> None:
-        self.past = snapshot.past
-        self.core.restore(snapshot.core, NOW)
-        self.succession.restore(snapshot.succession)
-
-
-_MEMBERS = [Member(bytes([one + 1]) * 16, f"p{one}", "10.0.0.1", 7001 + one) for one in range(8)]
+_CHANGE = b"c"
+"""With this begins a message of a change, in lockstep alone; with another byte one of the protocol."""
 
 
 class ListedBinding(ABC):
@@ -223,22 +94,22 @@ class ListedBinding(ABC):
         kind = None if fault is None else self.faults[fault]
         is_change = kind is not None and issubclass(kind, ViewChange)
         is_succession = kind is not None and issubclass(kind, Succession)
-        self._change: type[ViewChange] = kind if kind is not None and is_change else ViewChange
-        self.succession: type[Succession] = kind if kind is not None and is_succession else Succession
-        self.implementation = self.made({} if is_change or is_succession or kind is None else {"kind": kind})
-        self.codec: wire.Codec[Any] = wire.Codec(self.implementation.messages)
+        implementation = self.made(None if is_change or is_succession else kind)
+        self.codec: wire.Codec[Any] = wire.Codec(implementation.messages)
+        self._kinds = Kinds(
+            implementation,
+            self.codec,
+            kind if kind is not None and is_change else ViewChange,
+            kind if kind is not None and is_succession else Succession,
+        )
         self._live = [self._fresh(me) for me in range(self.members)]
         self._standing: list[Hashable] = [None] * self.members
-        self._probes: dict[tuple[int, tuple[int, ...]], _Process] = {}
-
-    def change(self, me: int, members: int, external: bool, agreement: Service) -> ViewChange:
-        """The change of one list."""
-        return self._change(me, members, external=external, agreement=agreement)
+        self._probes: dict[tuple[int, tuple[int, ...]], ListProcess] = {}
 
     # What a subclass says -----------------------------------------------------------------------------------
 
     @abstractmethod
-    def made(self, kind: Mapping[str, type[Any]]) -> Implementation[Any]:
+    def made(self, kind: type[Any] | None) -> Implementation[Any]:
         """The protocol on its lists, with a planted class of cores if one is given."""
 
     @abstractmethod
@@ -258,15 +129,19 @@ class ListedBinding(ABC):
         """What it has for a decision on its way."""
 
     @abstractmethod
-    def act(self, process: _Process, me: int, step: Step) -> Iterable[Delivery] | None:
+    def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
         """Take a step of the protocol's own; what it delivers, or None: there was nothing to do."""
 
     @abstractmethod
-    def offers_of_core(self, me: int, snapshot: Standing, probe: _Process) -> Iterable[Step]:
+    def rest(self, process: ListProcess) -> None:
+        """Let the core do at once what is no step of the specification, as a token that it takes."""
+
+    @abstractmethod
+    def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
         """The internal steps of the protocol that the process would take now; `probe` may be moved."""
 
     @abstractmethod
-    def shown(self, me: int, snapshot: Standing) -> Mapping[str, object]:
+    def shown(self, snapshot: Standing) -> Mapping[str, object]:
         """What the process shows, in the specification's values."""
 
     @abstractmethod
@@ -274,8 +149,12 @@ class ListedBinding(ABC):
         """A proposal or a decision in the specification's values."""
 
     @abstractmethod
-    def report_of(self, past: Past, report: Report) -> object:
-        """A report in the specification's values."""
+    def check_report(self, past: Past, core: Any, report: Report) -> None:
+        """See that a core that stands so reports of what is over what its deliveries say.
+
+        Raises:
+            Refused: it does not.
+        """
 
     @abstractmethod
     def last_number(self, core: Any) -> int:
@@ -287,7 +166,7 @@ class ListedBinding(ABC):
         """A member of the first list."""
         process = self._live[me] = self._fresh(me)
         process.core.start(NOW)
-        self._rest(process)
+        self.rest(process)
         return self._effect(process, me, ())
 
     def stimulus(self, step: Step) -> Stimulus:
@@ -302,7 +181,7 @@ class ListedBinding(ABC):
         process = self._live[me]
         if self._standing[me] != snapshot:
             if process.past.lists != snapshot.past.lists:
-                process = self._live[me] = _Process(self, me, snapshot.past)
+                process = self._live[me] = ListProcess(self._kinds, me, snapshot.past)
             process.restore(snapshot)
             self.restores += 1
         self._standing[me] = None
@@ -315,9 +194,12 @@ class ListedBinding(ABC):
         process = self._live[me]
         if process.core.violations:
             raise Refused(f"process {me} counts a protocol violation: {dict(process.core.violations)}")
-        return self._effect(process, me, events)
+        effect = self._effect(process, me, events)
+        if step.action == "arrive_in_vain" and effect.sent:
+            raise Refused(f"process {me} sends {effect.sent[0][0]} again for what it has")
+        return effect
 
-    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
+    def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:  # noqa: B027
         """No shell drives these three machines by themselves."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
@@ -342,7 +224,7 @@ class ListedBinding(ABC):
         """What the process shows: of the change here, of the rest by `shown`."""
         past, change = snapshot.past, snapshot.change
         gone = past.down or past.left
-        decided = [*past.decisions]
+        decided = [self.agreed(names, decision) for names, decision in past.decisions]
         if snapshot.decision is not None:
             decided.append(self.agreed(past, snapshot.decision))
         undecided = snapshot.decision is None and snapshot.proposed is not None
@@ -353,7 +235,7 @@ class ListedBinding(ABC):
             "proposal": self.agreed(past, snapshot.proposed) if undecided and snapshot.proposed else None,
             "decision": tuple(decided),
             "broadcasts": past.broadcasts + self.broadcasts(snapshot.core),
-            **self.shown(me, snapshot),
+            **self.shown(snapshot),
         }
 
     @abstractmethod
@@ -383,21 +265,21 @@ class ListedBinding(ABC):
         before = sum(1 for index in past.over if index % self.members == process)
         return Message((before + name[1] - 1) * self.members + process)
 
-    def probe(self, me: int, snapshot: Standing) -> _Process:
+    def probe(self, me: int, snapshot: Standing) -> ListProcess:
         """Machines of their own, put to this snapshot, to be asked."""
         key = me, snapshot.past.members
         probe = self._probes.get(key)
         if probe is None or probe.past.lists != snapshot.past.lists:
-            probe = self._probes[key] = _Process(self, me, snapshot.past)
+            probe = self._probes[key] = ListProcess(self._kinds, me, snapshot.past)
         probe.restore(snapshot)
         return probe
 
     # Helpers ------------------------------------------------------------------------------------------------
 
-    def _fresh(self, me: int) -> _Process:
-        return _Process(self, me, Past((tuple(range(self.members)),)))
+    def _fresh(self, me: int) -> ListProcess:
+        return ListProcess(self._kinds, me, Past((tuple(range(self.members)),)))
 
-    def _act(self, process: _Process, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
+    def _act(self, process: ListProcess, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
         """Take the step; the events that it is, or brings."""
         p, past = Process(me), process.past
         match step:
@@ -408,7 +290,7 @@ class ListedBinding(ABC):
                 self._suspect(process, past.suspected - {of})
                 return (Trust(p, q),)
             case Step("crash"):
-                process.past = past._replace(down=True)
+                process.note(down=True)
                 return (Crash(p),)
             case Step("broadcast" | "vscast", (_, Message() as m)):
                 process.core.broadcast(payload_of(m), NOW)
@@ -421,7 +303,8 @@ class ListedBinding(ABC):
             case Step("report"):
                 self._done(process.succession.report(), me, step)
                 (report,) = [told.report for at, told in process.change.heard.items() if at == process.at]
-                process.past = past._replace(reported=self.report_of(past, report))
+                self.check_report(past, process.core.snapshot(), report)
+                process.note(reported=(past.names, report))
             case Step("propose"):
                 self._done(process.succession.propose(), me, step)
             case Step("decide"):
@@ -429,9 +312,9 @@ class ListedBinding(ABC):
             case Step("adopt"):
                 return self._adopt(process, me)
             case _:
-                delivered = self.act(process, me, step)
+                delivered = self.act(process, step)
                 self._done(delivered is not None, me, step)
-                self._rest(process)
+                self.rest(process)
                 return self._delivered(process, me, delivered or ())
         return ()
 
@@ -439,13 +322,13 @@ class ListedBinding(ABC):
         if not done:
             raise Refused(f"process {me} has nothing to do for {step.action}")
 
-    def _suspect(self, process: _Process, suspected: frozenset[int]) -> None:
-        past = process.past = process.past._replace(suspected=suspected)
+    def _suspect(self, process: ListProcess, suspected: frozenset[int]) -> None:
+        past = process.note(suspected=suspected)
         places = frozenset(at for at, one in enumerate(past.members) if one in suspected)
         process.change.suspect(places, places)
 
-    def _arrive(self, process: _Process, me: int, datagram: bytes) -> tuple[object, ...]:
-        """A message of the protocol, to which a core that has stopped does not listen, or one of the change."""
+    def _arrive(self, process: ListProcess, me: int, datagram: bytes) -> tuple[object, ...]:
+        """A message of the change, or one of the protocol: who has stopped does not listen to those."""
         if datagram[:1] == _CHANGE:
             process.change.receive(*_decoder.decode(datagram[1:]))
             return ()
@@ -455,19 +338,16 @@ class ListedBinding(ABC):
         if isinstance(envelope, wire.Rejected):
             raise Refused(f"process {me} drops a datagram as {envelope.kind.value}: {envelope.detail}")
         process.core.receive(envelope.sender, envelope.message, NOW)
-        self._rest(process)
+        self.rest(process)
         return self._delivered(process, me, process.core.deliveries())
 
-    def _rest(self, process: _Process) -> None:
-        """What the core does without a step of the specification: it takes a token that has arrived."""
-
-    def _delivered(self, process: _Process, me: int, deliveries: Iterable[Delivery]) -> tuple[object, ...]:
+    def _delivered(self, process: ListProcess, me: int, deliveries: Iterable[Delivery]) -> tuple[object, ...]:
         messages = [message_of(delivery.payload) for delivery in deliveries]
         now = process.past.delivered | {m.index for m in messages}
-        process.past = process.past._replace(delivered=now)
+        process.note(delivered=now)
         return tuple(Deliver(Process(me), m) for m in messages)
 
-    def _adopt(self, process: _Process, me: int) -> tuple[object, ...]:
+    def _adopt(self, process: ListProcess, me: int) -> tuple[object, ...]:
         """Steps 5 to 7: deliver, and go on with the next list or end."""
         p, decision = Process(me), process.succession.decision
         follows = process.succession.adopt()
@@ -479,30 +359,33 @@ class ListedBinding(ABC):
                 raise Refused(f"process {me} delivers {payload!r} as message {source}:{name}")
         events = self._delivered(process, me, process.adopted)
         if isinstance(follows, Out):
-            process.past = process.past._replace(left=True)
+            process.note(left=True)
             return (*events, Crash(p))
         return (*events, self._go_on(process, me, decision, follows))
 
-    def _go_on(self, process: _Process, me: int, decision: Decision, follows: Next) -> Install:
+    def _go_on(self, process: ListProcess, me: int, decision: Decision, follows: Next) -> Install:
         past, core = process.past, process.core.snapshot()
-        members = tuple(_MEMBERS.index(member) for member in follows.roster.members)
+        members = tuple(MEMBERS.index(member) for member in follows.roster.members)
         if follows.roster.core != len(members) or follows.roster.number != len(past.lists) + 1:
             raise Refused(f"process {me} goes on with {follows.roster}")
-        past = past._replace(
-            lists=(*past.lists, members), base=past.base + self.last_number(core), over=past.delivered,
+        past = changed(
+            past,
+            lists=(*past.lists, members),
+            base=past.base + self.last_number(core),
+            over=past.delivered,
             broadcasts=past.broadcasts + self.broadcasts(core),
-            decisions=(*past.decisions, self.agreed(past, decision)),
+            decisions=(*past.decisions, (past.names, decision)),
             suspected=past.suspected.intersection(members),
         )  # fmt: skip
-        following = self._live[me] = _Process(self, me, past)
+        following = self._live[me] = ListProcess(self._kinds, me, past)
         self._suspect(following, past.suspected)
         following.core.start(NOW)
-        self._rest(following)
+        self.rest(following)
         return Install(Process(me), len(past.lists), frozenset(map(Process, members)))
 
     # What is sent -------------------------------------------------------------------------------------------
 
-    def _effect(self, process: _Process, me: int, events: tuple[object, ...]) -> Effect:
+    def _effect(self, process: ListProcess, me: int, events: tuple[object, ...]) -> Effect:
         """What a process has done since it was last looked at."""
         past = process.past
         sent: list[tuple[object, bytes]] = []
@@ -530,7 +413,7 @@ class ListedBinding(ABC):
         raise Refused(f"process {me} says {message}, of which figure 32 knows nothing")
 
     def _to_all(
-        self, process: _Process, me: int, sends: Iterable[Send[Any]], *, protocol: bool
+        self, process: ListProcess, me: int, sends: Iterable[Send[Any]], *, protocol: bool
     ) -> Iterable[Any]:
         """The messages that are sent to all others of the list, once each."""
         receivers: dict[Any, list[int]] = {}
@@ -542,6 +425,3 @@ class ListedBinding(ABC):
                 yield message
             elif not protocol or self.packet(me, process.past, message) is not None:
                 raise Refused(f"process {me} sends {message} to {some}, and not to {others}")
-
-
-_CHANGE = b"c"

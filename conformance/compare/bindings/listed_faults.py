@@ -1,4 +1,4 @@
-"""Plausible mistakes in the change of a list, whatever protocol is under it: machines with one thing wrong."""
+"""Plausible mistakes in the change of a list, whatever protocol is under it: one thing wrong in each."""
 
 from __future__ import annotations
 

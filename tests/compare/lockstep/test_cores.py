@@ -52,6 +52,17 @@ C_CRASH: dict[str, Any] = {**C_TWO, "crashes": 1, "false_suspicions": 1, "rounds
 C_THREE: dict[str, Any] = {**C_TWO, "processes": 3, "false_suspicions": 1}
 C_ROUNDS: dict[str, Any] = {**C_THREE, "rounds": 2}
 
+I_QUIET: dict[str, Any] = {
+    "processes": 3, "messages": 0, "highest": 2, "crashes": 1, "false_suspicions": 0,
+}  # fmt: skip
+I_WRONG: dict[str, Any] = {**I_QUIET, "crashes": 0, "false_suspicions": 1}
+I_TWO: dict[str, Any] = {**I_WRONG, "processes": 2, "messages": 1, "highest": 4}
+I_BOTH: dict[str, Any] = {**I_TWO, "messages": 2, "highest": 5}
+I_AGAIN: dict[str, Any] = {**I_TWO, "views": 3, "highest": 5, "false_suspicions": 2}
+I_CRASH: dict[str, Any] = {**I_QUIET, "messages": 1, "highest": 4}
+I_HOLES: dict[str, Any] = {**I_CRASH, "highest": 5}
+I_THREE: dict[str, Any] = {**I_WRONG, "messages": 1, "highest": 4}
+
 ONE_SIDE = "steps that only one side would take"
 REFUSED = "the implementation refuses the step"
 TIMERS = "the timers that run, milliseconds left and back-off"
@@ -79,6 +90,13 @@ AGREE = [
     pytest.param("chandra-toueg", C_THREE, 25_451, 70_266, marks=pytest.mark.deep),
     pytest.param("chandra-toueg", C_ROUNDS, 254_819, 889_466, marks=pytest.mark.deep),
     pytest.param("chandra-toueg", {**C_THREE, "crashes": 1}, 267_014, 757_279, marks=pytest.mark.deep),
+    ("irbp", I_QUIET, 420, 1_296),
+    ("irbp", I_TWO, 1_032, 2_635),
+    pytest.param("irbp", I_WRONG, 12_988, 71_976, marks=pytest.mark.deep),
+    pytest.param("irbp", I_BOTH, 5_434, 14_728, marks=pytest.mark.deep),
+    pytest.param("irbp", I_AGAIN, 4_504, 12_528, marks=pytest.mark.deep),
+    pytest.param("irbp", I_CRASH, 7_280, 29_806, marks=pytest.mark.deep),
+    pytest.param("irbp", I_THREE, 289_212, 1_952_078, marks=pytest.mark.deep),
 ]
 """A core, a model, its states and its transitions."""
 
@@ -201,11 +219,60 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("chandra-toueg", "takes-the-oldest"): (C_ROUNDS, 14, ONE_SIDE),
     ("chandra-toueg", "tells-nobody-else"): (C_TWO, 12, "variable network"),
     ("chandra-toueg", "waits-for-one-more"): (C_TWO, 5, ONE_SIDE),
+    ("irbp", "adopts-unheard"): (I_WRONG, 15, ONE_SIDE),
+    ("irbp", "calls-in-silence"): (I_QUIET, 3, "variable sent"),
+    ("irbp", "calls-once"): (I_QUIET, 5, "variable sent"),
+    ("irbp", "delivers-again"): (I_TWO, 23, "events"),
+    ("irbp", "delivers-from-the-last"): (I_BOTH, 13, "events"),
+    ("irbp", "delivers-one-less"): (I_TWO, 12, "events"),
+    ("irbp", "drops-early-decisions"): (I_WRONG, 15, "variable learned"),
+    ("irbp", "drops-early-reports"): (I_QUIET, 5, "variable heard"),
+    ("irbp", "forgets-itself"): (I_QUIET, 8, REFUSED),
+    ("irbp", "forgets-where-it-stands"): (I_QUIET, 13, "variable numbered"),
+    ("irbp", "goes-on-ordering"): (I_QUIET, 4, "variable phase"),
+    ("irbp", "hears-no-suspicion"): (I_QUIET, 8, ONE_SIDE),
+    ("irbp", "installs-undelivered"): (I_QUIET, 13, "variable numbered"),
+    ("irbp", "keeps-holes"): (I_HOLES, 24, "variable proposal"),
+    ("irbp", "leaves-out-the-suspected"): (I_TWO, 7, "variable proposal"),
+    ("irbp", "lists-the-first-two"): (I_WRONG, 10, "variable proposal"),
+    ("irbp", "lists-the-suspected"): (I_QUIET, 8, "variable proposal"),
+    ("irbp", "lives-on"): (I_WRONG, 16, REFUSED),
+    ("irbp", "loses-the-unnumbered"): (I_TWO, 8, "variable proposal"),
+    ("irbp", "merges-its-own"): (I_QUIET, 8, "variable proposal"),
+    ("irbp", "merges-the-first"): (I_QUIET, 9, "variable proposal"),
+    ("irbp", "needs-no-majority"): (I_TWO, 3, ONE_SIDE),
+    ("irbp", "numbers-from-the-newest"): (I_BOTH, 9, "variable proposal"),
+    ("irbp", "proposes-twice"): (I_WRONG, 10, ONE_SIDE),
+    ("irbp", "reports-again"): (I_QUIET, 7, REFUSED),
+    ("irbp", "reports-no-bodies"): (I_TWO, 4, "variable bodies"),
+    ("irbp", "reports-numbered-bodies"): (I_TWO, 4, "variable bodies"),
+    ("irbp", "reports-to-the-first"): (I_QUIET, 4, REFUSED),
+    ("irbp", "reports-up-to-the-gap"): (I_CRASH, 8, "variable reported"),
+    ("irbp", "reports-without-null"): (I_QUIET, 4, "variable reported"),
+    ("irbp", "sends-calls-again"): (I_QUIET, 7, REFUSED),
+    ("irbp", "skips-a-number"): (I_QUIET, 13, REFUSED),
+    ("irbp", "stays-with-the-list"): (I_QUIET, 13, "events"),
+    ("irbp", "stops-late"): (I_QUIET, 4, "variable phase"),
+    ("irbp", "takes-later-reports"): (I_QUIET, 6, "variable heard"),
+    ("irbp", "tells-all-is-settled"): (I_QUIET, 4, REFUSED),
+    ("irbp", "turns-the-list-round"): (I_QUIET, 13, "variable numbered"),
+    ("irbp", "waits-for-nobody"): (I_QUIET, 7, ONE_SIDE),
+    ("irbp", "waits-for-the-suspected"): (I_QUIET, 7, ONE_SIDE),
 }
 """Where each fault shows, after how many steps, and what differs."""
 
-LONG = {("chandra-toueg", "ignores-timestamps"), ("chandra-toueg", "takes-the-oldest")}
-"""A hundred thousand transitions lie before them."""
+LONG = {
+    ("chandra-toueg", "ignores-timestamps"),
+    ("chandra-toueg", "takes-the-oldest"),
+    ("irbp", "adopts-unheard"),
+    ("irbp", "drops-early-decisions"),
+    ("irbp", "keeps-holes"),
+    ("irbp", "lists-the-first-two"),
+    ("irbp", "lives-on"),
+    ("irbp", "proposes-twice"),
+    ("irbp", "reports-up-to-the-gap"),
+}
+"""Ten thousand transitions or more lie before them."""
 
 CORES = sorted({core for core, _ in CAUGHT})
 
@@ -225,6 +292,7 @@ UNBOUND = [
         {"processes": 2, "messages": 1},
         "senders=0: which update a U_id names is known only with 1 to 2",
     ),
+    ("irbp", {"announced": True}, "announced is True; these members are compared where it is False"),
     ("total", {"views": 2}, "views is 2; this core is compared where it is 1: leave views out"),
     ("sequencer", {"crashes": 1, "views": 2}, "crashes is 1; this core is compared where it is 0"),
 ]

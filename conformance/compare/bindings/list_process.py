@@ -1,0 +1,191 @@
+"""One process that goes from list to list: three machines of the implementation, and what it has behind it.
+
+The machines are the core of a protocol on one list, the change that ends the list, and what joins the two.
+For the next list there are three others; what a membership keeps from one to the next stands in `Past`.
+
+This module must not know a protocol or the variables of a specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from antiphon.conformance.compare.bindings.core_binding import GROUP, NOW
+from antiphon.impl.membership import consensus, view_change
+from antiphon.impl.membership.member import Member
+from antiphon.impl.membership.succession import Roster, Succession
+from antiphon.impl.membership.view_change import Decision, ViewChange
+from antiphon.impl.protocols.core import Delivery, Implementation, Send
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.tracing import NULL_TRACER
+from antiphon.impl.transport import wire
+
+__all__ = ["MEMBERS", "Kinds", "ListProcess", "Past", "Service", "Standing", "changed"]
+
+MEMBERS = [Member(bytes([one + 1]) * 16, f"p{one}", "10.0.0.1", 7001 + one) for one in range(8)]
+"""The processes, as members of a group."""
+
+
+class Service:
+    """Consensus as a service: what this member has proposed, and what is decided, once it knows."""
+
+    def __init__(self, me: int, members: int) -> None:
+        """Nothing is proposed."""
+        self.decision: Decision | None = None
+        self.proposed: Decision | None = None
+        self._others = [process for process in range(members) if process != me]
+        self._outputs: list[Send[consensus.Message[Decision]]] = []
+
+    def propose(self, value: Decision) -> None:
+        """Take part."""
+        if self.proposed is None and self.decision is None:
+            self.proposed = value
+
+    def suspect(self, suspected: frozenset[int]) -> None:
+        """A service waits for nobody."""
+
+    def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
+        """Learn the decision."""
+        del sender
+        if isinstance(message, consensus.Decide) and self.decision is None:
+            self.decision = message.value
+
+    def decide(self) -> bool:
+        """Let what this member has proposed be the decision; False: it has proposed nothing."""
+        self.decision = self.proposed
+        if self.decision is None:
+            return False
+        self._outputs = [Send(to, consensus.Decide(self.decision)) for to in self._others]
+        return True
+
+    def settle(self) -> None:
+        """Nothing: the environment takes the steps."""
+
+    def outputs(self) -> list[Send[consensus.Message[Decision]]]:
+        """Hand over, once, what tells the others of the decision."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def snapshot(self) -> tuple[Decision | None, Decision | None]:
+        """Return the whole state."""
+        return self.proposed, self.decision
+
+    def restore(self, snapshot: tuple[Decision | None, Decision | None]) -> None:
+        """Become what `snapshot` was taken of."""
+        self.proposed, self.decision = snapshot
+
+
+class Past(NamedTuple):
+    """What a process has behind it, and what the environment has done to it; members are numbers."""
+
+    lists: tuple[tuple[int, ...], ...]
+    """The lists that it was on, in their order; the last is the one that it is on."""
+    base: int = 0
+    """The last number of the list before."""
+    over: frozenset[int] = frozenset()
+    """The messages that it delivered in earlier lists."""
+    delivered: frozenset[int] = frozenset()
+    """The messages that it has delivered."""
+    broadcasts: int = 0
+    """How many messages it broadcast in earlier lists."""
+    decisions: tuple[tuple[Past, Decision], ...] = ()
+    """What was decided at the ends of earlier lists, each with what names mean there (`names`)."""
+    reported: tuple[Past, Report] | None = None
+    """What it has reported the last time, with what names meant."""
+    suspected: frozenset[int] = frozenset()
+    down: bool = False
+    left: bool = False
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The list that the process is on."""
+        return self.lists[-1]
+
+    @property
+    def names(self) -> Past:
+        """What of it says which message an identifier of this list means, and which number a number."""
+        return Past((self.members,), self.base, self.over)
+
+
+class Standing(NamedTuple):
+    """The whole state of a process."""
+
+    past: Past
+    core: Any
+    succession: tuple[bool, view_change.Snapshot]
+
+    @property
+    def change(self) -> view_change.Snapshot:
+        """The state of the change."""
+        return self.succession[1]
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is decided, if the process knows it."""
+        found: Decision | None = self.change.agreement[1]
+        return found
+
+    @property
+    def proposed(self) -> Decision | None:
+        """What the process has proposed."""
+        found: Decision | None = self.change.agreement[0]
+        return found
+
+
+def changed(past: Past, **changes: Any) -> Past:
+    """The same past but for these fields."""
+    return past._replace(**changes)
+
+
+class Kinds(NamedTuple):
+    """What the machines of a process are made of, faulty ones where a fault is planted."""
+
+    implementation: Implementation[Any]
+    codec: wire.Codec[Any]
+    change: type[ViewChange] = ViewChange
+    succession: type[Succession] = Succession
+
+
+class ListProcess:
+    """The three machines of a process on one list."""
+
+    def __init__(self, kinds: Kinds, me: int, past: Past) -> None:
+        """Process `me`, fresh on the last list of `past`."""
+        self.past = past
+        """What it has behind it."""
+        members = past.members
+        self.at = at = members.index(me)
+        """Its place on the list."""
+        count = len(members)
+        listed: Callable[..., Any] | None = kinds.implementation.listed
+        assert listed is not None, "the protocol has lists"
+        self.core: Any = listed(at, count, count, NULL_TRACER)
+        self.service = Service(at, count)
+        external = kinds.implementation.external
+        self.change = kinds.change(at, count, external=external, agreement=self.service)
+        roster = Roster(len(past.lists), tuple(MEMBERS[one] for one in members), count)
+        self.succession = kinds.succession(roster, at, self.core, self._deliver, self.change)
+        self.admission = wire.Admission(kinds.codec, GROUP, at, count)
+        self.adopted: list[Delivery] = []
+        """What the last `adopt` has delivered."""
+
+    def note(self, **changes: Any) -> Past:
+        """Change what stands in its past."""
+        self.past = changed(self.past, **changes)
+        return self.past
+
+    def snapshot(self) -> Standing:
+        """Return the whole state."""
+        return Standing(self.past, self.core.snapshot(), self.succession.snapshot())
+
+    def restore(self, snapshot: Standing) -> None:
+        """Become what `snapshot` was taken of, which was on the same lists."""
+        self.past = snapshot.past
+        self.core.restore(snapshot.core, NOW)
+        self.succession.restore(snapshot.succession)
+
+    def _deliver(self, agreed: Report) -> bool:
+        flushed = self.core.adopt(agreed)
+        self.adopted = flushed or []
+        return flushed is not None
