@@ -22,8 +22,8 @@ WRONG: dict[str, Any] = {**CRASH, "crashes": 0, "false_suspicions": 1, "detected
 
 SAFETY = (
     "UniformPrefixOrder", "UniformTotalOrder", "UniformIntegrity", "BroadcastOnce", "ViewAgreement",
-    "ViewSynchrony", "SendingViewDelivery", "SameViewDelivery", "PrimaryPartition", "MajorityInList", "FreshNumber",
-    "OldBuffersEmpty", "SentIsSent",
+    "ViewSynchrony", "SendingViewDelivery", "SameViewDelivery", "PrimaryPartition", "MajorityInList",
+    "FreshNumber", "OldBuffersEmpty", "SentIsSent",
 )  # fmt: skip
 ENDS = ("Agreement", "UniformAgreement", "ViewChangesEnd")
 WITNESSES = ("ExcludedLives", "SequencedLater", "StableByDecision", "AllDelivered")

@@ -222,6 +222,7 @@ class ListedBinding(ABC):
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
         """What the process shows: of the change here, of the rest by `shown`."""
+        del me
         past, change = snapshot.past, snapshot.change
         gone = past.down or past.left
         decided = [self.agreed(names, decision) for names, decision in past.decisions]
