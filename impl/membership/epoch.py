@@ -121,7 +121,7 @@ class Epoch:
 
     @property
     def stopped(self) -> bool:
-        """Whether the protocol has ended, and only the change goes on."""
+        """Return True if the protocol has ended, and only the change goes on."""
         return self._succession.stopped
 
     def go_on(self, now: float) -> Next | Out | None:

@@ -102,7 +102,7 @@ class Succession:
         self.core = core
         self.change = change
         self.stopped = False
-        """Whether the protocol has ended, and only the change goes on."""
+        """True if the protocol has ended, and only the change goes on."""
         self._deliver = deliver
 
     def report(self) -> bool:

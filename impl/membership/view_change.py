@@ -314,7 +314,7 @@ class ViewChange:
 
     @property
     def proposes(self) -> bool:
-        """Whether the owner has to `propose` now."""
+        """Return True if the owner has to `propose` now."""
         waits = self._value is None and self._agreement.decision is None
         return self.complete and waits and len(self.heard) > self._tried
 

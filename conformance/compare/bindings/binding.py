@@ -144,7 +144,7 @@ def trait(binding: Binding, name: str) -> bool:
 
 
 def is_own(binding: Binding, variable: str) -> bool:
-    """Whether a variable is a map over the processes, of which each of them projects its own entry."""
+    """Return True if a variable is a map over the processes, of which each of them projects its own entry."""
     is_map = isinstance(binding.program.domains[variable].type, MapOf)
     return is_map and not trait(binding, "whole") and variable not in getattr(binding, "joint", ())
 
