@@ -97,6 +97,7 @@ COMPARED = (
     "nbacg-guer01:processes=4",
     "causal-broadcast:broadcasts=2",
     "raft",
+    "raft-members:terms=1",
     "chang-roberts:nodes=7",
     "chameneos:creatures=5,meetings=5",
 )

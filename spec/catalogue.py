@@ -405,6 +405,11 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.raft:Raft",
     ),
     Entry(
+        "raft-members",
+        "Raft whose cluster changes, one server at a time (Ongaro; etcd)",
+        "antiphon.spec.examples.raft_members:RaftMembers",
+    ),
+    Entry(
         "chang-roberts",
         "leader election on a ring (Chang and Roberts)",
         "antiphon.spec.examples.chang_roberts:ChangRoberts",

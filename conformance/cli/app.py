@@ -30,7 +30,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "To begin": ("demo", "init"),
     "A specification": ("check", "find", "simulate", "explain", "refine", "export"),
     "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
-    "Logs": ("verify", "ingest", "watch", "coverage"),
+    "Logs": ("verify", "trace", "ingest", "watch", "coverage"),
     "Traces": ("show", "replay"),
     "The ledger of published documents": ("claims", "errata", "stack"),
     "The library": ("node", "members"),

@@ -346,6 +346,67 @@ class Verify(Document, tag="verify", kw_only=True):
     report: dict[str, Any]
 
 
+class LineDocument(msgspec.Struct, kw_only=True):
+    """A line of a log: its place and its text."""
+
+    at: str
+    text: str
+
+
+class ObstacleDocument(msgspec.Struct, kw_only=True):
+    """What keeps a line back: the action that it could be, why not, the place of the guard, the steps."""
+
+    action: str
+    why: str
+    at: str
+    steps: list[str]
+
+
+class KeptBackDocument(msgspec.Struct, kw_only=True):
+    """A line of a log that is not explained in a state, and why not."""
+
+    at: str
+    obstacles: list[ObstacleDocument]
+
+
+class StuckDocument(msgspec.Struct, kw_only=True):
+    """A state in which no line is explained; its form is that of `TraceDocument.states`."""
+
+    state: dict[str, Any]
+    lines: list[KeptBackDocument]
+
+
+class FailedTrace(msgspec.Struct, kw_only=True):
+    """The end of the longest explained prefix. `states` counts those that are possible there, `stuck` has
+    the first of them.
+    """
+
+    explained: int
+    states: int
+    lines: list[LineDocument]
+    stuck: list[StuckDocument]
+
+
+class Trace(Document, tag="trace", kw_only=True):
+    """`antiphon trace`. `lines` counts observations, `hidden` the steps of the explanation that no line tells
+    of, `ways` the explanations, if all were counted; `broken` says in how many of them a property is false.
+    """
+
+    name: str
+    constants: dict[str, int | bool | str]
+    reason: str
+    lines: int
+    hidden: int
+    ways: int | None
+    broken: dict[str, int]
+    nodes: int
+    seconds: float
+    reproduce: str
+    trace: TraceDocument | None = None
+    failure: FailedTrace | None = None
+    saved: str | None = None
+
+
 class ExercisedAction(msgspec.Struct, kw_only=True):
     """The transitions of one action, those that runs took, how often, and the way to a nearest one that none
     took.
@@ -474,6 +535,7 @@ AnyDocument = (
     | Cluster
     | Ingest
     | Verify
+    | Trace
     | Watch
     | Replay
     | Show

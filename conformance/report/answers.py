@@ -26,6 +26,7 @@ from antiphon.spec.services import broadcast
 
 if TYPE_CHECKING:
     from antiphon.conformance.compare.lockstep import LockstepReport
+    from antiphon.conformance.compare.validation import Validation
 
 NOTHING_JUDGED: Final = "nothing was judged"
 WHOLE: Final = "Whole"
@@ -184,6 +185,36 @@ def of_lockstep(
         "seed": report.seed,
     }
     return Suite(name, report.outcome, (case,), report.seconds, facts, reproduce)
+
+
+def of_validation(name: str, found: Validation, reproduce: str, saved: str = "") -> Suite:
+    """Whether logs are explained by a specification, and what properties say of the explanations."""
+    failed = found.failure
+    at: Location | None = None
+    identity: tuple[str, ...] = ()
+    reason = found.reason if found.trace is None else ""
+    if failed is not None:
+        seen = next(iter(failed.lines), None)
+        at = None if seen is None else Location(seen.file, seen.line)
+        told = [str(item) for stuck in failed.stuck[:1] for _, why in stuck.lines for item in why]
+        reason, identity = "\n".join([found.reason, *told]), tuple(told)
+    explained = Outcome.HOLDS if found.trace is not None else found.outcome
+    cases = [Case("Explained", "trace validation", explained, reason, at, None, identity)]
+    shown = None if found.trace is None else of_trace(found.trace, name, saved)
+    for prop, ways in found.broken.items():
+        in_all = ways == found.ways
+        outcome = Outcome.VIOLATED if in_all else Outcome.UNKNOWN
+        why = f"false in {'all' if in_all else f'{ways:,} of'} {found.ways:,} explanations"
+        place = property_place(found.program, prop)
+        cases.append(Case(prop, "trace validation", outcome, why, place, shown, (prop,)))
+    facts: dict[str, Fact] = {
+        "specification": place_of(found.program),
+        **found.program.constants,
+        "observations": found.lines,
+        "explained": found.lines if failed is None else failed.explained,
+        "nodes": found.nodes,
+    }
+    return Suite(name, found.outcome, tuple(cases), found.seconds, facts, reproduce, found.reason)
 
 
 def of_trace(trace: Trace, name: str, file: str = "") -> Shown:

@@ -119,7 +119,7 @@ def matched(run: ForeignRun, bound: Program) -> Trace:
             f"no variable of {bound.name} stands in this trace: it has {', '.join(run.states[0])}; "
             f"{bound.name} has {', '.join(bound.variables)}"
         )
-    wanted = [_values(bound, names, state, index) for index, state in enumerate(run.states)]
+    wanted = [values_of(bound, names, state, index) for index, state in enumerate(run.states)]
     starts = [state for state in bound.reference.initial() if _agrees(bound, state, wanted[0])]
     if not starts:
         raise Damage(f"states[0]: {bound.name} has no initial state with {_told(run, names, 0)}")
@@ -171,8 +171,13 @@ def _told(run: ForeignRun, names: list[str], index: int) -> str:
     return ", ".join(f"{name} = {shown[name]}" for name in names)
 
 
-def _values(bound: Program, names: list[str], state: dict[str, Any], index: int) -> dict[str, Any]:
-    """The values of a state by name, as the specification has them."""
+def values_of(bound: Program, names: list[str], state: dict[str, Any], index: int) -> dict[str, Any]:
+    """The values of state number `index` by name, as the specification has them.
+
+    Raises:
+        Damage: a variable has no value.
+        DecodingError: a value is none of its variable's type.
+    """
     found: dict[str, Any] = {}
     for name in names:
         domain = bound.domains[name]

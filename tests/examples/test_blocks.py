@@ -34,6 +34,7 @@ ELSEWHERE = {
     "docs/language.md": "tests/lang/test_docs.py",
     "docs/library.md": "tests/impl/test_docs.py",
     "docs/proofs.md": "tests/proofs/test_page.py",
+    "docs/trace-validation.md": "tests/compare/validation/test_page.py",
     "docs/tutorial.md": "tests/examples/test_tutorial.py",
     "docs/your-protocol.md": "tests/examples/test_your_protocol.py",
 }

@@ -177,6 +177,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--log", "swarm")),
     "cluster": (0, ("rbp", "--messages", "8", *UNDISTURBED)),
     "verify": (0, ("runs",)),
+    "trace": (2, ("die-hard", "none.ndjson")),
     "node": (64, ("group",)),
     "members": (64, ("group", "7")),
     "ingest": (64, ("runs", "--lake", "lake")),

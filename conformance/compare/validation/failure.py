@@ -1,0 +1,130 @@
+"""Why logs are not explained: how far they are, in which states the system may be, what keeps lines back.
+
+Of the next line of each log, in each of these states: the guard that is false for every step that it could
+be, or the value that a possible step leads to where the log tells another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from antiphon.conformance.compare.validation.observations import Apart, Observation, Steps
+from antiphon.conformance.compare.validation.search import Node, Search
+from antiphon.model.notation import compact_step, short_places
+from antiphon.spec.lang import Disabled, Location, State, Step
+
+STATES_MAX = 20
+"""In so many states the lines are asked why not."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps a line back in a state.
+
+    `steps` are those that fail so (none: there is no such step at all), `at` is the line of the guard.
+    """
+
+    action: str
+    why: str
+    at: Location | None = None
+    steps: tuple[Step, ...] = ()
+
+    def __str__(self) -> str:
+        """`vote requires self.voted_for[s] is None (raft.py:12): vote(s1, ...)`."""
+        named = ", ".join(map(compact_step, self.steps[:3]))
+        more = f" and {len(self.steps) - 3:,} more" if len(self.steps) > 3 else ""
+        place = f" ({short_places(str(self.at))})" if self.at is not None else ""
+        head = f"{self.action}: " if self.action else ""
+        return f"{head}{self.why}{place}" + (f": {named}{more}" if named else "")
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A state in which no next line is possible: the line of each log, and what keeps it back."""
+
+    state: State
+    lines: tuple[tuple[Observation, tuple[Obstacle, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The end of the longest explained prefix.
+
+    `explained` counts the lines, `total` all of them; `states` is how many states the system may be in there,
+    of which `stuck` has the first few, all if there are no more than `STATES_MAX`.
+    """
+
+    explained: int
+    total: int
+    states: int
+    stuck: tuple[Stuck, ...]
+
+    @property
+    def lines(self) -> tuple[Observation, ...]:
+        """The lines that are not explained, each once: the first of each log that has one."""
+        return tuple({seen.place: seen for item in self.stuck for seen, _ in item.lines}.values())
+
+
+def failure(search: Search, farthest: Iterable[Node]) -> Failure:
+    """What keeps the lines back after those nodes."""
+    nodes = list(farthest)
+    by_state = {(node.positions, node.state): node for node in nodes}
+    stuck = tuple(_stuck(search, node) for node in list(by_state.values())[:STATES_MAX])
+    explained = nodes[0].lines if nodes else 0
+    return Failure(explained, sum(map(len, search.logs)), len(by_state), stuck)
+
+
+def _stuck(search: Search, node: Node) -> Stuck:
+    lines: list[tuple[Observation, tuple[Obstacle, ...]]] = []
+    for number in range(len(search.logs)):
+        seen = search.next_line(node, number)
+        if seen is None:
+            continue
+        before = search.waits_for(node, seen)
+        if before is not None:
+            told = f"what it receives is sent at {before.place}, which is not explained yet"
+            lines.append((seen, (Obstacle("", told),)))
+        else:
+            lines.append((seen, tuple(obstacles(search.steps, node.state, seen))))
+    return Stuck(node.state, tuple(lines))
+
+
+def obstacles(steps: Steps, state: State, seen: Observation) -> Iterator[Obstacle]:
+    """What keeps an observation back in a state."""
+    wrong = steps.differing(state, seen.before)
+    if wrong is not None:
+        yield _otherwise("", wrong, "before it ")
+        return
+    if not seen.actions:
+        wrong = steps.differing(state, seen.after)
+        if wrong is not None:
+            yield _otherwise("", wrong, "")
+    for action in seen.actions:
+        yield from _of_action(steps, state, seen, action)
+
+
+def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> Iterator[Obstacle]:
+    guards: dict[tuple[str, Location], list[Step]] = {}
+    values: dict[Apart, list[Step]] = {}
+    for step in steps.candidates(state, seen, action):
+        try:
+            after = steps.machine.apply(state, step).state
+        except Disabled as disabled:
+            guards.setdefault((disabled.guard, disabled.at), []).append(step)
+            continue
+        wrong = steps.differing(after, seen.after)
+        if wrong is not None:
+            values.setdefault(wrong, []).append(step)
+    for wrong, failing in values.items():
+        yield _otherwise(action, wrong, "after it ", failing)
+    for (guard, at), failing in guards.items():
+        yield Obstacle(action, f"requires {guard}", at, tuple(failing))
+    if not guards and not values:
+        method = steps.methods[action]
+        within = [f"self.{item.within} has no such {item.name}" for item in method.parameters if item.within]
+        yield Obstacle(action, "; ".join(within) or "no argument is as told", method.at)
+
+
+def _otherwise(action: str, wrong: Apart, when: str, steps: Iterable[Step] = ()) -> Obstacle:
+    return Obstacle(action, f"{when}{wrong}", None, tuple(steps))

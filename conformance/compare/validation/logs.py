@@ -1,0 +1,111 @@
+"""Logs become observations: a line of JSON or of text, by way of a map; a trace of another tool by itself.
+
+Without a map a line of JSON is an observation as it stands. A trace of Apalache or Quint (ITF) is one whose
+states are whole, as far as its variables are those of the specification. This module judges nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from antiphon.conformance.compare.validation.observations import (
+    Log,
+    Observation,
+    ObservationError,
+    Observe,
+    Steps,
+)
+from antiphon.model.export import encoding, foreign
+from antiphon.spec.lang import Program
+from antiphon.spec.lang.foreign import foreign as boundary
+
+JSON = (".ndjson", ".jsonl", ".json")
+"""Names of logs whose lines are JSON; of others a map is given the text."""
+
+
+def read_logs(program: Program, files: Sequence[str | Path], observe: Observe | None = None) -> list[Log]:
+    """The observations of each file, in the order of its lines.
+
+    Args:
+        program: the specification with its constants.
+        files: logs, each of one process, or of several in one order.
+        observe: the map; of a line nothing, one observation (a dict), or several.
+
+    Raises:
+        ObservationError: a file cannot be read, a line is no JSON, or an observation means nothing.
+        Raised: the map raises something.
+    """
+    steps = Steps(program)
+    return [Log(str(file), tuple(_observations(steps, Path(file), observe))) for file in files]
+
+
+def _observations(steps: Steps, file: Path, observe: Observe | None) -> Iterator[Observation]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ObservationError(f"{file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ObservationError(f"{file}: not UTF-8: {error.reason}") from error
+    if observe is None and (run := _foreign(text)) is not None:
+        yield from _of_foreign(steps, str(file), run)
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            record: Any = _record(file, number, line)
+            for told in [record] if observe is None else _told(observe, record):
+                yield steps.observation(told, str(file), number, line.strip())
+
+
+def _record(file: Path, number: int, line: str) -> Any:
+    if file.suffix not in JSON:
+        return line
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise ObservationError(f"{file}:{number}: not JSON: {error}") from error
+
+
+def _told(observe: Observe, record: Any) -> Iterable[Any]:
+    with boundary():
+        found = observe(record)
+        if found is None:
+            return []
+        return [found] if isinstance(found, dict) else list(found)
+
+
+def _foreign(text: str) -> foreign.ForeignRun | None:
+    """The run of another tool that a file holds, if it holds one."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    if not foreign.is_foreign(data):
+        return None
+    try:
+        return foreign.read(data)
+    except foreign.Damage as error:
+        raise ObservationError(str(error)) from error
+
+
+def _of_foreign(steps: Steps, file: str, run: foreign.ForeignRun) -> Iterator[Observation]:
+    names = [name for name in steps.program.variables if name in run.states[0]]
+    if not names:
+        raise ObservationError(
+            f"{file}: no variable of {steps.program.name} stands in this trace: it has "
+            f"{', '.join(run.states[0])}; {steps.program.name} has {', '.join(steps.program.variables)}"
+        )
+    shown = run.shown()
+    for number, state in enumerate(run.states):
+        try:
+            values = foreign.values_of(steps.program, names, state, number)
+        except (foreign.Damage, encoding.DecodingError) as error:
+            raise ObservationError(f"{file}: {error}") from error
+        action = run.actions[number]
+        known = (action,) if action in steps.methods else tuple(steps.methods)
+        text = ", ".join(f"{name} = {shown[number][name]}" for name in names)
+        yield Observation(
+            file, number, () if number == 0 else known, {}, {}, values, may_stay=number > 0, text=text
+        )

@@ -1,0 +1,298 @@
+"""An observation is what a line of a log tells of a step, in words of the specification; it may be little.
+
+It names the action, or several of which it was one; arguments, each whole or in part; and values of variables
+before and after the step. An observation without an action is a look at the state, and no step. Values are
+plain: an index as its number, a member of an enumeration by its name, of a map some keys, of a record some
+fields; or a function that says of the plain value whether it is one.
+
+This module knows no file and no order of lines.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
+from antiphon.model.notation import compact
+from antiphon.spec.lang import Disabled, Program, State, Step, Transition, types
+from antiphon.spec.lang.declare import MethodDeclaration
+from antiphon.spec.lang.errors import Told
+from antiphon.spec.lang.foreign import foreign
+from antiphon.spec.lang.hints import known_names
+from antiphon.spec.lang.maps import Map, entries
+
+KEYS: Final = ("action", "args", "state", "before", "stay", "sends", "receives")
+"""What a map may say of a line."""
+STEPS_MAX: Final = 100_000
+"""So many steps of one action are tried for a line at most."""
+
+
+class ObservationError(Told):
+    """A map, or a log, says something that means nothing; the message names the place."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a line tells.
+
+    Attributes:
+        file: the log.
+        line: the number of the line, from 1; in a trace of another tool the number of the state.
+        actions: the actions of which it was one; nothing: it is a look at the state.
+        arguments: of the action, by the names of parameters, as far as they are told.
+        before: values of variables before the step.
+        after: values of variables after it.
+        sends: names of messages that leave here.
+        receives: names of messages that arrive here: what sent them comes before.
+        may_stay: it may be no step as well.
+        text: the line.
+    """
+
+    file: str
+    line: int
+    actions: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    sends: tuple[str, ...] = ()
+    receives: tuple[str, ...] = ()
+    may_stay: bool = False
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        """`FILE:LINE`."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Log:
+    """What one process has told, in its order."""
+
+    file: str
+    observations: tuple[Observation, ...]
+
+
+class Steps:
+    """Finds the steps of a program that an observation may be."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.machine = program, program.reference
+        self.methods = {item.name: item for item in program.declaration.marked("action", "environment")}
+        self.places = {name: place for place, name in enumerate(program.variables)}
+
+    def observation(self, told: object, file: str, line: int, text: str = "") -> Observation:
+        """What a map says of a line.
+
+        Raises:
+            ObservationError: it means nothing; the message says where and what is known.
+        """
+        where = f"{file}:{line}"
+        if not isinstance(told, Mapping):
+            raise ObservationError(f"{where}: {told!r} is no observation, a dict with {', '.join(KEYS)}")
+        unknown = [key for key in told if key not in KEYS]
+        if unknown:
+            known_keys = known_names(str(unknown[0]), KEYS)
+            raise ObservationError(f"{where}: an observation has no {unknown[0]!r}; {known_keys}")
+        named = told.get("action", ())
+        actions = (named,) if isinstance(named, str) else tuple(named or ())
+        parts = {key: told.get(key) or {} for key in ("args", "state", "before")}
+        for key, part in parts.items():
+            if not isinstance(part, Mapping):
+                raise ObservationError(f"{where}: {key} is {part!r}; it is a dict from names to values")
+        for name in actions:
+            if name not in self.methods:
+                raise ObservationError(f"{where}: no action {name!r}; {known_names(str(name), self.methods)}")
+        parameters = [item.name for name in actions for item in self.methods[name].parameters]
+        for key, known in (("args", parameters), ("state", self.places), ("before", self.places)):
+            for name in parts[key]:
+                if name not in known:
+                    raise ObservationError(f"{where}: {key}: no {name!r}; {known_names(str(name), known)}")
+        return Observation(
+            file, line, actions, parts["args"], parts["before"], parts["state"],
+            _names(told.get("sends")), _names(told.get("receives")), bool(told.get("stay")), text,
+        )  # fmt: skip
+
+    def agrees(self, state: State, wanted: Mapping[str, Any]) -> bool:
+        """Return True if the variables have these values, as far as they are told."""
+        return all(
+            fits(self.program.domains[name], state[self.places[name]], item) for name, item in wanted.items()
+        )
+
+    def differing(self, state: State, wanted: Mapping[str, Any]) -> Apart | None:
+        """The first variable that has another value."""
+        for name, item in wanted.items():
+            value = state[self.places[name]]
+            if not fits(self.program.domains[name], value, item):
+                return apart(name, self.program.domains[name], value, item)
+        return None
+
+    def candidates(self, state: State, seen: Observation, action: str) -> Iterator[Step]:
+        """The steps of an action whose arguments are as the observation tells, possible or not."""
+        method = self.methods[action]
+        ranges = [list(self._values(state, method, k, seen.arguments)) for k in range(len(method.parameters))]
+        count = 1
+        for values in ranges:
+            count *= len(values)
+        if count > STEPS_MAX:
+            names = ", ".join(item.name for item in method.parameters if item.name not in seen.arguments)
+            raise ObservationError(
+                f"{seen.place}: {action} could be one of {count:,} steps; say more of its arguments: {names}"
+            )
+        return (Step(action, arguments) for arguments in itertools.product(*ranges))
+
+    def after(self, state: State, seen: Observation) -> Iterator[Transition | None]:
+        """The transitions that explain an observation in a state; None for one that is no step."""
+        if not self.agrees(state, seen.before):
+            return
+        if (not seen.actions or seen.may_stay) and self.agrees(state, seen.after):
+            yield None
+        for action in seen.actions:
+            for step in self.candidates(state, seen, action):
+                transition = self.taken(state, step)
+                if transition is not None and self.agrees(transition.state, seen.after):
+                    yield transition
+
+    def taken(self, state: State, step: Step) -> Transition | None:
+        """The transition of a step, if it is possible."""
+        try:
+            return self.machine.apply(state, step)
+        except Disabled:
+            return None
+
+    def _values(
+        self, state: State, method: MethodDeclaration, number: int, told: Mapping[str, Any]
+    ) -> Iterable[Any]:
+        """The values that a parameter can have there, in domain order."""
+        parameter = method.parameters[number]
+        domain = self.program.domain(parameter.type)
+        wanted = told.get(parameter.name, _ANY)
+        whole = _ANY if wanted is _ANY or callable(wanted) else meant(domain, wanted)
+        if whole is not _ANY and not isinstance(whole, Strange):
+            return [whole]
+        if parameter.within:
+            there = (item for item in state[self.places[parameter.within]] if domain.contains(item))
+            return sorted((item for item in there if fits(domain, item, wanted)), key=domain.rank)
+        if domain.cardinality > STEPS_MAX:
+            raise ObservationError(
+                f"{method.name}: {parameter.name} has {domain.cardinality:,} values; a map has to say which"
+            )
+        return [item for item in domain if fits(domain, item, wanted)]
+
+
+class _Any:
+    """Any value will do."""
+
+
+_ANY: Final = _Any()
+
+
+def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
+    """Return True if a value of a state is as told, as far as that goes."""
+    if wanted is _ANY:
+        return True
+    if callable(wanted) and not isinstance(wanted, type | Enum):
+        with foreign():
+            return bool(wanted(as_plain(domain, value)))
+    match domain.type:
+        case types.MapOf() if isinstance(wanted, Mapping):
+            keys, inner = domain.parts
+            found = dict(zip(keys, entries(value), strict=True))
+            named = [(meant(keys, as_key(key)), item) for key, item in wanted.items()]
+            return all(key in found and fits(inner, found[key], item) for key, item in named)
+        case types.Optional():
+            if value is None or wanted is None:
+                return value is wanted
+            return fits(domain.parts[0], value, wanted)
+        case types.Union():
+            part = next(part for part in domain.parts if part.contains(value))
+            return fits(part, value, wanted)
+        case types.Record(name=name, fields=fields) if isinstance(wanted, Mapping):
+            kinds = {field: part for (field, _), part in zip(fields, domain.parts, strict=True)}
+            rest = {key: item for key, item in wanted.items() if key != "#record"}
+            return wanted.get("#record", name) == name and all(
+                key in kinds and fits(kinds[key], getattr(value, key), item) for key, item in rest.items()
+            )
+        case types.SequenceOf() if isinstance(wanted, list | tuple):
+            pairs = zip(value, wanted, strict=False)
+            return len(value) == len(wanted) and all(fits(domain.parts[0], *pair) for pair in pairs)
+    return bool(meant(domain, wanted) == _frozen(value))
+
+
+class Apart(NamedTuple):
+    """Where a value is not as told, down to the key of a map: the place, what is there, what is told."""
+
+    name: str
+    value: str
+    told: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.value}, {self.told}"
+
+
+def mentioned(program: Program, seen: Observation) -> set[str]:
+    """The variables that an observation speaks of, of maps the keys, as `described` writes them."""
+    found = set()
+    for part in (seen.before, seen.after):
+        for name, wanted in part.items():
+            domain = program.domains[name]
+            if isinstance(domain.type, types.MapOf) and isinstance(wanted, Mapping):
+                found |= {f"{name}[{compact(meant(domain.parts[0], as_key(key)))}]" for key in wanted}
+            else:
+                found.add(name)
+    return found
+
+
+def apart(name: str, domain: types.Domain, value: Any, wanted: Any) -> Apart:
+    """Where a value is not as told."""
+    if not callable(wanted) and isinstance(wanted, Mapping) and isinstance(domain.type, types.MapOf):
+        keys, inner = domain.parts
+        found = dict(zip(keys, entries(value), strict=True))
+        for key, item in wanted.items():
+            known = meant(keys, as_key(key))
+            if known not in found:
+                return Apart(f"{name}[{key}]", "nothing", f"and the log says {_shown(item)}")
+            if not fits(inner, found[known], item):
+                return apart(f"{name}[{compact(known)}]", inner, found[known], item)
+    if callable(wanted):
+        return Apart(name, compact(value), "which is not what the map asks")
+    is_none = not isinstance(wanted, Mapping) and isinstance(meant(domain, wanted), Strange)
+    no_value = f", which is no value of {name}" if is_none else ""
+    return Apart(name, compact(value), f"and the log says {_shown(wanted)}{no_value}")
+
+
+def as_plain(domain: types.Domain, value: Any) -> Any:
+    """A value of a state as plain Python: a map as a dict."""
+    if isinstance(domain.type, types.MapOf):
+        keys, inner = domain.parts
+        return {plain(key): as_plain(inner, item) for key, item in zip(keys, entries(value), strict=True)}
+    return plain(value)
+
+
+def _frozen(value: Any) -> Any:
+    return value.freeze() if isinstance(value, Map) else value
+
+
+def as_key(key: object) -> object:
+    """A key as JSON spells it: a number in quotes is a number."""
+    return int(key) if isinstance(key, str) and key.isdecimal() else key
+
+
+def _names(told: object) -> tuple[str, ...]:
+    if told is None:
+        return ()
+    return (str(told),) if isinstance(told, str | int) else tuple(map(str, told))  # type: ignore[call-overload]
+
+
+def _shown(wanted: object) -> str:
+    if isinstance(wanted, Enum):
+        return wanted.name
+    return str(wanted) if isinstance(wanted, str) else repr(wanted)
+
+
+Observe = Callable[[Any], Any]
+"""What a map is: of a line nothing, one observation, or several."""

@@ -1,0 +1,258 @@
+"""A depth-first search for behaviours that explain logs: positions in them, a state, budgets of hidden steps.
+
+1. From a node the next line of a log that may come now is explained by a step that agrees with it; the log
+   that went on last comes first. A line that receives a message comes after the line that sent it.
+2. Where no line goes on, and after all that do, hidden steps are taken: those of the actions that may be
+   missing in the logs, each as often as its budget says.
+3. A node is explored once. Every way leads on, in lines or in budgets, so that there is no circle.
+4. Of an exhaustive search the explanations are counted, and those in which a property is true throughout.
+
+This module reads no file and shows nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from antiphon.conformance.compare.validation.observations import Log, Observation, Steps
+from antiphon.model.bounds import Bounds, Stop
+from antiphon.spec.lang import State, Transition
+from antiphon.spec.lang.walk import variables_read
+
+NODES_MAX: Final = 1_000_000
+"""So many nodes are explored, if nobody says otherwise."""
+_LOOK_EVERY: Final = 64
+
+
+class Node(NamedTuple):
+    """How far each log is explained, in which state, and what is left of each budget."""
+
+    positions: tuple[int, ...]
+    state: State
+    left: tuple[int, ...]
+
+    @property
+    def lines(self) -> int:
+        """How many observations are explained."""
+        return sum(self.positions)
+
+
+class Edge(NamedTuple):
+    """A step on the way: the transition (None: no step), the log whose line it explains (None: hidden)."""
+
+    transition: Transition | None
+    log: int | None
+    node: Node
+
+
+@dataclass
+class _Frame:
+    """A node under way: the edge that leads to it, what is left to try, and the explanations behind it."""
+
+    node: Node
+    edge: Edge | None
+    further: Iterator[Edge]
+    ways: int = 0
+    good: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Found:
+    """What a search has found.
+
+    Attributes:
+        start: the state in which the explanation begins.
+        edges: the explanation that was found first; None if there is none.
+        ways: how many explanations there are, in an exhaustive search.
+        good: in how many of them each property is true throughout.
+        farthest: the nodes that explain most lines.
+        nodes: how many were explored.
+        stopped: the bound that ended the search.
+    """
+
+    start: State | None = None
+    edges: tuple[Edge, ...] | None = None
+    ways: int = 0
+    good: dict[str, int] = field(default_factory=dict)
+    farthest: dict[Node, None] = field(default_factory=dict)
+    nodes: int = 0
+    stopped: Stop | None = None
+
+
+class Search:
+    """Explains logs by a program.
+
+    Args:
+        steps: finds the steps for a line.
+        logs: what was told.
+        hidden: how often each action may be taken that no line tells of.
+        bounds: where to stop; states are nodes.
+    """
+
+    def __init__(self, steps: Steps, logs: Sequence[Log], hidden: Mapping[str, int], bounds: Bounds) -> None:
+        self.steps, self.hidden = steps, tuple(hidden)
+        self.logs = [log.observations for log in logs]
+        self.budgets = tuple(hidden.values())
+        most = NODES_MAX if bounds.states is None else bounds.states
+        self.bounds = Bounds(most, bounds.seconds, None, bounds.memory_mb)
+        self.sent: dict[str, tuple[int, int]] = {}
+        for number, observations in enumerate(self.logs):
+            for position, seen in enumerate(observations):
+                for name in seen.sends:
+                    self.sent.setdefault(name, (number, position))
+        module = steps.program.module
+        bodies = {item.name: variables_read(item.body, module) for item in module.predicates}
+        self._read = {name: [steps.places[item] for item in sorted(read)] for name, read in bodies.items()}
+        self._holding: dict[tuple[object, ...], bool] = {}
+        self._begun = time.monotonic()
+
+    def explain(
+        self, starts: Sequence[State], properties: Sequence[str] = (), *, every: bool = False
+    ) -> Found:
+        """Search from these states; with `every` for all explanations, and count those that keep each
+        property.
+        """
+        found = Found(good=dict.fromkeys(properties, 0))
+        known: dict[Node, tuple[int, tuple[int, ...]]] = {}
+        for start in starts:
+            root = Node((0,) * len(self.logs), start, self.budgets)
+            ways, good = self._explore(root, found, known, properties, every=every)
+            found.ways += ways
+            for name, count in zip(properties, good, strict=True):
+                found.good[name] += count
+            if found.edges is not None and not every:
+                found.ways = 1
+                break
+            if found.stopped is not None:
+                break
+        return found
+
+    def _explore(
+        self,
+        root: Node,
+        found: Found,
+        known: dict[Node, tuple[int, tuple[int, ...]]],
+        properties: Sequence[str],
+        *,
+        every: bool,
+    ) -> tuple[int, Sequence[int]]:
+        """The explanations that begin at a node: how many, and how many keep each property."""
+        nothing = [0] * len(properties)
+        stack = [_Frame(root, None, self.edges(root), 0, list(nothing))]
+        self._met(root, found)
+        while stack:
+            frame = stack[-1]
+            if self._is_complete(frame.node):
+                frame.ways, frame.good, frame.further = 1, [1] * len(properties), iter(())
+                if found.edges is None:
+                    found.start = root.state
+                    found.edges = tuple(item.edge for item in stack if item.edge is not None)
+                if not every:
+                    return 1, nothing
+            edge = next(frame.further, None)
+            if edge is not None:
+                behind = known.get(edge.node)
+                if behind is not None:
+                    self._add(frame, edge, *behind, properties)
+                    continue
+                known[edge.node] = (0, tuple(nothing))
+                self._met(edge.node, found)
+                found.stopped = self._reached(found)
+                if found.stopped is not None:
+                    return frame.ways, nothing
+                stack.append(_Frame(edge.node, edge, self.edges(edge.node), 0, list(nothing)))
+                continue
+            stack.pop()
+            behind = (frame.ways, self._kept(frame, properties))
+            known[frame.node] = behind
+            if not stack:
+                return behind
+            assert frame.edge is not None
+            self._add(stack[-1], frame.edge, *behind, properties)
+        return 0, nothing
+
+    def edges(self, node: Node) -> Iterator[Edge]:
+        """Every way on from a node, lines before hidden steps."""
+        for number in self._order(node):
+            seen = self.next_line(node, number)
+            if seen is None or self.waits_for(node, seen) is not None:
+                continue
+            positions = (*node.positions[:number], node.positions[number] + 1, *node.positions[number + 1 :])
+            for transition in self.steps.after(node.state, seen):
+                state = node.state if transition is None else transition.state
+                yield Edge(transition, number, Node(positions, state, node.left))
+        if self._is_complete(node):
+            return
+        for place, action in enumerate(self.hidden):
+            if node.left[place]:
+                left = (*node.left[:place], node.left[place] - 1, *node.left[place + 1 :])
+                for step in self.steps.machine.candidates(node.state, action):
+                    transition = self.steps.taken(node.state, step)
+                    if transition is not None:
+                        yield Edge(transition, None, Node(node.positions, transition.state, left))
+
+    def next_line(self, node: Node, number: int) -> Observation | None:
+        """The next line of a log; None where it is over."""
+        position = node.positions[number]
+        return self.logs[number][position] if position < len(self.logs[number]) else None
+
+    def waits_for(self, node: Node, seen: Observation) -> Observation | None:
+        """The line that sends what a line receives, if it is not explained yet."""
+        for name in seen.receives:
+            number, position = self.sent.get(name, (0, -1))
+            if node.positions[number] <= position:
+                return self.logs[number][position]
+        return None
+
+    def _order(self, node: Node) -> Sequence[int]:
+        """The logs, the one that is behind first, as its lines are what others wait for."""
+        share = [position / max(len(log), 1) for position, log in zip(node.positions, self.logs, strict=True)]
+        return sorted(range(len(self.logs)), key=share.__getitem__)
+
+    def _is_complete(self, node: Node) -> bool:
+        return all(position == len(log) for position, log in zip(node.positions, self.logs, strict=True))
+
+    def _met(self, node: Node, found: Found) -> None:
+        found.nodes += 1
+        best = next(iter(found.farthest), None)
+        if best is None or node.lines > best.lines:
+            found.farthest = {node: None}
+        elif node.lines == best.lines:
+            found.farthest[node] = None
+
+    def _reached(self, found: Found) -> Stop | None:
+        if found.nodes % _LOOK_EVERY and found.nodes < (self.bounds.states or 0):
+            return None
+        return self.bounds.reached(found.nodes, time.monotonic() - self._begun)
+
+    def _kept(self, frame: _Frame, properties: Sequence[str]) -> tuple[int, ...]:
+        """How many explanations behind a node keep each property, in its own state too."""
+        return tuple(
+            count if count and self.holds(frame.node.state, name) else 0
+            for name, count in zip(properties, frame.good, strict=True)
+        )
+
+    def holds(self, state: State, name: str) -> bool:
+        """Return True if an invariant is true; what only steps break is true of every state.
+
+        An invariant is asked once for the same values of the variables that it reads.
+        """
+        read = self._read.get(name)
+        if read is None:
+            return True
+        asked = (name, *(state[place] for place in read))
+        if asked not in self._holding:
+            self._holding[asked] = self.steps.machine.holds(state, name)
+        return self._holding[asked]
+
+    @staticmethod
+    def _add(frame: _Frame, edge: Edge, ways: int, good: Sequence[int], properties: Sequence[str]) -> None:
+        """Add the explanations behind an edge to those of its beginning."""
+        refused = () if edge.transition is None else {item.property for item in edge.transition.refused}
+        frame.ways += ways
+        for place, name in enumerate(properties):
+            if name not in refused:
+                frame.good[place] += good[place]

@@ -1,0 +1,165 @@
+"""Raft whose cluster changes, one server at a time, and whose leader tells by heartbeats what is committed.
+
+Sources: D. Ongaro, "Consensus: bridging theory and practice", 2014, section 4.1; etcd's raft, in which a
+change counts from when its entry is applied, and a heartbeat carries what is committed.
+
+An entry of the log is its term alone. What a configuration entry changes stands in `changes` under its term
+and place, where one leader has put it. A server counts the members that it knows of after the changes that it
+has applied; a leader makes a change when it has applied those before. At the beginning all are members.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.examples.raft import Accepted, Length, RaftText, Role, Server, Term, Vote
+from antiphon.spec.lang import (
+    Const,
+    In,
+    Map,
+    Set,
+    action,
+    everywhere,
+    mutation,
+    record,
+    require,
+    witness,
+)
+
+
+@record
+class Change:
+    """The entry of this term at this place: a server joins, or leaves."""
+
+    term: Term
+    place: Length
+    server: Server
+    joins: bool
+
+
+@record
+class Heartbeat:
+    """A leader tells what is committed, to whoever has it."""
+
+    term: Term
+    to: Server
+    commit: Length
+
+
+class RaftMembersText(RaftText):
+    """The algorithm of figure 2, with majorities of the members that a server knows of."""
+
+    turns: Const[int] = 1
+
+    outside: Map[Server, Set[Server]] = everywhere(Set())
+    applied: Map[Server, Length] = everywhere(0)
+    changes: Set[Change] = Set()
+    heartbeats: Set[Heartbeat] = Set()
+
+    def members(self, s: Server) -> int:
+        """How many members S knows of."""
+        return sum(1 for q in self.each(Server) if q not in self.outside[s])
+
+    def has(self, s: Server, change: Change) -> bool:
+        """The log of S has the entry of a change."""
+        place = change.place
+        return self.log[s][place - 1] == change.term if 0 < place <= len(self.log[s]) else False
+
+    def is_settled(self, s: Server) -> bool:
+        """S has applied all changes of its log."""
+        return all(change.place <= self.applied[s] or not self.has(s, change) for change in self.changes)
+
+    @action
+    def become_leader(self, s: Server) -> None:
+        """A majority of the members has voted for S."""
+        require(self.role[s] is Role.CANDIDATE)
+        known = self.outside[s]
+        term = self.term[s]
+        votes = sum(1 for q in self.each(Server) if q not in known and Vote(term, q, s) in self.messages)
+        require(2 * votes > self.members(s))
+        self.role[s] = Role.LEADER
+
+    @action
+    def advance_commit(self, s: Server, length: Length) -> None:
+        """A majority of the members has stored the entries of the leader up to this length."""
+        require(self.is_leader(s) and self.commit[s] < length <= len(self.log[s]))
+        require(self.may_commit(s, length))
+        known = self.outside[s]
+        copies = sum(
+            1
+            for q in self.each(Server)
+            if q not in known and (q == s or self.has_accepted(q, self.term[s], length))
+        )
+        require(2 * copies > self.members(s))
+        self.commit[s] = length
+
+    @action
+    def change_members(self, s: Server, server: Server, joins: bool) -> None:
+        """A leader appends the entry by which a server joins, or leaves."""
+        require(self.is_leader(s) and len(self.log[s]) < self.entries and len(self.changes) < self.turns)
+        require(self.is_settled(s))
+        require(joins == (server in self.outside[s]))
+        self.log[s] += (self.term[s],)
+        self.changes |= {Change(self.term[s], len(self.log[s]), server, joins)}
+
+    @action
+    def apply_change(self, s: Server, change: Annotated[Change, In("changes")]) -> None:
+        """S applies the next change of its log that is committed."""
+        require(self.applied[s] < change.place <= self.commit[s] and self.has(s, change))
+        require(
+            all(
+                other.place <= self.applied[s] or other.place >= change.place or not self.has(s, other)
+                for other in self.changes
+            )
+        )
+        self.applied[s] = change.place
+        if change.joins:
+            self.outside[s] -= {change.server}
+        else:
+            self.outside[s] |= {change.server}
+
+    @action
+    def confirm(self, s: Server) -> None:
+        """S has stored what it has committed: it says so to the leader of its term."""
+        require(not self.is_leader(s) and self.commit[s] > 0)
+        self.messages |= {Accepted(self.term[s], s, self.commit[s])}
+
+    @action
+    def beat(self, s: Server, to: Server, length: Length) -> None:
+        """A leader tells what is committed, as far as a server has stored it."""
+        require(self.is_leader(s) and length <= self.commit[s])
+        require(length == 0 or self.has_accepted(to, self.term[s], length))
+        self.heartbeats |= {Heartbeat(self.term[s], to, length)}
+
+    @action
+    def hear(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
+        """S hears what is committed."""
+        require(heartbeat.to == s and heartbeat.term == self.term[s] and not self.is_leader(s))
+        self.role[s] = Role.FOLLOWER
+        self.commit[s] = max(self.commit[s], heartbeat.commit)
+
+    @action
+    def follow(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
+        """S learns of a later term by a heartbeat."""
+        require(heartbeat.to == s and heartbeat.term > self.term[s])
+        self.term[s] = heartbeat.term
+        self.voted_for[s] = None
+        self.role[s] = Role.FOLLOWER
+
+    @witness
+    def Changed(self) -> bool:
+        """A server has applied a change."""
+        return any(self.applied[s] > 0 for s in self.each(Server))
+
+
+@mutation("a leader makes a change before it has applied the one before")
+class ChangeUnsettled(RaftMembersText):
+    """Without the rule of one server at a time."""
+
+    def is_settled(self, s: Server) -> bool:
+        """Always."""
+        return True
+
+
+class RaftMembers(RaftMembersText, mutations=(ChangeUnsettled,)):
+    """The algorithm, and what its one rule about changes is for."""

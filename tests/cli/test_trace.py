@@ -1,0 +1,117 @@
+"""`antiphon trace`: is there a behaviour of a specification that explains the log of a real run?"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.forms import read_junit, read_sarif
+
+Run = Callable[..., Any]
+SEND = {"action": "send", "args": {"p": 1}}
+RECEIVE = {"action": "receive", "state": {"count": 1}}
+COURIER = "cli_courier:Courier"
+
+
+def write(file: Path, *lines: object) -> Path:
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return file
+
+
+def test_an_explained_log_holds_and_its_explanation_is_a_trace(antiphon: Run, tmp_path: Path) -> None:
+    log = write(tmp_path / "run.ndjson", SEND, RECEIVE)
+    answer = antiphon("trace", COURIER, log, "--save", "run.itf.json")
+    assert (answer.code, "an explanation: 2 steps" in answer.out) == (0, True)
+    assert "all 2 steps run" in antiphon("replay", "run.itf.json").out
+    document = antiphon("trace", COURIER, log, "--ways", "--json").document
+    assert (document.outcome, document.ways, document.failure) == ("holds", 1, None)
+    assert [step.step for step in document.trace.steps] == ["send(p1)", "receive(Letter(p1))"]
+    assert antiphon("trace", *document.reproduce.split()[2:]).code == 0
+
+
+def test_a_log_that_is_not_explained_is_violated_at_its_line(antiphon: Run, tmp_path: Path) -> None:
+    """With the states and the guards; and so it stands in the reports."""
+    log = write(tmp_path / "run.ndjson", SEND, RECEIVE, RECEIVE)
+    answer = antiphon("trace", COURIER, log, "--junit", "j.xml", "--sarif", "s.sarif")
+    assert answer.code == 1
+    assert f"no behaviour explains {log}:3; 2 of 3 observations are explained" in answer.out
+    assert "✗ receive: self.network has no such packet" in answer.out
+    document = antiphon("trace", COURIER, log, "--json").document
+    assert (document.outcome, document.failure.explained, document.failure.states) == ("violated", 2, 1)
+    assert [line.at for line in document.failure.lines] == [f"{log}:3"]
+    (stuck,) = document.failure.stuck
+    assert stuck.state == {"network": [], "count": 1}
+    (result,) = read_sarif((tmp_path / "s.sarif").read_text()).results
+    place = result.locations[0].physical_location
+    assert place is not None
+    assert (place.artifact_location.uri, place.region.start_line) == ("run.ndjson", 3)
+    assert read_junit((tmp_path / "j.xml").read_text()).attrib["failures"] == "1"
+
+
+def test_a_property_is_judged_on_explanations(antiphon: Run, tmp_path: Path) -> None:
+    """The literal courier counts one letter too many."""
+    log = write(tmp_path / "run.ndjson", *[SEND, {"action": "receive"}] * 3)
+    answer = antiphon("trace", COURIER, log, "--junit", "j.xml")
+    assert answer.code == 1
+    assert "6 observations explained in 1 way; false: AtMostTwo in all" in answer.out
+    root = read_junit((tmp_path / "j.xml").read_text())
+    assert [case.attrib["name"] for case in root.iter("testcase") if len(case)] == ["AtMostTwo"]
+    repaired = antiphon("trace", COURIER, log, "--repair", "all")
+    assert (repaired.code, "send: requires self.is_open()" in repaired.out) == (1, True)
+    assert f"{log}:5" in repaired.out
+
+
+@pytest.mark.parametrize("lines", [(), None])
+def test_an_empty_or_missing_log_is_unknown(
+    antiphon: Run, tmp_path: Path, lines: tuple[object, ...] | None
+) -> None:
+    file = tmp_path / "run.ndjson"
+    if lines is not None:
+        write(file, *lines)
+    answer = antiphon("trace", COURIER, file, "--junit", "j.xml")
+    assert answer.code == 2
+    told = "there is no such log" if lines is None else "no line of the logs tells anything"
+    assert told in answer.out
+    assert read_junit((tmp_path / "j.xml").read_text()).attrib["errors"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "map_", "told"),
+    [
+        ("divides", "def observe(line):\n    return 1 / 0\n", "ZeroDivisionError"),
+        ("exits", "import sys\n\ndef observe(line):\n    sys.exit(0)\n", "sys.exit(0)"),
+        ("misspells", "def observe(line):\n    return {'action': 'sned'}\n", "did you mean 'send'"),
+        ("says_nothing", "x = 1\n", "map"),
+    ],
+)
+def test_a_map_that_fails_is_wrong_usage(
+    antiphon: Run, tmp_path: Path, name: str, map_: str, told: str
+) -> None:
+    (tmp_path / f"map_{name}.py").write_text(map_)
+    answer = antiphon("trace", COURIER, write(tmp_path / "run.ndjson", SEND), "--map", f"map_{name}.py")
+    assert (answer.code, told in answer.err) == (64, True), answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--hidden", "lose"), "--hidden lose: write ACTION:N"),
+        (("--hidden", "loose:1"), "did you mean 'lose'"),
+        (("--from", "{"), "--from: not JSON"),
+        (("--from", "nowhere"), "--from nowhere: No such file"),
+        (("--from", '{"coutn": 1}'), "did you mean 'count'"),
+    ],
+)
+def test_what_cannot_be_asked_is_wrong_usage(
+    antiphon: Run, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    answer = antiphon("trace", COURIER, write(tmp_path / "run.ndjson", SEND), *words)
+    assert (answer.code, told in answer.err) == (64, True), answer.err
+
+
+def test_what_begins_in_the_middle_cannot_be_saved(antiphon: Run, tmp_path: Path) -> None:
+    log = write(tmp_path / "run.ndjson", {"state": {"count": 2}})
+    assert antiphon("trace", COURIER, log, "--from", '{"count": 2}').code == 0
+    refused = antiphon("trace", COURIER, log, "--from", '{"count": 2}', "--save", "t.itf.json")
+    assert (refused.code, "cannot be replayed" in refused.err) == (64, True)
