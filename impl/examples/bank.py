@@ -35,7 +35,7 @@ class Open(Struct, frozen=True, tag=True):
 
 
 class Move(Struct, frozen=True, tag=True):
-    """So much goes from one account to another; under a name it does so once."""
+    """Command: move an amount from one account to another; under a name it takes effect once."""
 
     source: Name
     target: Name
@@ -44,7 +44,7 @@ class Move(Struct, frozen=True, tag=True):
 
 
 class Sum(Struct, frozen=True, tag=True):
-    """How much there is on all accounts at this place of the order."""
+    """Command: add up all accounts at this place of the order."""
 
 
 Command = Open | Move | Sum
@@ -115,7 +115,7 @@ class Bank(Replica[int]):
         self._state = msgpack.decode(state, type=_State)
 
     async def answer(self, words: list[str]) -> object:
-        """What a line of the shell comes to. Raises `Refused`."""
+        """Execute a line of the shell and return its result. Raises `Refused`."""
         match words:
             case ["open", account, amount] if amount.isdecimal():
                 return await self.open(account, int(amount))

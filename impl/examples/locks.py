@@ -136,7 +136,7 @@ class Locks(Replica[int]):
                 waiting.set_exception(GroupFailed("this member was excluded while it waited for a lock"))
 
     async def answer(self, words: list[str]) -> object:
-        """What a line of the shell comes to. Raises `Refused`."""
+        """Execute a line of the shell and return its result. Raises `Refused`."""
         match words:
             case ["acquire", lock]:
                 return await self.acquire(lock)

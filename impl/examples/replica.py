@@ -34,7 +34,8 @@ __all__ = ["Replica", "Source", "owner"]
 R = TypeVar("R")
 
 Source = int | Member
-"""Who gave a command: a place among members that do not change, or a member of a group that others join."""
+"""The origin of a command: a place among members that do not change, or a member of a group that others join.
+"""
 
 _PIECE_BYTES = 2**16
 
@@ -49,7 +50,7 @@ class Replica(ABC, Generic[R]):
 
     def __init__(self, group: Group | JoinedGroup) -> None:
         self.applied = 0
-        """How many commands were executed."""
+        """Number of commands that were executed."""
         self._group = group
         self._results: dict[tuple[Source, int], asyncio.Future[R]] = {}
         self._running: asyncio.Task[None] | None = None
@@ -126,7 +127,9 @@ class Replica(ABC, Generic[R]):
                 result.set_exception(GroupFailed(told))
 
     def _result(self, source: Source, id: int) -> asyncio.Future[R]:
-        """What an own command came to: made by who comes first, the delivery or the call."""
+        """Return the future result of an own command, which the delivery or the call makes, whichever comes
+        first.
+        """
         return self._results.setdefault((source, id), asyncio.get_running_loop().create_future())
 
     # The state of who joins ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Answering(Protocol):
         """Leave."""
 
     async def answer(self, words: list[str]) -> object:
-        """What a line comes to. Raises `Refused`."""
+        """Execute a line and return its result. Raises `Refused`."""
 
 
 Making = Callable[[Group | JoinedGroup], Answering]

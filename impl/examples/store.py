@@ -36,7 +36,7 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Get(Struct, frozen=True, tag=True):
-    """What value the key has at this place of the order."""
+    """Command: read the value of a key at this place of the order."""
 
     key: Text
 
@@ -89,7 +89,7 @@ class Store(Replica["str | bool | None"]):
         self.items = msgpack.decode(state, type=dict[str, str])
 
     async def answer(self, words: list[str]) -> object:
-        """What a line of the shell comes to. Raises `Refused`."""
+        """Execute a line of the shell and return its result. Raises `Refused`."""
         match words:
             case ["put", key, value]:
                 return await self.put(key, value)

@@ -1,4 +1,4 @@
-"""What stands around every protocol core: batches, pieces, packed datagrams, reliable queues, bounds.
+"""The layers around every protocol core: batches, pieces, packed datagrams, reliable queues, bounds.
 
 From the application down to the network: `batches`, the core, its codec, and one of the carriers (`carrier`):
 `packing`, or `links` where the core needs queues that lose and reorder nothing. `Endpoint` puts them
@@ -19,12 +19,15 @@ class Layers(NamedTuple):
     """The largest datagram. UDP over IPv4 carries 65,507 bytes, of which a shell needs some. On a network
     whose packets are smaller it travels as several, and is lost with one of them."""
     ahead: int = 2
-    """How many own batches may be on their way at once."""
+    """Largest number of own batches on their way at once."""
     buffer_bytes: int = 2**22
-    """How much of a member's own messages may wait or be on its way; then `broadcast` waits."""
+    """Largest number of bytes of a member's own messages that wait or are on their way; then `broadcast`
+    waits.
+    """
     queue_bytes: int = 2**22
-    """How much may wait for one other member on a reliable queue; then no batch is made."""
+    """Largest number of bytes that wait for one other member on a reliable queue; then no batch is made."""
     untaken_bytes: int = 2**24
-    """How much of what was delivered an application may leave untaken; then no member sends anything more."""
+    """Largest number of delivered bytes that an application may leave untaken; then no member sends anything.
+    """
     message_bytes_max: int = 2**24
     """The largest message."""

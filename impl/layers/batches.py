@@ -1,4 +1,4 @@
-"""What an application broadcasts while its core is busy becomes one payload of the core: a batch.
+"""Batches: messages that are broadcast while the core is busy become one payload of the core.
 
 1. A message gets its identifier when it is put: the source's count, from 1. It waits until the core takes the
    next batch, which takes all that wait, in order, as far as there is room.
@@ -66,11 +66,11 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     parts: list[bytes]
     """Messages and pieces; none, if the batch only tells what was taken."""
     taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-    """How many bytes of the common order its source's application had taken."""
+    """Number of bytes of the common order that its source's application had taken."""
     holders: Annotated[int, Meta(ge=1, le=MEMBERS_MAX)]
-    """How many members have what is delivered of it."""
+    """Number of members that have the messages which are delivered."""
     held: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-    """How many messages of the common order its source had."""
+    """Number of messages of the common order that its source had."""
 
 
 class _Kept(NamedTuple):
@@ -101,7 +101,7 @@ class BatchesSnapshot(NamedTuple):
 
 
 class _Source:
-    """How far a source's batches have come."""
+    """The batches of one source that were unpacked here."""
 
     def __init__(
         self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0, held: int = 0
@@ -111,9 +111,9 @@ class _Source:
         self.pieces = pieces
         """The pieces of that part's message, if it goes on."""
         self.taken = taken
-        """How much its application had taken, as its last batch tells."""
+        """Number of bytes that its application had taken, by its last batch."""
         self.held = held
-        """How many messages of the common order it had, as its last batch tells."""
+        """Number of messages of the common order that it had, by its last batch."""
 
 
 class Batches:
@@ -156,7 +156,7 @@ class Batches:
         self._held_bytes = 0
         """The bytes of what waits and of what is on its way."""
         self._offset = 0
-        """How much of the first that waits has gone."""
+        """Number of bytes of the first waiting message that have gone."""
         self._last_put = 0
         self._last_taken = 0
         self._on_their_way: deque[int] = deque()
@@ -190,7 +190,7 @@ class Batches:
         self._names, self._ids, self._number = names, list(ids), number
 
     def delivered_of(self, source: int) -> int:
-        """How many messages of this member were delivered here."""
+        """Return the number of messages of this member that were delivered here."""
         known = self._sources[source]
         return known.last - (known.pieces is not None)
 
@@ -219,12 +219,12 @@ class Batches:
 
     @property
     def held(self) -> int:
-        """How many messages of the common order are here, delivered or not."""
+        """Number of messages of the common order that are here, delivered or not."""
         return self._delivered
 
     @property
     def lacking(self) -> tuple[Wait, ...]:
-        """What keeps the next messages from their delivery: who has not said yet that it has them."""
+        """The members whose word of having the next messages is missing, so that these are not delivered."""
         if not self._kept:
             return ()
         holders, messages = self._kept[0]
@@ -388,7 +388,7 @@ class Batches:
         )
 
     def _untaken(self, process: int) -> int:
-        """How much of what was delivered here an application has not taken, as far as is known here."""
+        """Return the number of delivered bytes that an application has not taken, as far as is known here."""
         taken = self._taken if process == self._me else self._sources[process].taken
         return self._delivered_bytes - taken
 

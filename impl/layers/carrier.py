@@ -35,7 +35,7 @@ class Carrier(Protocol):
         ...
 
     def next_deadline(self) -> float | None:
-        """When `tick` has something to do, or None."""
+        """Return the time at which `tick` has something to do, or None."""
         ...
 
     def outputs(self, now: float) -> list[Send[bytes]]:
@@ -60,7 +60,7 @@ class Plain:
         return [data]
 
     def tick(self, now: float) -> None:
-        """Nothing: there are no waiting times."""
+        """Do nothing: there are no waiting times."""
 
     def next_deadline(self) -> float | None:
         """None."""

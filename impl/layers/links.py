@@ -37,7 +37,7 @@ from antiphon.impl.protocols.core import NATURAL_MAX, Send
 __all__ = ["ITEM_BYTES", "SEGMENT_BYTES", "WINDOW", "Links", "LinksSnapshot", "Segment"]
 
 WINDOW = 64
-"""How many segments of a link may be on their way: as many as `Segment.held` has bits, and one."""
+"""Largest number of segments of a link on their way: the bits of `Segment.held`, and one."""
 
 SEGMENT_BYTES = 1 + 9 + 9 + 9 + 5
 """The most bytes that a segment adds to its items."""
@@ -170,7 +170,7 @@ class Links:
             link.tick(now)
 
     def next_deadline(self) -> float | None:
-        """When `tick` has something to do; None while all is quiet."""
+        """Return the time at which `tick` has something to do; None while all is quiet."""
         return min([at for link in self._links.values() for at in link.deadlines()], default=None)
 
     def outputs(self, now: float) -> list[Send[bytes]]:
@@ -253,7 +253,7 @@ class _Link:
         return self._answer or bool(self._resend) or (bool(self._waiting) and self._open)
 
     def segments(self, now: float) -> Iterable[Segment]:
-        """What to send now: what is missing, what is new, or nothing but an acknowledgement."""
+        """Return the segments to send now: missing ones, new ones, or an acknowledgement alone."""
         bits = self._bits()
         segments = []
         for number in self._resend:
@@ -302,7 +302,9 @@ class _Link:
         return None
 
     def acknowledge(self, acknowledged: int, held: int, now: float) -> None:
-        """What the other end has: forget it, measure the round trip, send again what is missing."""
+        """Take the other end's acknowledgement: forget segments, measure the round trip, send missing ones
+        again.
+        """
         if acknowledged < self._acknowledged:
             return
         if acknowledged == self._acknowledged:
@@ -396,7 +398,7 @@ class _Link:
     # Time ---------------------------------------------------------------------------------------------------
 
     def deadlines(self) -> Iterable[float]:
-        """When something has to be sent again or acknowledged."""
+        """Return the times at which something has to be sent again or acknowledged."""
         return [at for at in (self._resend_at, self._ack_at) if at is not None]
 
     def tick(self, now: float) -> None:
@@ -413,7 +415,7 @@ class _Link:
     # State --------------------------------------------------------------------------------------------------
 
     def snapshot(self, now: float) -> LinkSnapshot:
-        """This end as data."""
+        """Return this end as data."""
         last, burst, since = self._recovery
         return LinkSnapshot(
             tuple(self._waiting),

@@ -1,4 +1,4 @@
-"""What waits for the same member travels in one datagram, as far as one holds it.
+"""Packing: items that wait for the same member travel in one datagram, as far as one holds them.
 
 An item that travels alone is the datagram, just as it is. Several are a pack: the byte 0xC1, which opens
 nothing in MessagePack, and before each item its length in four bytes, the highest first. The order of the
@@ -17,7 +17,7 @@ _LENGTH = Struct(">I")
 _MARK = b"\xc1"
 
 ITEM_BYTES = _LENGTH.size
-"""What a pack adds to each item; the mark is one byte more."""
+"""Number of bytes that a pack adds to each item; the mark is one byte more."""
 
 
 def pack(items: list[bytes]) -> bytes:
@@ -64,7 +64,7 @@ class Packing:
         return unpack(data)
 
     def tick(self, now: float) -> None:
-        """Nothing: there are no waiting times."""
+        """Do nothing: there are no waiting times."""
 
     def next_deadline(self) -> float | None:
         """None."""

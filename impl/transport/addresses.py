@@ -34,14 +34,14 @@ Address: TypeAlias = tuple[str, int]
 """Host and port."""
 
 Target: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
-"""What the operating system sends to: of version 6 also flow and scope."""
+"""An address as the operating system takes it: of version 6 also flow and scope."""
 
 Peer: TypeAlias = tuple[str, int, int]
 """Host, port and scope, by which a sender is known."""
 
 
 class Addresses(NamedTuple):
-    """Where a member listens and where it sends, in numbers."""
+    """Numeric addresses: where a member listens, and where it sends."""
 
     family: int
     own: Target | None
@@ -50,7 +50,7 @@ class Addresses(NamedTuple):
 
 
 def peer(target: tuple[Any, ...]) -> Peer:
-    """Who is at an address as the operating system tells it."""
+    """Return the peer at an address that the operating system gave."""
     return (target[0], target[1], target[3] if len(target) == 4 else 0)
 
 
@@ -103,7 +103,7 @@ class Multicast(NamedTuple):
     """A multicast group that was joined."""
 
     ears: socket.socket
-    """Where what is sent to the group comes in, from all members on this network and from oneself."""
+    """The socket that hears all datagrams to the group, own ones too."""
     target: Target
 
 

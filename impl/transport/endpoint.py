@@ -61,7 +61,7 @@ class Datagram(NamedTuple):
 
 
 class LayersViolation(Violation):
-    """What a member of a layered group says and no correct member does."""
+    """A message of a layered group that no correct member sends."""
 
     NO_BATCH = "payload_that_is_no_next_batch_of_its_source"
 
@@ -105,7 +105,7 @@ class Endpoint(Generic[M]):
             me, taking_part or members, layers, ordered=implementation.ordered
         )
         self.holders = implementation.holders or members
-        """How many members have every message that is delivered, whatever it asks for."""
+        """Number of members that have a message when it is delivered, whatever the message asks for."""
         inside = tracer if layers is None else _Inside(tracer)
         if taking_part is None:
             self.core = implementation.core(me, members, inside)
@@ -148,7 +148,7 @@ class Endpoint(Generic[M]):
 
     @property
     def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
+        """Number of messages that no correct member sends, by kind and member; a copy."""
         violations = self.core.violations
         if self._batches is not None and self._batches.broken:
             violations[LayersViolation.NO_BATCH] = self._batches.broken
@@ -245,7 +245,7 @@ class Endpoint(Generic[M]):
         self.progress_at = now
 
     def next_deadline(self) -> float | None:
-        """When `tick` has something to do, or None."""
+        """Return the time at which `tick` has something to do, or None."""
         if self._takes_batch:  # what the application took lets the next batch go
             return self._now
         earliest = math.inf if self._stall_ms == math.inf else self.progress_at + self._stall_ms
@@ -281,7 +281,9 @@ class Endpoint(Generic[M]):
         self._batches.go_on(names, ids, number)
 
     def delivered_of(self, source: int) -> int:
-        """How many messages of this member of the list were delivered here; only with layers."""
+        """Return the number of messages of this member of the list that were delivered here; only with
+        layers.
+        """
         assert self._batches is not None, "without layers nobody counts the messages of the common order"
         return self._batches.delivered_of(source)
 
@@ -302,12 +304,12 @@ class Endpoint(Generic[M]):
 
     @property
     def untaken(self) -> Sequence[Delivery]:
-        """What `deliveries` would hand over."""
+        """The deliveries that `deliveries` would return."""
         return self._deliveries
 
     @property
     def held(self) -> int:
-        """How many messages of the common order are here, delivered or waiting for others to have them.
+        """Number of messages of the common order that are here, delivered or waiting until others have them.
 
         Only with layers, which count them.
         """

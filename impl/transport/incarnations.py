@@ -63,7 +63,7 @@ def incarnation(opened_us: int, chance: bytes) -> bytes:
 
 
 class Incarnations:
-    """What one member knows of its own and the others' incarnations. `now` is in milliseconds."""
+    """The incarnations that one member knows: its own and the others'. `now` is in milliseconds."""
 
     def __init__(self, me: int, members: int, own: bytes, sealing: Sealing) -> None:
         """Member `me` of 0..members-1, for one run, of incarnation `own`, whose frames `sealing` makes."""
@@ -152,7 +152,7 @@ class Incarnations:
             self._greet(sender, source, now)
 
     def _look_round(self, sender: int, source: bytes, now: float) -> None:
-        """This member and the sender know different members: which, neither can say."""
+        """Ask who is there: this member and the sender know different members, and neither knows which."""
         if source != self._known.get(sender):
             self._greet(sender, _UNKNOWN, now)  # who is known answers only a greeting that asks who it is
             return
@@ -169,7 +169,7 @@ class Incarnations:
             self.send(process, data, now)
 
     def _digest(self) -> bytes | None:
-        """What names the incarnations of all members together, if all are known."""
+        """Return the digest of the incarnations of all members, if all are known."""
         if len(self._known) < len(self._others):
             return None
         named = sorted([*self._known.items(), (self._me, self._own)])

@@ -60,17 +60,17 @@ _SEALED = Struct(_FRAME.format + "Q")
 _TAG_BYTES = 16
 
 FRAME_BYTES = _FRAME.size
-"""What a frame adds to an endpoint's bytes, and the size of a greeting, without a key."""
+"""Number of bytes that a frame without a key adds to an endpoint's bytes; the size of a greeting."""
 
 SEAL_BYTES = _SEALED.size + _TAG_BYTES - FRAME_BYTES
-"""What a frame has more with a key."""
+"""Number of bytes that a key adds to a frame."""
 
 EPOCH_BITS = 20
 """A key seals at most 2^20 datagrams of at most 2^12 blocks, far below what AES-GCM allows (RFC 9001, B.1).
 """
 
 WINDOW = 4_096
-"""How many datagrams may overtake another one between two members before that is refused."""
+"""Largest number of datagrams that may overtake another one between two members."""
 
 _OPENERS_MAX = 8
 """The keys in use between two members at a time: two epochs, two keys, for one and for everybody."""
@@ -120,14 +120,16 @@ class Opened(NamedTuple):
 
 
 class Sealing(Protocol):
-    """How frames look on the wire."""
+    """The form of frames on the wire, with a key or without."""
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
         """The frame with this for member `to` or EVERYBODY, of incarnation `target` as far as is known."""
         ...
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
-        """What is in a frame from the address of member `sender`, or why it is none; nothing is raised."""
+        """Open a frame from the address of member `sender`; return its content or the reason of its
+        rejection. Never raises.
+        """
         ...
 
     def confirm(self, sender: int, opened: Opened) -> None:
@@ -153,7 +155,7 @@ class Plain:
         return _FRAME.pack(mark, self._own, target) + data
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:  # noqa: ARG002 - all senders are alike
-        """What is in a frame of the group."""
+        """Open a frame of the group."""
         if len(frame) < FRAME_BYTES:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
         mark, source, target = _FRAME.unpack_from(frame)
@@ -169,7 +171,7 @@ class Plain:
 
 
 class ReplayWindow:
-    """Which of the counters 1, 2, 3, ... have come, as far as that can still matter."""
+    """The counters 1, 2, 3, ... that have come, as far as they still matter."""
 
     __slots__ = ("_came", "_highest")
 
@@ -184,7 +186,7 @@ class ReplayWindow:
         return behind < 0 or (behind < WINDOW and not self._came >> behind & 1)
 
     def take(self, counter: int) -> None:
-        """It has come."""
+        """Record that a counter has come."""
         ahead = counter - self._highest
         if ahead <= 0:
             self._came |= 1 << -ahead
@@ -197,7 +199,7 @@ _ALL = (1 << WINDOW) - 1
 
 
 class _Marked(NamedTuple):
-    """What the mark at the head of a frame says."""
+    """The meaning of the mark at the head of a frame."""
 
     key: bytes
     to: int
@@ -205,7 +207,7 @@ class _Marked(NamedTuple):
 
 
 class _Confirmed:
-    """What is known of the incarnation that a member has now."""
+    """The confirmed incarnation of a member, with its counters and ciphers."""
 
     __slots__ = ("openers", "source", "windows")
 
@@ -259,7 +261,9 @@ class Sealed:
         return head + sealer.encrypt(_nonce(counter), data, head)
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
-        """What is in a frame that `sender` has sealed for this member, or all, and that has not come yet."""
+        """Authenticate and decrypt a frame of `sender` for this member, or for all; reject it if it has come
+        before.
+        """
         least = FRAME_BYTES + SEAL_BYTES
         if len(frame) < least:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a sealed frame has at least {least}")

@@ -38,16 +38,16 @@ __all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "Address", "Frame", "Receiv
 Address = tuple[str, int]
 
 PEERS_MAX = 1_024
-"""Of how many other incarnations it is known what has come."""
+"""Largest number of other incarnations whose counters are kept."""
 
 MARK_BYTES = 4
-"""How many bytes at the beginning of a frame say of which group and key it is."""
+"""Number of bytes at the head of a frame that name its group and key."""
 
 _HEAD = Struct(f"!{MARK_BYTES}s{INCARNATION_BYTES}s{INCARNATION_BYTES}sQ")
 _TAG_BYTES = 16
 
 FRAME_BYTES = _HEAD.size + _TAG_BYTES
-"""What a frame adds to the bytes of the group."""
+"""Number of bytes that a frame adds to the bytes of the group."""
 
 _UNKNOWN = bytes(INCARNATION_BYTES)
 _MARK = b"antiphon 2 mark "
@@ -71,7 +71,7 @@ class Received(NamedTuple):
 
 
 class _Peer:
-    """What is known of another incarnation."""
+    """Another incarnation: its counters and ciphers."""
 
     __slots__ = ("counter", "openers", "sealer", "window")
 

@@ -35,7 +35,9 @@ linux/in6.h)."""
 _MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0)
 
 _TRIES = 3
-"""How often a datagram is sent that the operating system answers with an error, perhaps of another one."""
+"""Number of tries to send a datagram that the operating system refuses; the error may be about an earlier
+one.
+"""
 
 
 class Sharing(Protocol):

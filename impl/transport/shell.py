@@ -35,7 +35,7 @@ class Shell(ABC):
 
     def __init__(self, on_progress: Callable[[], None], on_failure: Callable[[Exception], None]) -> None:
         self.faults: Counter[str] = Counter()
-        """How often the operating system has refused a datagram, by the kind of error."""
+        """Number of datagrams that the operating system has refused, by the kind of error."""
         self._on_progress = on_progress
         self._on_failure = on_failure
         self._runs = False

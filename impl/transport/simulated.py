@@ -37,7 +37,7 @@ _ROUNDING_MS = 1e-3
 
 
 class Faults(NamedTuple):
-    """What the network does to each datagram: probabilities in 0..1, delays in milliseconds."""
+    """Faults of the network for each datagram: probabilities in 0..1, delays in milliseconds."""
 
     loss: float = 0.0
     duplication: float = 0.0
@@ -46,20 +46,21 @@ class Faults(NamedTuple):
 
 
 Carriage = Callable[[int, int, float], Sequence[float]]
-"""What becomes of the next datagram from one member to another, sent at this time: the delay in milliseconds
-of each copy that arrives; none when it is lost."""
+"""Function that decides a datagram's fate: from, to and time give the delay in milliseconds of each copy;
+none if it is lost.
+"""
 
 
 class Clock(NamedTuple):
-    """What a member's clock shows at virtual time 0, and how many milliseconds it counts in one of those."""
+    """A member's clock: its offset at virtual time 0, and the milliseconds that it counts in one of those."""
 
     offset_ms: float = 0.0
     rate: float = 1.0
 
 
 class _Due(NamedTuple):
-    """What will happen to a member: a datagram arrives, or (None) it starts, or then its timer rings. Or, to
-    none of them: an action of the script.
+    """A future event: a datagram arrives at a member, or (None) the member starts or its timer rings, or the
+    script acts.
 
     `order` breaks ties.
     """
@@ -190,7 +191,7 @@ class SimulatedNetwork(Generic[M]):
             self._ring(process)
 
     def clock(self, process: int) -> float:
-        """What the clock of a member shows; it never goes backwards."""
+        """Return the time that the clock of a member shows; it never goes backwards."""
         offset_ms, rate = self._clocks[process]
         self._clock_read[process] = max(self._clock_read[process], offset_ms + rate * self.now)
         return self._clock_read[process]
@@ -348,6 +349,6 @@ class SimulatedNetwork(Generic[M]):
 
 
 def _shell(me: int, members: int, keys: Keyring) -> Incarnations:
-    """What seals the datagrams of a member, whose incarnation is no secret here."""
+    """Return the sealing of a member's datagrams; its incarnation is no secret here."""
     own = incarnation(1, me.to_bytes(CHANCE_BYTES))
     return Incarnations(me, members, own, Sealed("simulated", me, own, keys))

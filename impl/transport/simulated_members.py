@@ -43,7 +43,7 @@ _ROUNDING_MS = 1e-3
 """Less than any waiting time, and more than a deadline loses on its way through two clocks."""
 
 _OWN_MS = 0.1
-"""What a datagram takes to an earlier run of the own process, whatever the network does."""
+"""Delay in milliseconds of a datagram to an earlier run of the own process, whatever the network does."""
 
 ORDERED = [name for name in LISTED if (made := listed(name)) is not None and made.ordered]
 """The protocols with which all members of a group deliver in one order."""
@@ -63,25 +63,25 @@ class Life:
     leaves: bool = False
     """True if its application wants to leave: it does not come back."""
     sent: list[bytes] = field(default_factory=list)
-    """What it has broadcast, in order."""
+    """Its broadcasts, in order."""
     sent_after: list[int] = field(default_factory=list)
-    """How many events it had before each of these."""
+    """Number of events that it had before each of these."""
     queue: list[tuple[bytes, tuple[str, int], bytes]] = field(default_factory=list)
-    """What has come while it is stopped."""
+    """Datagrams that have come while it is stopped."""
     alarm: float | None = None
     delivered_at: list[float] = field(default_factory=list)
     violations: int = 0
-    """How much it was told, on lists that have ended, that no correct member says."""
+    """Number of messages on lists that have ended which no correct member sends."""
     epoch: Epoch | None = None
 
     @property
     def deliveries(self) -> list[Delivery[Member]]:
-        """What it has delivered, in order."""
+        """Its deliveries, in order."""
         return [event for event in self.events if isinstance(event, Delivery)]
 
     @property
     def views(self) -> list[View]:
-        """What views it has seen, in order."""
+        """Its views, in order."""
         return [event for event in self.events if isinstance(event, View)]
 
     @property
@@ -91,12 +91,12 @@ class Life:
 
     @property
     def told_wrong(self) -> int:
-        """How much it was told in all that no correct member says."""
+        """Number of all messages to it that no correct member sends."""
         return self.violations + _wrong(self.machine.epoch)
 
 
 class Watcher(Protocol):
-    """Whoever wants to see what happens, and why."""
+    """Listener that sees what happens in a simulated group, and why."""
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
         """A datagram with this number and of this kind is about to be handled, or (None) time goes on."""
@@ -150,27 +150,27 @@ class SimulatedMembers:
         self.watcher = watcher
         self.now = 0.0
         self.steps = 0
-        """How many things have happened."""
+        """Number of simulated events."""
         self.sent = self.lost = self.duplicated = self.reordered = 0
         self.transmissions: Counter[str] = Counter()
         """Datagrams sent so far, by kind."""
         self.false_suspicions = 0
-        """How often somebody was suspected that ran."""
+        """Number of suspicions of members that ran."""
         self.addresses = [("10.0.0.1", 7000 + process) for process in range(processes)]
         self.lives: list[list[Life]] = [[] for _ in range(processes)]
         self.cut: set[Link] = set()
         self.cuts: Counter[Link] = Counter()
-        """How many datagrams were lost on each link because it was cut."""
+        """Number of datagrams that were lost on each cut link."""
         self.slow: dict[Link, float] = {}
-        """How many milliseconds longer a datagram takes on a link."""
+        """Additional milliseconds that a datagram takes on a link."""
         self.slowed: Counter[Link] = Counter()
-        """How many datagrams took longer."""
+        """Number of delayed datagrams, by link."""
         self._carriage = carriage
         self._seeds = seeds
         self._returns: set[int] = set()
         """Processes whose member was excluded just now, and which come back."""
         self._waiting: list[deque[bytes]] = [deque() for _ in range(processes)]
-        """What applications want to broadcast, and cannot yet."""
+        """Messages that applications want to broadcast, and cannot yet."""
         self._clocks = [*clocks[:processes], *[Clock()] * (processes - len(clocks))]
         self._clock_read = [clock.offset_ms for clock in self._clocks]
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
@@ -321,7 +321,7 @@ class SimulatedMembers:
 
     @property
     def deliveries(self) -> list[list[Delivery[Member]]]:
-        """What each process has delivered, in all its lives."""
+        """Deliveries of each process, in all its lives."""
         return [[one for life in lives for one in life.deliveries] for lives in self.lives]
 
     @property
@@ -352,7 +352,7 @@ class SimulatedMembers:
         return True
 
     def clock(self, process: int) -> float:
-        """What the clock of a process shows; it never goes backwards."""
+        """Return the time that the clock of a process shows; it never goes backwards."""
         offset_ms, rate = self._clocks[process]
         self._clock_read[process] = max(self._clock_read[process], offset_ms + rate * self.now)
         return self._clock_read[process]
@@ -511,7 +511,7 @@ class SimulatedMembers:
 
 
 def _wrong(epoch: Epoch | None) -> int:
-    """How much was said on a list that no correct member says."""
+    """Return the number of messages on a list that no correct member sends."""
     if epoch is None:
         return 0
     endpoint = epoch.endpoint

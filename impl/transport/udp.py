@@ -124,7 +124,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
 
     @property
     def address(self) -> Address:
-        """Where this member listens. Raises `GroupClosed` when it does not."""
+        """The address at which this member listens. Raises `GroupClosed` when it does not."""
         if self._transport is None:
             raise GroupClosed("the shell is not open")
         host, port = self._transport.get_extra_info("sockname")[:2]

@@ -41,7 +41,7 @@ where the network takes them whole, as the loopback interface does (65,536). Eth
 as 44 packets, and it is lost with any of them: `Layers.datagram_bytes` is for networks that lose."""
 
 ENVELOPE_BYTES = DATAGRAM_BYTES_MAX - PAYLOAD_BYTES_MAX
-"""What an envelope and a message add to the payload, at most."""
+"""Largest number of bytes that an envelope and a message add to the payload."""
 
 EVERYBODY = -1
 """The receiver of what goes to all other members in one datagram."""
@@ -111,7 +111,9 @@ class Codec(Generic[M]):
         return envelope
 
     def _foreign(self, data: bytes) -> Rejected | None:
-        """Whether bytes that this codec cannot read open like an envelope of another one."""
+        """Return the rejection of bytes that open like an envelope of another protocol or version, if they
+        do.
+        """
         try:
             opening = self._opening.decode(data)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
@@ -133,7 +135,9 @@ def _unreadable(error: Exception) -> Rejected:
 
 
 class Admission(Generic[M]):
-    """What one member of one group lets in: its messages; everything else is counted by kind in `dropped`."""
+    """The gate of one member of one group: it admits messages for it, and counts everything else by kind in
+    `dropped`.
+    """
 
     def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
         """Let in what is for member `me` of 0..members-1.
