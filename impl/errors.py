@@ -116,13 +116,13 @@ class Rejection(StrEnum):
     FOREIGN_GROUP = "foreign_group"
     """A message of a group with another name."""
     FOREIGN_ADDRESS = "foreign_address"
-    """It came from an address at which no member is."""
+    """The address of the sender is no member's."""
     FOREIGN_INCARNATION = "foreign_incarnation"
-    """It was not sent to this run of the receiver, but to an earlier one or to none."""
+    """It was sent to an earlier run of the receiver, or to none."""
     FORGED = "forged"
     """Its seal does not verify: nobody with a key of the group sealed it, for this member, as this sender."""
     REPLAYED = "replayed"
-    """It has a counter that came already, or one so old that nobody knows whether it did."""
+    """Its counter has come before, or is too old to tell."""
     FOREIGN_SENDER = "foreign_sender"
     """The sender it names is not a member."""
     FALSE_SENDER = "false_sender"
@@ -132,7 +132,7 @@ class Rejection(StrEnum):
 
 
 class Violation(StrEnum):
-    """What a member said that no correct member says; each protocol lists its kinds in a subclass."""
+    """A message that no correct member sends; each protocol lists its kinds in a subclass."""
 
     @property
     def breaks_order(self) -> bool:

@@ -35,16 +35,16 @@ from antiphon.impl.tracing import Broadcast, Deliver, Event, Receive, Send, Viol
 __all__ = ["EVENTS_MAX", "EventLog", "LogRefused"]
 
 EVENTS_MAX: Final = 100_000
-"""How many events wait for the writer at most; those of messages hold their payloads."""
+"""Largest number of events that wait for the writer; those of messages hold their payloads."""
 
 _BATCH_S: Final = 0.005
 """The writer collects for so long what it writes at once."""
 
 _CHUNK: Final = 2_000
-"""How many events become one write at most."""
+"""Largest number of events in one write."""
 
 _KNOWN: Final = frozenset((Broadcast, Deliver, Violation, Send, Receive))
-"""What the schema has a line for."""
+"""Kinds of events for which the schema has a line."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -75,7 +75,7 @@ class EventLog:
         """
         self.path = Path(directory) / f"process-{me}.ndjson"
         self.dropped = 0
-        """How many events found the queue full."""
+        """Number of events that found the queue full."""
         self.failure: str | None = None
         """Why nothing is written any more, if a write failed."""
         self._events_max = events_max

@@ -48,7 +48,9 @@ from antiphon.impl.transport.udp import UdpShell
 __all__ = ["Address", "Delivery", "Event", "Group", "Identifier", "Keyring", "Meter", "Statistics", "Wait"]
 
 Event: TypeAlias = Delivery
-"""What iteration gives; `match` on the type, since groups whose members change tell of views too."""
+"""An event of a group of fixed members; `match` on the type, since groups whose members change have views
+too.
+"""
 
 _LAYERS = Layers()
 
@@ -73,7 +75,7 @@ Observe: TypeAlias = Callable[[float], object]
 
 
 class Meter(Protocol):
-    """Whoever measures groups: `antiphon.impl.metrics` is one."""
+    """Measures groups: `antiphon.impl.metrics` is an implementation."""
 
     def opened(self, group: Group) -> tuple[Observe, Observe]:
         """A group takes part; what wants to know how long broadcasts wait, and how long ordering takes."""
@@ -167,7 +169,7 @@ class Group:
         self._waiting: deque[tuple[bytes, int, asyncio.Future[Identifier], float]] = deque()
         self._events: deque[Event] = deque()
         self._seen = 0
-        """How many of the endpoint's untaken events were looked at."""
+        """Number of the endpoint's untaken events that were looked at."""
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = False
@@ -197,7 +199,7 @@ class Group:
 
     @property
     def address(self) -> Address:
-        """Where this member listens. Raises `GroupClosed` outside `async with`."""
+        """The address at which this member listens. Raises `GroupClosed` outside `async with`."""
         return self._shell.address
 
     @property
@@ -220,12 +222,12 @@ class Group:
 
     @property
     def untaken(self) -> int:
-        """How many events nobody has taken yet."""
+        """Number of events that nobody has taken yet."""
         return len(self._events) + len(self._endpoint.untaken)
 
     @property
     def waiting(self) -> int:
-        """How many calls of `broadcast` wait for the protocol."""
+        """Number of calls of `broadcast` that wait for the protocol."""
         return len(self._waiting)
 
     @property
@@ -241,7 +243,7 @@ class Group:
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """What this member cannot do without now, and from whom it has to come."""
+        """The messages that this member needs now, and the members from which they have to come."""
         return self._endpoint.waits() + self._endpoint.slow()
 
     @property
@@ -330,7 +332,9 @@ class Group:
         self._collect()
 
     def _wanted(self, deliver: str | int) -> int:
-        """How many members have a message that says so. Raises `UnknownDelivery`."""
+        """Return the number of members that must have a message before its delivery. Raises
+        `UnknownDelivery`.
+        """
         holders, least = holders_of(deliver, self._members), self._endpoint.holders
         if holders < least:
             told = f"this group delivers nothing before {least} of its {self._members} members have it"
@@ -338,7 +342,7 @@ class Group:
         return holders
 
     def _asked_at(self) -> float:
-        """When `broadcast` was called, if anybody wants to know."""
+        """Return the time at which `broadcast` was called, if a meter wants it."""
         return 0.0 if self._on_wait is None else self._time()
 
     def _sent(self, payload: bytes, holders: int, asked: float) -> Identifier:

@@ -81,17 +81,18 @@ class JoinedStatistics(NamedTuple):
     """Counts of this run as a member, and of what it has met."""
 
     changes: int
-    """How many lists of members have ended: an exclusion from the ordering and a return are two."""
+    """Number of lists of members that have ended: an exclusion from the ordering and a return are two."""
     change_ms: dict[str, float]
-    """How long these changes took in all, by phase: "reports" and "agreement"."""
+    """Milliseconds that these changes took in all, by phase: "reports" and "agreement"."""
     suspicions: Counter[str]
-    """How often this member has "suspected" another one, "given up" one, and "trusted" one again."""
+    """Number of times that this member has "suspected" another one, "given up" one, and "trusted" one again.
+    """
     blocked_s: float
     """For how long it reached no majority, in all, without the time that still lasts."""
     exclusions: int
-    """How often the others have gone on without it."""
+    """Number of times that the others have gone on without it."""
     lateness: float
-    """How many times longer than usual it waits before it suspects, since it was late itself."""
+    """Factor by which it waits longer before it suspects, since it was late itself."""
     dropped: Counter[Rejection]
     """Datagrams of no use, by kind."""
     faults: Counter[str]
@@ -99,7 +100,7 @@ class JoinedStatistics(NamedTuple):
 
 
 class JoinedMeter(Protocol):
-    """Whoever measures groups: `antiphon.impl.metrics` is one."""
+    """Measures groups: `antiphon.impl.metrics` is an implementation."""
 
     def joined(self, group: JoinedGroup) -> None:
         """Note that a group is open, whose counts may be read from now on."""
@@ -121,18 +122,18 @@ IRBP = "irbp"
 """The protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
 
 _LINGERS_S = 0.005
-"""How often a member that leaves looks whether the others still need it."""
+"""Seconds between two looks of a leaving member whether the others still need it."""
 
 _LOOKS_S = 0.1
-"""How often who waits for a state looks whether somebody else has to be asked."""
+"""Seconds between two looks whether another member has to be asked for the state."""
 
 _COMPLAINS_S = 10.0
-"""How often a process that is no member yet says so in the log."""
+"""Seconds between two lines in the log of a process that is no member yet."""
 
 _logger = logging.getLogger("antiphon")
 
 LEAVING_S = 5.0
-"""How long `leave` waits for the others' agreement."""
+"""Seconds that `leave` waits for the others' agreement."""
 
 
 _LEAVING_QUICKLY_S = 1.0
@@ -331,7 +332,7 @@ class JoinedGroup:
 
     @property
     def name(self) -> str:
-        """What this member is called. Raises `GroupClosed` before the group is open."""
+        """The name of this member. Raises `GroupClosed` before the group is open."""
         return self._membership.me.name
 
     @property
@@ -346,12 +347,14 @@ class JoinedGroup:
 
     @property
     def address(self) -> Address:
-        """Where the others reach this member. Raises `GroupClosed` outside `async with`."""
+        """The address at which the others reach this member. Raises `GroupClosed` outside `async with`."""
         return self._membership.me.address
 
     @property
     def shared_socket(self) -> SharedSocket:
-        """Where it listens, and others may listen too. Raises `GroupClosed` before the group is open."""
+        """The socket of this group, which other groups may share. Raises `GroupClosed` before the group is
+        open.
+        """
         if self._socket is None:
             raise GroupClosed("outside `async with`")
         return self._socket
@@ -363,17 +366,17 @@ class JoinedGroup:
 
     @property
     def untaken(self) -> int:
-        """How many events nobody has taken yet."""
+        """Number of events that nobody has taken yet."""
         return len(self._events) + self._membership.untaken
 
     @property
     def waiting(self) -> int:
-        """How many calls of `broadcast` wait."""
+        """Number of calls of `broadcast` that wait."""
         return len(self._waiting)
 
     @property
     def waits(self) -> tuple[str, ...]:
-        """What this member cannot do without now, and from whom it has to come."""
+        """The messages that this member needs now, and the members from which they have to come."""
         epoch = self._membership.epoch
         if epoch is None or not isinstance(epoch.endpoint, Endpoint):
             return ()
@@ -394,7 +397,7 @@ class JoinedGroup:
 
     @property
     def reached(self) -> int:
-        """How many members this one reaches, itself too; 0 before the first view."""
+        """Number of members that this one reaches, itself too; 0 before the first view."""
         return self._membership.reached
 
     def rekey(self, key: bytes | Keyring) -> None:

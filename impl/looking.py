@@ -22,7 +22,7 @@ from antiphon.impl.transport.wire import Rejected
 __all__ = ["standing"]
 
 _ASKS_S = 0.1
-"""How often the question is sent until there is an answer."""
+"""Seconds between two questions until there is an answer."""
 
 
 async def standing(group: str, at: Address, key: bytes | Keyring | None, timeout_s: float = 3.0) -> Standing:

@@ -1,4 +1,4 @@
-"""What the application of a group that is joined gets, written down for a judge: one file for each run.
+"""A log for a judge of what the application of a joined group gets: one file for each run.
 
     async with Group.join("orders", ..., log=MemberLog("runs/monday")) as group:
         ...

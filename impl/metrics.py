@@ -1,4 +1,4 @@
-"""What members count, for Prometheus: read when it is asked for, so that it costs nothing in between.
+"""Counters of members for Prometheus: read when they are asked for, so that they cost nothing in between.
 
     metrics = Metrics()
     metrics.serve(9464)
@@ -115,7 +115,7 @@ class Metrics(Collector):
             thread.join()
 
     def text(self) -> str:
-        """What Prometheus is told."""
+        """Return the metrics as Prometheus reads them."""
         return generate_latest(self.registry).decode()
 
     # A group's side.
@@ -133,7 +133,7 @@ class Metrics(Collector):
     # Prometheus' side.
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the names of what is counted are known when it is read."""
+        """Return nothing: the names of the metrics are known when they are read."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -68,10 +68,10 @@ REQUEST_BYTES_MAX = 60_000
 """The most bytes of a request, and of an answer: each is one datagram."""
 
 CLIENTS_MAX = 10_000
-"""Of how many clients the last answer is kept, if nothing else is said."""
+"""Default number of clients whose last answer is kept."""
 
 WAITING_MAX = 1_000
-"""How many requests wait at the primary; more are dropped, and come again."""
+"""Largest number of requests that wait at the primary; more are dropped, and come again."""
 
 _REASON_CHARACTERS = 1_000
 _SIZE_BYTES = 8
@@ -96,7 +96,7 @@ class Service(Store, Protocol):
 
 
 class _Outcome(IntEnum):
-    """What a request came to."""
+    """The result of a request."""
 
     ANSWERED, FAILED, FORGOTTEN = range(3)
 
@@ -111,7 +111,7 @@ class _Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
 
 
 class _Answer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=0):
-    """What a request came to: an answer, or why there is none."""
+    """The result of a request: an answer, or the reason for none."""
 
     client: bytes
     session: int
@@ -121,14 +121,14 @@ class _Answer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class _Elsewhere(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=1):
-    """Where the primary listens."""
+    """The address of the primary."""
 
     host: str
     port: int
 
 
 class _Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What a request came to in this view."""
+    """The result of a request in this view, and its update of the state."""
 
     view: int
     answer: _Answer
@@ -287,7 +287,7 @@ class PrimaryBackup:
         task.add_done_callback(self._sending.discard)
 
     def _outcome(self, request: _Request) -> tuple[_Outcome, bytes, bytes]:
-        """What a request comes to as of the state now."""
+        """Return the result of a request in the present state."""
         if request.counter == 0:
             return _Outcome.ANSWERED, b"", b""
         last = self._answers.get(request.client)
@@ -367,7 +367,7 @@ class Client:
         self._socket: SharedSocket | None = None
         self._replicas: list[Address] = []
         self._at: Address = ("", 0)
-        """Who is asked now: one of the replicas, or the primary that one has named."""
+        """The replica that is asked now: one of the replicas, or the primary that one has named."""
         self._next = 0
         self._client = secrets.token_bytes(16)
         self._session = 0

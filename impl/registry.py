@@ -94,7 +94,7 @@ def listed(name: str) -> Implementation[Any] | None:
 
 
 def holders_of(deliver: str | int, members: int) -> int:
-    """How many members have a message when it is delivered so. Raises `UnknownDelivery`: it says nothing."""
+    """Return the number of members that have a message when it is delivered so. Raises `UnknownDelivery`."""
     holders = 1 if deliver == ORDERED else members if deliver == ALL else deliver
     if type(holders) is not int or not 1 <= holders <= members:
         told = f"{ORDERED!r}, {ALL!r}, or how many of the {members} members have the message"

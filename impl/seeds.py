@@ -17,7 +17,7 @@ from antiphon.impl.transport.addresses import Address, resolved, shown
 __all__ = ["Seeds"]
 
 _RESOLVES_S = 5.0
-"""How often a seed is looked up again that could not be resolved."""
+"""Seconds between two look-ups of a seed that could not be resolved."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -26,14 +26,14 @@ class Seeds:
     """The seeds of one group."""
 
     def __init__(self, group: str, given: Sequence[Address]) -> None:
-        """Nothing is resolved yet."""
+        """Begin with no resolved address."""
         self.given = tuple(given)
         self.numeric: list[Address] = []
-        """Those that are resolved, in numbers."""
+        """Resolved addresses, in numbers."""
         self.founder: Address | None = None
         """The first of those given, in numbers: the process there founds the group."""
         self.unknown: list[Address] = []
-        """Those that cannot be resolved yet."""
+        """Addresses that cannot be resolved yet."""
         self._group = group
 
     async def known(self) -> dict[int, Address]:

@@ -25,10 +25,10 @@ from antiphon.impl.protocols.core import Delivery
 __all__ = ["JoinedEvent", "States", "Store"]
 
 JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
-"""What iteration over a group gives."""
+"""An event of a group that processes join."""
 
 _GIVEN_BYTES = 2**18
-"""How much of a state is handed over before the event loop goes on."""
+"""Number of bytes of a state that are given before the event loop goes on."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -52,7 +52,7 @@ class States:
     """The state of one application, and its way to and from other members."""
 
     def __init__(self, group: str, timeouts: Timeouts, flush: Callable[[], None]) -> None:
-        """Nothing was taken yet. `flush` sends what is to be sent."""
+        """Begin with no state. `flush` sends what is to be sent."""
         self.store: Store | None = None
         self.awaited = False
         """True if this process waits for the state of another one."""
@@ -66,11 +66,11 @@ class States:
         self._view = 0
         """The number of the last view that was taken."""
         self._refused: dict[bytes, str] = {}
-        """Which members have no state to give, and why."""
+        """Members that have no state to give, and the reason of each."""
         self._refused_in = 0
         """The view in which they have said so."""
         self._unanswered = 0
-        """How often a member that was asked did not answer in time."""
+        """Number of times that a member which was asked did not answer in time."""
 
     def begin(self, after: int, *, first: bool) -> None:
         """Note that this process has become a member, behind this place; the first members have no state."""

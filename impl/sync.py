@@ -46,7 +46,7 @@ E = TypeVar("E")
 
 
 _CLOSING_S = LEAVING_S + 2.0
-"""How long the exit of the interpreter waits for a group that was left open."""
+"""Seconds that the exit of the interpreter waits for a group that was left open."""
 
 
 class _Asynchronous(Protocol[E]):
@@ -163,7 +163,7 @@ class _Waits(Generic[G, E]):
 
     @property
     def address(self) -> Address:
-        """Where this member listens. Raises `GroupClosed` outside `with`."""
+        """The address at which this member listens. Raises `GroupClosed` outside `with`."""
         return self._group.address
 
     def __repr__(self) -> str:
@@ -251,7 +251,7 @@ class SyncGroup(_Waits[Group, Event]):
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """What this member cannot do without now, and from whom it has to come."""
+        """The messages that this member needs now, and the members from which they have to come."""
         return self._group.waits
 
     @property

@@ -1,4 +1,4 @@
-"""What happens is told as typed events, in the order of one process, to a tracer that is a parameter.
+"""Typed events of one process, in their order, for a tracer that is a parameter.
 
 Rules:
 1. An event is immutable data; `process` is the member at which it happened.
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 DETAIL_MAX = 200
-"""How many characters of what others sent an event shows at most."""
+"""Largest number of characters of others' data that an event shows."""
 
 Pair = tuple[int, int]
 """(source, id) of a broadcast message, or (sender, counter) of a datagram."""
@@ -114,7 +114,7 @@ Event = Broadcast | Deliver | Step | Send | Receive | Dropped | Violation | Tran
 
 
 class Tracer(Protocol):
-    """Whoever wants the events. `recording` false means that `record` need not be called."""
+    """Receives events. `recording` false means that `record` need not be called."""
 
     @property
     def recording(self) -> bool:

@@ -1,4 +1,4 @@
-"""What every protocol core is made of: its place, what it sends and delivers, what it refuses, its timers.
+"""The common part of all protocol cores: their place, their outputs, their refusals, their timers.
 
 This module must not know a protocol.
 """
@@ -44,7 +44,7 @@ class CoreBase(Generic[M]):
 
     @property
     def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
+        """Number of messages that no correct member sends, by kind; a copy."""
         return self._violations.copy()
 
     @property
@@ -66,7 +66,7 @@ class CoreBase(Generic[M]):
         return deliveries
 
     def tick(self, now: float) -> None:
-        """Nothing: no timer runs."""
+        """Do nothing: no timer runs."""
 
     def next_deadline(self) -> float | None:
         """None: no timer runs."""

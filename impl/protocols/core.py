@@ -124,7 +124,7 @@ class Wait(NamedTuple):
     """Something that a member cannot do without."""
 
     what: str
-    """What is missing, in words: "number 7"."""
+    """The missing thing in words: "number 7"."""
     of: int
     """The member from which it has to come."""
 
@@ -142,12 +142,12 @@ class ProtocolCore(Protocol[M]):
 
     @property
     def members(self) -> int:
-        """How many members there are."""
+        """Number of members."""
         ...
 
     @property
     def violations(self) -> Counter[Violation]:
-        """How often a member said what no correct member says, by kind; a copy."""
+        """Number of messages that no correct member sends, by kind; a copy."""
         ...
 
     @property
@@ -160,12 +160,16 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def waits(self) -> tuple[Wait, ...]:
-        """What has to come from other members before this one can go on; it changes only with `progress`."""
+        """Return the messages that this member needs from others before it can go on; they change only with
+        `progress`.
+        """
         ...
 
     @property
     def progress(self) -> int:
-        """How far this member has come: it grows with all that brings it, or sets it, further to go."""
+        """Progress of this member: it grows with everything that brings the member, or gives it, further to
+        go.
+        """
         ...
 
     @property
@@ -207,7 +211,7 @@ class ProtocolCore(Protocol[M]):
 
 
 class Network(Enum):
-    """What a core takes for granted of whatever carries its messages from member to member."""
+    """The guarantees that a core needs from the network below it."""
 
     LOSSY = "lossy"
     """Messages may be lost, repeated and reordered; the core sends again what it has to."""
@@ -216,7 +220,7 @@ class Network(Enum):
 
 
 def standing(core: ProtocolCore[Any]) -> str:
-    """Where a member stands, in words: its place, how far it has come and what it waits for."""
+    """Describe a member in words: its place, its progress and what it waits for."""
     waits = "; ".join(map(str, core.waits()))
     broken = f"; broken: {core.broken.value}" if core.broken is not None else ""
     told = f"process {core.me} of {core.members}, progress {core.progress}{', busy' if core.busy else ''}"
@@ -231,7 +235,9 @@ class MessageFormat(NamedTuple, Generic[M]):
     types: Any
     """The union of the message types; each starts with a tag of its own."""
     flaw: Callable[[M, int], str | None]
-    """What is out of range for a group of so many members; a core takes only messages without a flaw."""
+    """Function that names the field which is out of range for a group of so many members; a core takes no
+    such message.
+    """
 
     def kind(self, message: M) -> str:
         """The name of a message's kind: its tag on the wire."""
@@ -243,7 +249,7 @@ class HasIdentifier(Protocol):
 
     @property
     def identifier(self) -> Identifier:
-        """Which one."""
+        """The identifier of the message."""
         ...
 
 
@@ -260,11 +266,13 @@ class Implementation(NamedTuple, Generic[M]):
     core: Callable[[int, int, Tracer], ProtocolCore[M]]
     """Takes the member's place, the number of members and a tracer. Raises `InvalidMembership`."""
     network: Network = Network.LOSSY
-    """What the core needs below it. Whoever carries its messages provides that: a core does not look."""
+    """The guarantees that the core needs below it. The carrier of its messages provides them; a core does not
+    look.
+    """
     resilient: Callable[[int], Implementation[M]] | None = None
     """Makes the same with delivery when so many have a message; None: when it is ordered."""
     holders: int = 1
-    """How many members have a message when the core delivers it; 0: all."""
+    """Number of members that have a message when the core delivers it; 0: all."""
     forgets: bool = True
     """True if a member keeps, at rest, no more than a few messages for each member."""
     listed: Callable[[int, int, int, Tracer], ProtocolCore[M]] | None = None
@@ -272,7 +280,7 @@ class Implementation(NamedTuple, Generic[M]):
     the first members that take part in the ordering before the tracer; the others only listen. It is also a
     `Flushes`. None: the protocol has no such core."""
     settings: Struct | None = None
-    """What its cores are made with, where they have such a record."""
+    """The settings of its cores, where they have such a record."""
     external: bool = True
     """With lists: whether a list can have members that only listen. Without, nobody leaves a list who is only
     suspected."""

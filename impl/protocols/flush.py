@@ -1,4 +1,5 @@
-"""What a membership asks of a core when the view changes: what it knows, what all adopt, and an end.
+"""The three questions of a membership to a core when the view changes: its knowledge, the adoption of a
+common result, and an end.
 
 A core serves one list of members, and is never changed: the next list gets a new core. Between the two stands
 a flush. Each member stops its core and reports what it knows (`report`); one of them joins the reports
@@ -32,10 +33,10 @@ __all__ = [
 
 
 MERGED_BYTES_MAX = 2**22
-"""How much of what was kept for external members a change of the list hands to all."""
+"""Largest number of bytes kept for external members that a change of the list gives to all."""
 
 KEPT_BYTES = 64
-"""What a message that is kept takes beside its payload, about."""
+"""Approximate number of bytes that a kept message takes beside its payload."""
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -58,7 +59,7 @@ class Report(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
     settled: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
     """All members of the ring have what is numbered up to here. In a union: all is delivered up to here."""
     counts: tuple[Annotated[int, Meta(ge=0, le=NATURAL_MAX)], ...]
-    """Of each member, how many of its messages have a number up to `settled`; so many are its first ones."""
+    """Number of messages of each member that have a number up to `settled`: its first ones."""
     numbered: tuple[Numbered, ...]
     """seqQ, by rising numbers."""
     bodies: tuple[Body, ...]

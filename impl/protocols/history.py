@@ -1,4 +1,4 @@
-"""What a member of one list keeps of the messages that another one orders.
+"""The messages that a member of one list keeps while another member orders them.
 
 A message is ordered, or known to be. It is stable when all members that take part in the ordering have it:
 then it is delivered, here as everywhere. What is not stable is kept, since the end of the list may have to
@@ -30,7 +30,7 @@ class Ordered(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, about."""
+        """Approximate number of bytes that it takes."""
         return len(self.payload) + KEPT_BYTES
 
 
@@ -48,13 +48,13 @@ class History:
     """The messages of one list, as far as one member knows them."""
 
     def __init__(self, members: int, kept_bytes: int) -> None:
-        """Nothing is ordered. Of what is stable at most `kept_bytes` are kept; with 0 nothing."""
+        """Begin with no ordered message. At most `kept_bytes` of stable messages are kept; with 0 none."""
         self.last = 0
         """The highest number: all up to it are or were here."""
         self.stable = 0
         """All that take part in the ordering have what is numbered up to here, and here it is delivered."""
         self.counts = [0] * members
-        """Of each member, how many of its messages have a number up to `stable`."""
+        """Number of messages of each member that have a number up to `stable`."""
         self._fresh: dict[int, Ordered] = {}
         self._kept: dict[int, Ordered] = {}
         self._kept_bytes = 0

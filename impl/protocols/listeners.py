@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 EXTERNAL_AHEAD = 64
-"""How many messages are on their way to an external member."""
+"""Largest number of messages on their way to an external member."""
 
 EXTERNAL_BYTES = 2**18
-"""How many bytes of messages are on their way to an external member, and one message."""
+"""Largest number of bytes of messages on their way to an external member, and one message."""
 
 KEPT_BYTES_MAX = 2**24
-"""How much of what is stable each of the core keeps, while there are external members."""
+"""Largest number of stable bytes that each member of the core keeps while there are external members."""
 
 Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """A number, with all before it; 0: none."""
@@ -57,7 +57,7 @@ class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 
 
 class ListenersSnapshot(NamedTuple):
-    """What is known of external members, immutable."""
+    """The state of all external members, immutable."""
 
     listeners: tuple[tuple[int, tuple[int, int, int, int], tuple[Ordered, ...], bool], ...]
 
@@ -73,9 +73,9 @@ class _Listener:
         self.highest = 0
         """The highest number that it was ever sent."""
         self.told = -1
-        """What it was told to be stable."""
+        """The highest number that it was told to be stable."""
         self.flying: deque[Ordered] = deque()
-        """What it was sent and has not acknowledged."""
+        """Messages that it was sent and has not acknowledged."""
         self.flying_bytes = 0
         self.gone = False
         """True if it needs what is not kept."""
@@ -86,7 +86,7 @@ class _Listener:
         return len(self.flying) < EXTERNAL_AHEAD and self.flying_bytes < EXTERNAL_BYTES
 
     def send(self, message: Ordered) -> None:
-        """It is sent the next message."""
+        """Send it the next message."""
         self.sent = message.number
         self.highest = max(self.sent, self.highest)
         self.flying.append(message)
@@ -111,7 +111,7 @@ class Listeners:
         return True
 
     def asks(self, process: int, number: int) -> bool:
-        """It lacks this one, and is sent it again, with what follows; False: it cannot have those before.
+        """Send it this message again, with what follows; return False if it cannot have those before.
 
         A question for what it has said to have is an old one.
         """

@@ -44,7 +44,7 @@ class OnList(CoreBase[M]):
         self._history = History(self.members, kept_bytes if keeps else 0)
         self._listeners = Listeners()
         self._heard: int | None = None
-        """What the member that orders said to be stable the last time."""
+        """The highest stable number in the last message of the member that orders."""
         self.lost = False
         """True if this external member needs what nobody keeps any more."""
 

@@ -127,14 +127,14 @@ class VscViolation(Violation):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with."""
+    """Settings of a core."""
 
     unstable_bytes: int = 2**20
-    """How much of a member's own messages may be on their way to others, and one message."""
+    """Largest number of bytes of a member's own messages on their way to others, and one message."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Snapshot(NamedTuple):
@@ -171,16 +171,18 @@ class Core(CoreBase[Message]):
             told = f"unstable_bytes is {self._unstable_bytes_max}"
             raise ValueError(f"{told}; a member that may send nothing needs no group")
         self._received = [0] * members
-        """Of each member, how many of its messages are here and delivered."""
+        """Number of messages of each member that are here and delivered."""
         self._stable = [0] * members
-        """Of each member, how many of its messages all have, as far as is known here."""
+        """Number of messages of each member that all have, as far as is known here."""
         self._unstable: list[dict[int, bytes]] = [{} for _ in range(members)]
         self._own_bytes = 0
-        """How much of the own messages is on its way."""
+        """Number of bytes of own messages on their way."""
         self._acknowledged = dict.fromkeys(self._others, 0)
-        """How many of the own messages each other member has."""
+        """Number of own messages that each other member has."""
         self._told = [0] * members
-        """Of each member, how many of its messages it was told to have come; of the own, to be stable."""
+        """Number of messages of each member whose arrival this member has reported; of its own, those
+        reported stable.
+        """
 
     # VSCast(m) ----------------------------------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class Core(CoreBase[Message]):
         return self.deliveries()
 
     def _kept(self) -> list[tuple[Identifier, bytes]]:
-        """What is not known to be at all, by rising identifiers."""
+        """Return the messages that may be missing somewhere, by rising identifiers."""
         return [
             (Identifier(source, number), payload)
             for source, some in enumerate(self._unstable)
@@ -327,11 +329,11 @@ class Core(CoreBase[Message]):
 
     @property
     def progress(self) -> int:
-        """What was delivered, and what is known to be at all."""
+        """Deliveries, and messages that are known to be everywhere."""
         return sum(self._received) + sum(self._stable)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Who has not acknowledged the own messages, if nothing more may be sent."""
+        """Return the members that have not acknowledged the own messages, if nothing more may be sent."""
         if not self.busy:
             return ()
         number = self._received[self.me]

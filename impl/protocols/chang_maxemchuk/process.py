@@ -31,11 +31,11 @@ __all__ = ["DEFAULTS", "Core", "Settings"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with: CM has nothing to set."""
+    """Settings of a core: CM has none."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with."""
+"""The default settings."""
 
 
 class Core(Updates):

@@ -106,7 +106,9 @@ Message = Msg | Ack | Null | AskMessage | AskNumber
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    """Return the field that is out of range for so many members, or None; a core takes only messages without
+    a flaw.
+    """
     if isinstance(message, Msg | Ack | AskMessage) and (wrong := source_flaw(message, members)):
         return wrong
     if not isinstance(message, Ack | Null):

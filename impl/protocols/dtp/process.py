@@ -72,11 +72,11 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["AHEAD", "DEFAULTS", "Core", "Settings", "Snapshot", "Timer"]
 
 AHEAD = 2
-"""How many times the members a number or an identifier may be ahead: twice what the argument needs."""
+"""Largest lead of a number or an identifier, in numbers of members: twice what the argument needs."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with. The waiting times are in milliseconds."""
+    """Settings of a core. The waiting times are in milliseconds."""
 
     resilience: int = 0
     """F: how many others are known to have a message when it is delivered.
@@ -96,7 +96,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Timer(StrEnum):
@@ -402,7 +402,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def _is_recovered(self) -> bool:
-        """Nothing is known to be lost: there is no gap before the last number that is known."""
+        """True if no loss is known: there is no gap before the last number that is known."""
         own = self._status[self.me]
         return not self._missed and self._sought <= own and max(self._acks, default=0) <= own
 
@@ -523,7 +523,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """What was numbered, obtained and heard, and how often the token was passed."""
+        """Numbered, obtained and heard messages, and passes of the token."""
         number, nulls = (0, 0) if self._latest is None else self._latest.turn
         early = sum(name.id > self._expected[name.source] for name in self._buffer) if self._missed else 0
         obtained = 2 * (sum(self._expected) + early) + len(self._missed) + self._sought
@@ -531,7 +531,7 @@ class Core(TimedCore[Message, Timer]):
         return (number << 64) + nulls + obtained + heard
 
     def waits(self) -> tuple[Wait, ...]:
-        """What is known to be lost, and the number of the own message."""
+        """Return the messages that are known to be lost, and the number of the own message."""
         latest = self._latest
         holder = 0 if latest is None else latest.next_holder
         source = latest.sequencer if latest is not None and holder == self.me else holder

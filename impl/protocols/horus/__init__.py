@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 MESSAGES: MessageFormat[Frame] = MessageFormat("horus", 1, Frame, flaw)
-"""What a stack sends, version 1; its layers' headers are bytes in it."""
+"""The messages of a stack, version 1; the headers of its layers are bytes in them."""
 
 
 def horus(stack: str = STACK, *, kind: type[Core] = Core, **settings: Any) -> Implementation[Frame]:

@@ -63,7 +63,7 @@ ORDERED = 6
 
 
 class Row(NamedTuple):
-    """What must hold below a layer, what it adds, and what holds above because it holds below."""
+    """The properties that a layer requires below it, adds, and passes on from below."""
 
     requires: frozenset[int]
     provides: frozenset[int]
@@ -97,7 +97,7 @@ def parsed(stack: str) -> tuple[str, ...]:
 
 
 def properties(stack: tuple[str, ...]) -> frozenset[int]:
-    """What holds above a well-formed stack over a network that may lose."""
+    """Return the properties above a well-formed stack over a network that may lose."""
     above = NETWORK
     for name in reversed(stack):
         above = LAYERS[name].provides | (LAYERS[name].inherits & above)

@@ -1,4 +1,5 @@
-"""What a stack sends, the bytes that its lowest layer hands to the network, and what it refuses.
+"""The messages of a stack: the bytes that its lowest layer gives to the network, and the violations of its
+layers.
 
 Each layer pushes its header by encoding it together with what it was given, and pops it by decoding. This
 module must not know any layer.
@@ -24,7 +25,7 @@ class Frame(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
 
 
 def flaw(message: Frame, members: int) -> str | None:
-    """Nothing is out of range: what the bytes mean is the layers' affair, who judge it."""
+    """Return None: the layers judge what the bytes mean."""
     del message, members
     return None
 

@@ -68,15 +68,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     stack: str = STACK
     """The names of the layers, top first; they have to be well-formed (`calculus.flaw`)."""
     buffer: int = 64
-    """How many of its casts a member keeps for those that lack them; also its window."""
+    """Number of own casts that a member keeps for those that lack them; also its window."""
     fragment_bytes: int = 32_768
     """The maximum size of what FRAG hands down in one piece."""
     rest_ms: float = 5.0
-    """How long TOTAL's token stays with each member."""
+    """Milliseconds that TOTAL's token stays with each member."""
     tell_ms: float = 10.0
-    """How long NAK waits before it tells its status."""
+    """Milliseconds that NAK waits before it sends its status."""
     ask_ms: float = 10.0
-    """How long NAK waits for a message that is late before it asks for it again."""
+    """Milliseconds that NAK waits for a late message before it asks for it again."""
     backoff_max: int = 8
     """The longest waiting time, in first ones."""
 
@@ -185,7 +185,7 @@ class Core(TimedCore[Frame, str]):
         return [name for name, layer in zip(self.stack[::-1], self._layers, strict=True) if layer.full]
 
     def _deliver(self, call: Receive) -> None:
-        """What comes up is the next message of its origin."""
+        """Deliver a payload that comes up: the next message of its origin."""
         source, payload = call
         self._ids[source] += 1
         self._delivered += 1
@@ -239,7 +239,7 @@ class Core(TimedCore[Frame, str]):
             self._deadlines.start(name, self._now)
 
     def _all_waiting(self) -> dict[str, int]:
-        """What the layers wait to do, by the names of their timers."""
+        """Return the waiting times of all layers, by the names of their timers."""
         return {
             timer(level, of.name, of.of): mark
             for level, layer in enumerate(self._layers)
@@ -256,11 +256,11 @@ class Core(TimedCore[Frame, str]):
 
     @property
     def progress(self) -> int:
-        """What was broadcast and came up, and how far each layer is."""
+        """Broadcasts, deliveries, and the progress of each layer."""
         return self._last_id + self._delivered + sum(layer.progress for layer in self._layers)
 
     def waits(self) -> tuple[Wait, ...]:
-        """What each layer waits for, the highest first, with the layer's name."""
+        """Return the messages that each layer waits for, the highest layer first, with the layer's name."""
         named = zip(self.stack, reversed(self._layers), strict=True)
         return tuple(
             Wait(f"{name}'s {wait.what}", wait.of) for name, layer in named for wait in layer.waits()

@@ -34,14 +34,14 @@ __all__ = ["DEFAULTS", "Core", "Settings"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with; it is the same at all members."""
+    """Settings of a core; they are the same at all members."""
 
     window: int = 2
-    """How many own updates may have no number."""
+    """Largest number of own updates without a number."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Core(Updates):
@@ -93,7 +93,7 @@ class Core(Updates):
             self._heard[process] = status
 
     def _giver(self) -> int:
-        """Who has the token gives the next number."""
+        """Return the holder of the token: it gives the next number."""
         return self._holder
 
     def _last_possible(self) -> int:
@@ -101,7 +101,7 @@ class Core(Updates):
         return self._acknowledged + self.members * self.members * self.window
 
     def _unnumbered_max(self) -> int:
-        """Those that have no gsn, and one for each gsn that can have been given."""
+        """Largest number of updates without a gsn: one more for each gsn that can have been given."""
         return (self.members * self.members + 1) * self.window
 
     def _stable(self) -> int:

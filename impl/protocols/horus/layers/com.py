@@ -45,8 +45,8 @@ class Com(Layer):
             self.above(Receive(addressed.source, addressed.body))
 
     def snapshot(self) -> tuple[()]:
-        """Nothing."""
+        """Return an empty snapshot."""
         return ()
 
     def restore(self, snapshot: tuple[()]) -> None:
-        """Nothing is kept."""
+        """Do nothing: the layer has no state."""

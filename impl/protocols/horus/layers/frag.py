@@ -76,7 +76,7 @@ class Frag(Layer):
             self.above(Receive(origin, b"".join(parts)))
 
     def snapshot(self) -> FragSnapshot:
-        """What waits for a last fragment."""
+        """Return the fragments that wait for a last one."""
         return FragSnapshot(tuple(self._gathered))
 
     def restore(self, snapshot: FragSnapshot) -> None:

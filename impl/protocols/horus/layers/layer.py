@@ -51,7 +51,7 @@ Down = Cast | Send
 
 
 class Timer(NamedTuple):
-    """What a layer waits to do, and which member it concerns."""
+    """A waiting time of a layer: its purpose, and the member that it concerns."""
 
     name: str
     of: int
@@ -94,11 +94,13 @@ class Layer(ABC):
         return 0
 
     def waits(self) -> tuple[Wait, ...]:
-        """What has to come from other members before this layer can go on."""
+        """Return the messages that this layer needs from other members before it can go on."""
         return ()
 
     def timers(self) -> Mapping[Timer, int]:
-        """What the layer waits to do, each with a number that changes when what it waits for comes nearer."""
+        """Return the waiting times of the layer, each with a number that changes when the awaited thing comes
+        nearer.
+        """
         return {}
 
     def expire(self, timer: Timer) -> None:

@@ -45,8 +45,8 @@ class Mbrship(Layer):
             self.above(Receive(call.origin, header.body))
 
     def snapshot(self) -> tuple[()]:
-        """Nothing."""
+        """Return an empty snapshot."""
         return ()
 
     def restore(self, snapshot: tuple[()]) -> None:
-        """Nothing is kept."""
+        """Do nothing: the layer has no state."""

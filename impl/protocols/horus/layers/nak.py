@@ -46,7 +46,7 @@ ASK, TELL = "ask", "tell"
 
 
 class _Header(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What NAK pushes."""
+    """Header that NAK pushes."""
 
 
 class Data(_Header, frozen=True, tag=1):
@@ -69,7 +69,9 @@ class Negative(_Header, frozen=True, tag=3):
 
 
 class Status(_Header, frozen=True, tag=4):
-    """What the sender has of the receiver's casts; and how many it has cast, if that has to be answered."""
+    """Status: the casts of the receiver that the sender has; and the number of its own casts, if that needs
+    an answer.
+    """
 
     received: int
     sent: int
@@ -188,7 +190,7 @@ class Nak(Layer):
         self.below(Send(origin, pushed(header)))
 
     def _note(self, origin: int, received: int, sent: int) -> None:
-        """What `origin` has is noted, and a number that it has used is known."""
+        """Note the casts that `origin` has, and the highest number that it has used."""
         self._acknowledged[origin] = max(self._acknowledged[origin], received)
         self._known[origin] = max(self._known[origin], sent)
         if sent:
@@ -197,7 +199,7 @@ class Nak(Layer):
         self._flow()
 
     def _release(self) -> None:
-        """What everybody has is not buffered any more."""
+        """Forget the casts that everybody has."""
         everywhere = min(self._acknowledged[process] for process in self.others)
         while self._oldest <= everywhere:
             self._buffer.popleft()
@@ -239,7 +241,7 @@ class Nak(Layer):
 
     @property
     def progress(self) -> int:
-        """What was cast, came, and was acknowledged."""
+        """Casts, arrivals and acknowledgements."""
         came = sum(self._expected) + sum(self._known) + sum(len(early) for early in self._early)
         return self._cast + came + sum(self._acknowledged)
 

@@ -38,14 +38,14 @@ __all__ = ["PASS", "Ordered", "Token", "Total", "TotalSnapshot"]
 PASS = "pass_token"
 
 WAITING_MAX = 32
-"""How many own messages may wait for the token."""
+"""Largest number of own messages that wait for the token."""
 
 AHEAD_MAX = 2**16
 """More numbers than the windows below let get ahead of what a member has."""
 
 
 class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What TOTAL pushes."""
+    """Header that TOTAL pushes."""
 
 
 class Ordered(_Body, frozen=True, tag=1):
@@ -152,7 +152,7 @@ class Total(Layer):
 
     @property
     def progress(self) -> int:
-        """What was delivered, or waits for an earlier number."""
+        """Messages that were delivered, or wait for an earlier number."""
         return self._next_number + len(self._numbered)
 
     def waits(self) -> tuple[Wait, ...]:
