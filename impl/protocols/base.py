@@ -25,7 +25,7 @@ class CoreBase(Generic[M]):
     """Process `me` of the members 0..members-1, in which no timer runs."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
-        """Nothing was sent.
+        """Begin with nothing sent.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.

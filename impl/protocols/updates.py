@@ -1,4 +1,5 @@
-"""What CM and Pinwheel share: updates come over queues, the token's holder numbers them, all deliver them so.
+"""The common part of CM and Pinwheel: updates come over queues, the holder of the token numbers them, all
+deliver by number.
 
 Rules of this file:
 1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
@@ -91,10 +92,10 @@ class Updates(CoreBase[Any], ABC):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use a core."""
 
     protocol: str
-    """What `repr` calls it."""
+    """The name that `repr` shows."""
 
     def __init__(self, me: int, members: int, window: int, tracer: Tracer) -> None:
-        """Nothing is sent; at most `window` own updates will be without a number.
+        """Begin with nothing sent; at most `window` own updates will be without a number.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -130,7 +131,7 @@ class Updates(CoreBase[Any], ABC):
 
     @abstractmethod
     def _unnumbered_max(self) -> int:
-        """How many updates of one process can be here without a gsn."""
+        """Return the largest number of updates of one process that can be here without a gsn."""
 
     @abstractmethod
     def _stable(self) -> int:
@@ -304,7 +305,7 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def progress(self) -> int:
-        """What was obtained, numbered and delivered."""
+        """Updates obtained, numbered and delivered."""
         return sum(self._obtained) + 2 * self._acknowledged + len(self._early) + self._status
 
     def waits(self) -> tuple[Wait, ...]:
@@ -326,7 +327,7 @@ class Updates(CoreBase[Any], ABC):
         return f"<{self.protocol}: {told}; {standing(self)}>"
 
     def _own(self) -> Hashable:
-        """What a protocol knows beyond this."""
+        """Return the further state of a protocol."""
         return ()
 
     def _resume(self, own: Any) -> None:

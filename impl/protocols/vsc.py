@@ -159,7 +159,7 @@ class Core(CoreBase[Message]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Nothing was sent.
+        """Begin with nothing sent.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.

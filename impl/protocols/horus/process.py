@@ -109,7 +109,7 @@ class Core(TimedCore[Frame, str]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Nothing was cast.
+        """Begin with nothing cast.
 
         Raises:
             IllFormedStack: a layer is unknown.

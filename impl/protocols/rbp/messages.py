@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 NUMBERS_ASKED_MAX = 8
-"""How many numbers one message may ask for, so that it cannot make its receiver send more than as many."""
+"""Largest number of numbers that one message asks for, which limits the answer of its receiver."""
 
 
 class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
@@ -96,7 +96,9 @@ Message = RingMessage | Gone
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    """Return the field that is out of range for so many members, or None; a core takes only messages without
+    a flaw.
+    """
     if isinstance(message, Gone):
         return None
     if isinstance(message, RequestNumbers):

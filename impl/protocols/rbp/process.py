@@ -97,19 +97,18 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapshot", "Timer"]
 
 EXTERNAL_AHEAD = 256
-"""How many numbers beyond its last one an external process keeps; what comes further ahead it asks for later.
-"""
+"""Number of numbers beyond its last one that an external process keeps; it asks for later ones later."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with. The waiting times are in milliseconds.
+    """Settings of a core. The waiting times are in milliseconds.
 
     Raises:
         ValueError: deliveries would wait for members of which nobody knows what they have.
     """
 
     resilience: int = 1
-    """How many members have a message when it is delivered: 1, as soon as it is ordered; 0, all."""
+    """Number of members that have a message when it is delivered: 1, as soon as it is ordered; 0, all."""
     stability: bool = False
     """True if the token goes round also without a message, and what all members have is forgotten."""
     resend_ms: float = 50.0
@@ -125,7 +124,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     backoff_max: int = 8
     """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
     kept_bytes: int = 2**24
-    """How much a process keeps of what all have, for external processes that come later (section 4.4.3)."""
+    """Number of bytes that a process keeps, of messages that all have, for later external processes (section
+    4.4.3).
+    """
 
     def __post_init__(self) -> None:
         """See that somebody knows who has what, if deliveries wait for it."""
@@ -170,7 +171,7 @@ class Observation(TypedDict):
     numbers: dict[int, tuple[int, int] | None]
     stable: dict[int, tuple[int, int] | None]
     numbered: tuple[int, ...]
-    """How many messages of each source have a number in 1..last_number; so many are its first ones."""
+    """Number of messages of each source that have a number in 1..last_number: its first ones."""
     last_number: int
     last_delivered: int
     message_id: int
@@ -201,7 +202,9 @@ class Snapshot(NamedTuple):
     violations: tuple[tuple[Violation, int], ...]
     kept: tuple[tuple[int, Identifier | None, bytes], ...] = ()
     external: tuple[int, int, tuple[tuple[int, int], ...]] = (0, 0, ())
-    """What an external process has heard of, whom it asks next, and who has no more for it."""
+    """State of an external process: the highest number that it knows, the member that it asks next, and those
+    that have no more for it.
+    """
 
 
 class Core(TimedCore[Message, Timer]):
@@ -237,16 +240,16 @@ class Core(TimedCore[Message, Timer]):
         self.external = me >= self.ring
         self.successor = (me + 1) % self.ring
         self._kept: dict[int, tuple[Identifier | None, bytes]] = {}
-        """What was collected, the lowest number first, while there are external members."""
+        """Collected messages, the lowest number first, while there are external members."""
         self._kept_at: dict[Identifier, int] = {}
         self._kept_bytes = 0
         self._kept_bytes_max = settings.kept_bytes
         self._gone: dict[int, int] = {}
-        """Of members of the ring: they have nothing more that is numbered up to here."""
+        """Members of the ring, and the highest number up to which they have nothing more."""
         self._heard_of = 0
         """The highest number that this external process has heard of, be it too far ahead to be kept."""
         self._asks = 0
-        """Which member of the ring it asks next."""
+        """The member of the ring that it asks next."""
         self._queues = Queues(members)
         self._last_delivered = 0
         self._message_id = 0
@@ -605,7 +608,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """How many numbers and bodies came; those before `first` were collected."""
+        """Numbers and bodies that came; the numbers before `first` were collected."""
         return self._queues.first - 1 + len(self._queues.numbers) + self._queues.bodies
 
     def waits(self) -> tuple[Wait, ...]:
@@ -694,7 +697,9 @@ class Core(TimedCore[Message, Timer]):
     # Helpers.
 
     def _sequencer(self, number: int) -> int:
-        """Who gives this number: those of the ring give one each in turn, process 0 the first."""
+        """Return the process that gives this number: those of the ring give one each in turn, process 0 the
+        first.
+        """
         return (number - 1) % self.ring
 
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
@@ -771,7 +776,7 @@ class Core(TimedCore[Message, Timer]):
             raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
 
     def _ahead(self) -> int:
-        """How many numbers after `last_number` there may be: those before this process's next turn.
+        """Return how many numbers after `last_number` there may be: those before this process's next turn.
 
         An external process has no turn, and keeps so many.
         """

@@ -54,9 +54,9 @@ class Queues:
         self.missing: dict[Identifier, int] = {}
         """Numbered messages whose body has not come, with their numbers."""
         self.numbered = [0] * members
-        """How many messages of each source have a number in 1..last_number; so many are its first ones."""
+        """Number of messages of each source that have a number in 1..last_number: its first ones."""
         self.bodies = 0
-        """How many bodies ever came."""
+        """Number of bodies that ever came."""
         self.first = 1
         """The lowest number that is not collected."""
         self._beyond: set[int] = set()

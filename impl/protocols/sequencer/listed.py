@@ -70,7 +70,7 @@ ListedMessage = Forward | Data | Ack | Stable | Gone
 
 
 def flaw(message: ListedMessage, members: int) -> str | None:
-    """What is out of range for a list of so many members, or None."""
+    """Return the field that is out of range for a list of so many members, or None."""
     if not isinstance(message, Forward | Data):
         return None
     if message.view != _VIEW:
@@ -79,7 +79,7 @@ def flaw(message: ListedMessage, members: int) -> str | None:
 
 
 class ListedViolation(Violation):
-    """What no correct member says on a list; ignoring it does no harm."""
+    """A message on a list that no correct member sends; to ignore it does no harm."""
 
     NOT_SENT = "acknowledgement_of_what_was_not_sent"
     NOT_ORDERED = "stability_of_what_was_not_ordered"
@@ -112,7 +112,7 @@ class ListedCore(OnList[Message], Core):
         kept_bytes: int = KEPT_BYTES_MAX,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Nothing is ordered; the first `core` members order messages, the others listen.
+        """Begin with no ordered message; the first `core` members order messages, the others listen.
 
         Of what is stable at most `kept_bytes` are kept, for those who listen.
 
@@ -125,9 +125,11 @@ class ListedCore(OnList[Message], Core):
         self._begin_list(core, kept_bytes)
         self.group = tuple(range(core))
         self._acknowledged = {process: 0 for process in self.group if process != me}
-        """What each other of the core has, as the coordinator knows."""
+        """The highest number that each other member of the core has, as the coordinator knows."""
         self._told = -1 if self.external else 0
-        """What the others were last told: to be stable by the coordinator, to have come by anybody else."""
+        """The number that the others were last sent: of stable messages by the coordinator, of arrived ones
+        by others.
+        """
 
     @property
     def busy(self) -> bool:
@@ -137,7 +139,7 @@ class ListedCore(OnList[Message], Core):
     # Multicast(M,S) and Deliver(M,S) ------------------------------------------------------------------------
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
-        """What is ordered waits until all of the core have it. An external member hears of nothing else."""
+        """Keep an ordered message until all of the core have it. An external member hears of no other."""
         source, number = identifier
         if number <= self._received_table[source] or source not in self.group:
             return
@@ -186,7 +188,7 @@ class ListedCore(OnList[Message], Core):
         return None if self._listeners.has(sender, number) else ListedViolation.NOT_SENT
 
     def _receive_stable(self, sender: int, number: int) -> ListedViolation | None:
-        """What all of the core have is delivered; an external member learns how much there is."""
+        """Deliver the messages that all of the core have; an external member learns their number."""
         if sender != self.coordinator:
             return ListedViolation.MISDIRECTED
         if self.external:
@@ -248,7 +250,7 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def progress(self) -> int:
-        """What was sent, ordered and delivered."""
+        """Messages sent, ordered and delivered."""
         return super().progress + self._history.last
 
     def waits(self) -> tuple[Wait, ...]:

@@ -52,21 +52,21 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["DEFAULTS", "EARLY_MAX", "PENDING_MAX", "Core", "Settings", "Snapshot"]
 
 PENDING_MAX = 64
-"""How many own messages may be on their way to the coordinator and back, if nothing else is said."""
+"""Default largest number of own messages on their way to the coordinator and back."""
 
 EARLY_MAX = 2 * PENDING_MAX
-"""How many messages of a later view are kept for each member."""
+"""Largest number of messages of a later view that are kept for each member."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with."""
+    """Settings of a core."""
 
     pending_max: int = PENDING_MAX
-    """How many own messages may be on their way to the coordinator and back."""
+    """Largest number of own messages on their way to the coordinator and back."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Snapshot(NamedTuple):
@@ -113,7 +113,7 @@ class Core(CoreBase[Message]):
 
     @property
     def coordinator(self) -> int:
-        """Who orders: the first member of the view."""
+        """The member that orders: the first of the view."""
         return self.group[0]
 
     # On send(M) -------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class Core(CoreBase[Message]):
 
     @property
     def progress(self) -> int:
-        """What was sent and delivered, and how often the view changed."""
+        """Messages sent and delivered, and changes of the view."""
         return self.view + self._last_number + self._delivered
 
     def waits(self) -> tuple[Wait, ...]:

@@ -43,12 +43,12 @@ ListedMessage = Request | Bcast | Resend | CumAck | Stable | Gone
 
 
 def flaw(message: ListedMessage, members: int) -> str | None:
-    """What is out of range for a list of so many members, or None."""
+    """Return the field that is out of range for a list of so many members, or None."""
     return source_flaw(message, members) if isinstance(message, Request | Bcast) else None
 
 
 class ListedViolation(Violation):
-    """What no correct member says on a list; ignoring it does no harm."""
+    """A message on a list that no correct member sends; to ignore it does no harm."""
 
     NOT_SENT = "acknowledgement_of_what_was_not_sent"
     MISDIRECTED = "word_for_another_member"
@@ -56,10 +56,12 @@ class ListedViolation(Violation):
 
 
 class ListedTimer(StrEnum):
-    """What a list adds to the timers."""
+    """Timers that a list adds."""
 
     ACKNOWLEDGE_AGAIN = "acknowledge_again"
-    """What is here may be stable; an external member may lack what it does not know of."""
+    """Time to acknowledge again: a message here may be stable, and an external member may lack one
+    unknowingly.
+    """
 
 
 class ListedSnapshot(NamedTuple):
@@ -87,7 +89,7 @@ class ListedCore(OnList[Message], Core):
         kept_bytes: int = KEPT_BYTES_MAX,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Nothing is ordered; the first `core` members order messages, the others listen.
+        """Begin with no ordered message; the first `core` members order messages, the others listen.
 
         Of what is stable at most `kept_bytes` are kept, for those who listen. `pending_max` is 1.
 
@@ -100,7 +102,7 @@ class ListedCore(OnList[Message], Core):
         self._begin_list(core, kept_bytes)
         self._others = tuple(process for process in range(core) if process != me)
         self._told = 0
-        """What the sequencer has told to be stable."""
+        """The highest number that the sequencer has reported stable."""
         self._again = Deadlines({ListedTimer.ACKNOWLEDGE_AGAIN: settings.resend_ms}, settings.backoff_max)
 
     def start(self, now: float) -> None:
@@ -118,7 +120,7 @@ class ListedCore(OnList[Message], Core):
     # Members ------------------------------------------------------------------------------------------------
 
     def _pass_up(self, message: Bcast) -> None:
-        """What comes in its turn waits until all of the core have it; what is sent to others, they have."""
+        """Keep a message that comes in its turn until all of the core have it."""
         self._next_expected = message.number + 1
         self._deadlines.stop(Timer.ASK)
         self._history.add(message.identifier, message.payload)
@@ -231,7 +233,7 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def progress(self) -> int:
-        """What was sent, numbered, delivered and acknowledged."""
+        """Messages sent, numbered, delivered and acknowledged."""
         return super().progress + self._history.stable
 
     def snapshot(self) -> ListedSnapshot:  # type: ignore[override]

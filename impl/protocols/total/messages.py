@@ -61,7 +61,9 @@ Message = Request | Bcast | Resend | CumAck
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    """Return the field that is out of range for so many members, or None; a core takes only messages without
+    a flaw.
+    """
     return source_flaw(message, members) if isinstance(message, Request | Bcast) else None
 
 

@@ -61,17 +61,17 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["DEFAULTS", "PENDING_MAX", "SENT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 PENDING_MAX = 32
-"""How many own messages may wait to be passed up at most."""
+"""Largest number of own messages that wait to be passed up."""
 
 SENT_MAX = 128
-"""How many messages the sequencer keeps for those that have not acknowledged them."""
+"""Number of messages that the sequencer keeps for those that have not acknowledged them."""
 
 SEQUENCER = 0
 """The first listed member."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with. The waiting times are in milliseconds."""
+    """Settings of a core. The waiting times are in milliseconds."""
 
     request_ms: float = 50.0
     """The first waiting time of the timer request_again."""
@@ -82,11 +82,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     backoff_max: int = 8
     """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
     pending_max: int = 1
-    """How many own messages may wait to be passed up."""
+    """Largest number of own messages that wait to be passed up."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Timer(StrEnum):
@@ -237,7 +237,7 @@ class Core(TimedCore[Message, Timer]):
         self._to(SEQUENCER, CumAck(self._next_expected - 1))
 
     def _free(self) -> None:
-        """What all have acknowledged is kept no more."""
+        """Forget the messages that all have acknowledged."""
         everywhere = min(self._acknowledged[process] for process in self._others)
         while self._sent and (first := next(iter(self._sent))) <= everywhere:
             del self._sent[first]
@@ -349,7 +349,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """What was sent, numbered, passed up and acknowledged."""
+        """Messages sent, numbered, passed up and acknowledged."""
         return self._last_id + self._next_to_assign + self._next_expected + sum(self._acknowledged)
 
     def waits(self) -> tuple[Wait, ...]:

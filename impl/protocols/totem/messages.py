@@ -48,7 +48,9 @@ Message = Token | Update
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """What is out of range for so many members, or None; a core takes only messages without a flaw."""
+    """Return the field that is out of range for so many members, or None; a core takes only messages without
+    a flaw.
+    """
     if isinstance(message, Update):
         return source_flaw(message, members)
     if len(message.told) != members:

@@ -66,27 +66,27 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["DEFAULTS", "PENDING_MAX", "VISIT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 VISIT_MAX = 16
-"""How many messages a visit of the token lets go, if nothing else is said."""
+"""Default largest number of messages that a visit of the token lets go."""
 
 PENDING_MAX = 32
-"""How many own messages may wait for the token, if nothing else is said."""
+"""Default largest number of own messages that wait for the token."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a core is made with; the maxima are the same at all members."""
+    """Settings of a core; the maxima are the same at all members."""
 
     visit_max: int = VISIT_MAX
-    """How many messages a visit of the token lets go."""
+    """Largest number of messages that a visit of the token lets go."""
     unstable_max: int = 2 * VISIT_MAX
-    """How many own messages others may lack."""
+    """Largest number of own messages that others may lack."""
     pending_max: int = PENDING_MAX
-    """How many own messages may wait for the token."""
+    """Largest number of own messages that wait for the token."""
     rest_ms: float = 5.0
-    """How many milliseconds the token rests at a member that has nothing to send."""
+    """Milliseconds that the token rests at a member that has nothing to send."""
 
 
 DEFAULTS = Settings()
-"""What a core is made with, if nothing else is said."""
+"""The default settings."""
 
 
 class Timer(StrEnum):
@@ -226,11 +226,11 @@ class Core(TimedCore[Message, Timer]):
         return sum(1 for number in self._own if number > least) < self._unstable_max
 
     def _may_rest(self, token: Token) -> bool:
-        """Nothing waits here, nor did since the last visit: all have told that they delivered all."""
+        """Return True if nothing waits here, nor did since the last visit: all have delivered everything."""
         return not self._waiting and min(token.told) == token.seq
 
     def _least(self, token: Token) -> int:
-        """What everybody has delivered, by the token and by what this process has delivered itself."""
+        """Return the number up to which everybody has delivered, by the token and by own deliveries."""
         return min(min(token.told[process] for process in self._others), self._status)
 
     def _transmit(self, token: Token, step: str) -> None:
@@ -341,7 +341,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """What was broadcast, multicast, delivered, and known to be stable."""
+        """Messages broadcast, multicast, delivered, and known to be stable."""
         return 2 * self._last_id - len(self._waiting) + self._status + self._stable + sum(self._told)
 
     def waits(self) -> tuple[Wait, ...]:
