@@ -1,3 +1,3 @@
-"""How a specification is explored: explicit states, Z3, seeded walks and exports, all from one intermediate
-form.
+"""The exploration of a specification: explicit states, Z3, seeded walks and exports, all from one
+intermediate form.
 """

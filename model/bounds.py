@@ -60,8 +60,8 @@ ALL_DECIDED = Stop(StopReason.DECIDED, "everything asked was decided")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where to stop: states, seconds, depth in steps, resident memory of this process in MiB; None is no
-    bound.
+    """The end of a search: states, seconds, depth in steps, resident memory of this process in MiB; None is
+    no bound.
 
     A search may take `part` of the seconds, where what it finds is judged in the rest.
     """
@@ -110,8 +110,8 @@ def no_memory(error: MemoryError) -> Stop:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an exploration is: `queue` states are found and not yet expanded; `rate` is states found a
-    second; `phase` is what is being done instead of searching, if it is.
+    """The progress of an exploration: `queue` states are found and not yet expanded; `rate` is states found a
+    second; `phase` names the work other than searching, if there is any.
     """
 
     states: int
@@ -143,7 +143,7 @@ class Violation:
 
 
 Violated = Callable[[Violation], None]
-"""Whom a search tells of a violation when it finds it, once a property."""
+"""Function that a search calls with a violation when it finds it, once a property."""
 
 
 def resident_mb() -> float:

@@ -1,5 +1,5 @@
-"""What was made once is kept on disk, in a private directory of this user: one file an entry, named by all
-that it depends on.
+"""Cache on disk, in a private directory of this user: one file an entry, named by everything that it depends
+on.
 
 1. An entry carries a digest of its name and content: one that is damaged, or stands under another name, is as
    one that is missing.
@@ -25,7 +25,7 @@ import platformdirs
 
 MAGIC = b"antiphon entry 2\n"
 MOST_BYTES = 2**29
-"""How much a directory of entries may hold; a process looks when it first adds an entry."""
+"""Largest number of bytes in a directory of entries; a process looks when it first adds an entry."""
 
 VARIABLE = "ANTIPHON_CACHE"
 """The environment variable that names another directory; empty: nothing is kept."""
@@ -100,5 +100,5 @@ def _prune(directory: Path) -> None:
 
 
 def _head(key: str, content: bytes) -> bytes:
-    """What an entry begins with."""
+    """Return the head of an entry."""
     return MAGIC + hashlib.sha256(key.encode() + b"\0" + content).digest()

@@ -37,7 +37,7 @@ class Change:
 
 
 def changes(program: Program, before: State, after: State) -> tuple[Change, ...]:
-    """What differs between two states of `program`, in the order of declaration."""
+    """Return the differences between two states of `program`, in the order of declaration."""
     found: list[Change] = []
     for name, old, new in zip(program.variables, before, after, strict=True):
         found.extend(_compare(name, program.domains[name], old, new))
@@ -45,7 +45,7 @@ def changes(program: Program, before: State, after: State) -> tuple[Change, ...]
 
 
 def trace_changes(trace: Trace) -> tuple[tuple[Change, ...], ...]:
-    """What each step of the trace changed; as many entries as there are steps."""
+    """Return the changes of each step of the trace; as many entries as there are steps."""
     states = trace.states
     return tuple(changes(trace.program, before, after) for before, after in itertools.pairwise(states))
 
@@ -59,7 +59,8 @@ def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
 
 
 def beginning(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """What tells the start of a run from other initial states; nothing where there is only one.
+    """Return the values that distinguish the start of a run from other initial states; none where there is
+    only one.
 
     The variables that `@initial` methods write, of maps the values that are not the default.
     """

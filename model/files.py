@@ -63,7 +63,9 @@ def check_writable(path: str | Path) -> None:
 
 
 def _place(path: str | Path) -> Path | None:
-    """Where a regular file of this name stands or will stand; None for what is none, as `/dev/stdout`."""
+    """Return the path of a regular file of this name, there or not yet; None for anything else, as
+    `/dev/stdout`.
+    """
     place = Path(os.path.realpath(path))
     is_other = place.exists() and not place.is_file() and not place.is_dir()
     return None if is_other or str(path).startswith(("/dev/", "/proc/")) else place

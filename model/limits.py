@@ -124,5 +124,5 @@ def only_time(bounds: Bounds) -> Iterator[None]:
 
 
 def begun() -> float:
-    """When the question was asked that is being answered; now, if there is none."""
+    """Return the time at which the present question was asked; now, if there is none."""
     return _here.asked[-1].began if _here.asked else time.monotonic()

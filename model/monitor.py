@@ -58,8 +58,8 @@ class Monitor:
         return next(iter(self.failing(predicate)), None) is None
 
     def failing(self, predicate: str) -> Iterator[Mapping[str, Any]]:
-        """Where a predicate that says `all(...)` is false: the values of its names, in domain order; one
-        empty mapping where one of another form is false.
+        """Yield the values of the names for which a predicate that says `all(...)` is false, in domain order;
+        one empty mapping where a predicate of another form is false.
         """
         return self._predicates[predicate]()
 
@@ -167,7 +167,7 @@ class _Text:
             yield f"    global {', '.join(f's_{name}' for name in sorted(whole))}"
 
     def _predicate(self, item: ir.Predicate) -> Iterator[str]:
-        """What yields where it is false."""
+        """Yield the lines of a function that yields where the predicate is false."""
         yield f"def p_{item.name}():"
         match item.body:
             case (ir.Return(value=ir.Quantify(quantifier=ir.Quantifier.ALL) as every),):
@@ -257,7 +257,7 @@ class _Text:
                 return self._joined(item)
 
     def _joined(self, item: ir.Expression) -> str:
-        """What joins values."""
+        """Return the text of an expression that joins values."""
         match item:
             case ir.Not(operand=operand):
                 return f"(not {self._value(operand)})"
@@ -274,7 +274,7 @@ class _Text:
                 return self._made(item)
 
     def _made(self, item: ir.Expression) -> str:
-        """What puts values together or ranges over them."""
+        """Return the text of an expression that puts values together or ranges over them."""
         match item:
             case ir.SetLiteral(items=items):
                 return f"frozenset(({self._values(items)}))"
@@ -357,7 +357,7 @@ class _Text:
         return self._domain(binder.source)
 
     def _between(self, binder: ir.Binder, domain: str) -> str:
-        """Those of a range of integers that can satisfy the comparisons with which the condition begins."""
+        """Return the integers of a range that can satisfy the comparisons with which the condition begins."""
         every = binder.condition.operands if isinstance(binder.condition, ir.And) else (binder.condition,)
         low, high = [f"{domain}.start"], [f"{domain}.stop"]
         for part in every:

@@ -44,7 +44,9 @@ class NamedMap(tuple[Any, ...]):
 
 
 def named_states(program: Program) -> Callable[[State], State]:
-    """What makes the states of a program named tuples: `state.holding[Process(0)]`, `state._asdict()`."""
+    """Return a function that makes the states of a program named tuples: `state.holding[Process(0)]`,
+    `state._asdict()`.
+    """
     make: Any = NamedTuple
     bare = make("State", [(name, Any) for name in program.variables])
     kind = type("State", (bare,), {"__slots__": (), "__repr__": _state_text, "__reduce__": _bare})

@@ -51,8 +51,8 @@ class Outcome(StrEnum):
 
 
 class PropertyKind(StrEnum):
-    """What a verdict is about; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed
-    service, `STEP` a step invariant.
+    """The kind of a judged property; `SPECIFICATION` is an error of the text, `SERVICE` a property of a
+    composed service, `STEP` a step invariant.
     """
 
     INVARIANT = "invariant"
@@ -67,7 +67,7 @@ class PropertyKind(StrEnum):
 
 
 BROKEN_BY_STEPS = (PropertyKind.SERVICE, PropertyKind.STEP)
-"""What a step breaks, and no state."""
+"""Kinds of properties that a step breaks, and no state."""
 
 
 class EvidenceKind(Enum):
@@ -102,7 +102,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What was checked, with what: enough to run it again."""
+    """Provenance of a verdict: program, engine and bounds, enough to run it again."""
 
     spec: str
     digest: str
@@ -151,7 +151,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What an engine saw: all counts over the explored part. `complete`: every reachable state was seen.
+    """The explored part of a state space: all counts are over it. `complete`: every reachable state was
+    seen.
 
     `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of
     steps to the deepest state. `fired` gives for each action with how many different argument tuples it was

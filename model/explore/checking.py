@@ -156,7 +156,7 @@ def check(
 
 
 def _without_graph(program: Program, name: str, space: StateSpace) -> Verdict:
-    """Nothing is said of a liveness property where no graph is kept."""
+    """Return `unknown` for a liveness property where no graph is kept."""
     evidence, provenance = Evidence.explored(program, "no graph"), Provenance.of(program, space.engine)
     return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, NO_GRAPH)
 

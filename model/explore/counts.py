@@ -1,5 +1,5 @@
-"""What makes the state space grow shows in counts: how often each action is possible, how many states it
-found first, how many values each variable takes.
+"""Counts that show why a state space is large: how often each action is possible, how many states it found
+first, how many values each variable takes.
 
 The counts come from a walk of their own, with every step of every state, so they cost about as much as a
 search; a bound ends it with the counts so far. This file knows nothing of properties.
@@ -93,8 +93,8 @@ def count(
 
 
 class _Tally(Visitor):
-    """How often each action is possible, taken, and first to find a state, by its position among the
-    actions.
+    """Counts of each action, by its position among the actions: how often it is possible, taken, and first to
+    find a state.
     """
 
     def __init__(self, transitions: Transitions) -> None:

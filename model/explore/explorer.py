@@ -43,7 +43,7 @@ BLOCKS_TO_A_BOUND = 16
 
 
 class Visitor:
-    """What a walk shows as it goes; a visitor overrides what it wants to see."""
+    """Listener to a walk; a visitor overrides the methods that it wants."""
 
     def begin(self, position: Position) -> None:
         """The walk begins here: with nothing, or where an earlier one came to."""
@@ -99,12 +99,12 @@ class Explorer:
 
     @property
     def expanded(self) -> int:
-        """So many states have their successors."""
+        """Number of states whose successors are known."""
         return self.position.expanded
 
     @property
     def transitions(self) -> int:
-        """So many transitions were seen."""
+        """Number of transitions that were seen."""
         return self.position.transitions
 
     @property

@@ -1,4 +1,5 @@
-"""Whether two programs differ in nothing but steps that change nothing, and in the names of steps.
+"""Comparison of two programs up to stuttering: they differ in steps that change nothing, and in the names of
+steps.
 
 What is true of a state, of a step that changes something, or of a run without regard to how long it stands
 still, is then the same of both: Lamport's "invariant under stuttering".

@@ -116,7 +116,7 @@ class Judge:
         return self._never_broken(name, kind)
 
     def _never_broken(self, name: str, kind: PropertyKind) -> Verdict:
-        """It holds, if there was any step that could have broken it."""
+        """Return `holds`, if there was any step that could have broken the property."""
         if not self.search.walk.transitions:
             return self._verdict(name, kind, Outcome.UNKNOWN, NO_STEP)
         return self._verdict(name, kind, Outcome.HOLDS)
@@ -175,7 +175,9 @@ class Judge:
         return self._said(name, kind, future)
 
     def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
-        """What a future says of an obligation, or of the absence of deadlock; what it shows is confirmed."""
+        """Return the verdict of a future on an obligation, or on the absence of deadlock; its run is
+        confirmed.
+        """
         with unwatched():
             return self._confirmed(name, kind, future)
 

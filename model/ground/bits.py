@@ -1,5 +1,5 @@
-"""Of a set it is known, before its members are, which ranks are surely in it and which can be; most questions
-about one rank fold on that.
+"""Operations on sets as bits. For a set it is known which ranks are surely in it and which can be; most
+questions about one rank fold on that.
 
 A question about one rank goes down through unions, differences and choices to the leaves that can hold it.
 This file knows nothing of what the ranks stand for.
@@ -91,7 +91,7 @@ def _node(entries: Table, operator: Operator, left: Expression, right: Expressio
 
 
 def union(left: Expression, right: Expression) -> Expression:
-    """What is in one of the sets, or both."""
+    """Return the union of two sets."""
     if left.operator is CONSTANT:
         left, right = right, left
     a, b = known(left), known(right)
@@ -105,7 +105,7 @@ def union(left: Expression, right: Expression) -> Expression:
 
 
 def intersection(left: Expression, right: Expression) -> Expression:
-    """What is in both sets."""
+    """Return the intersection of two sets."""
     if left.operator is CONSTANT:
         left, right = right, left
     a, b = known(left), known(right)
@@ -117,7 +117,7 @@ def intersection(left: Expression, right: Expression) -> Expression:
 
 
 def difference(left: Expression, right: Expression) -> Expression:
-    """What is in the left set and not in the right one."""
+    """Return the left set without the right one."""
     a, b = known(left), known(right)
     if a[1] & b[1] == 0:
         return left
@@ -129,7 +129,7 @@ def difference(left: Expression, right: Expression) -> Expression:
 
 
 def symmetric_difference(left: Expression, right: Expression) -> Expression:
-    """What is in exactly one of the sets."""
+    """Return the ranks that are in exactly one of the sets."""
     if left.operator is CONSTANT:
         left, right = right, left
     if known(right)[1] == 0:
@@ -153,7 +153,7 @@ def single(size: int, rank: Expression) -> Expression:
 
 
 def has(members: Expression, rank: Expression) -> Expression:
-    """Whether the set holds this rank; a rank outside the width is in no set."""
+    """Return the condition that the set holds this rank; a rank outside the width is in no set."""
     sure, can = known(members)
     sort = interval(rank)
     low, high = max(sort.low, 0), min(sort.high, width(members) - 1)
@@ -191,7 +191,7 @@ def _ask(members: Expression, rank: Expression) -> Expression:
 
 
 def count(members: Expression) -> Expression:
-    """How many ranks the set holds."""
+    """Return the number of ranks in the set."""
     sure, can = known(members)
     low, high = sure.bit_count(), can.bit_count()
     if low == high:
@@ -203,7 +203,7 @@ def count(members: Expression) -> Expression:
 
 
 def equal_bits(left: Expression, right: Expression) -> Expression:
-    """Whether two sets have the same members."""
+    """Return the condition that two sets have the same members."""
     if left is right:
         return TRUE
     (a, a_can), (b, b_can) = known(left), known(right)
@@ -217,7 +217,7 @@ def equal_bits(left: Expression, right: Expression) -> Expression:
 
 
 def subset(left: Expression, right: Expression) -> Expression:
-    """Whether every member of the left set is in the right one."""
+    """Return the condition that every member of the left set is in the right one."""
     return equal_bits(difference(left, right), bits(width(left), 0))
 
 

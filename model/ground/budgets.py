@@ -37,7 +37,7 @@ Leaves = tuple[int | bool, ...]
 """The leaves of a state, or of several joined."""
 
 Chosen = Callable[[Step], bool]
-"""Which steps are looked at."""
+"""Selects the steps that are looked at."""
 
 
 @lru_cache(maxsize=16)

@@ -36,7 +36,7 @@ class Codes:
 
     @property
     def count(self) -> int:
-        """How many steps there are."""
+        """Number of steps."""
         return self.bases[-1]
 
     def action(self, code: int) -> int:

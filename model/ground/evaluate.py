@@ -1,4 +1,5 @@
-"""What the ground form means, this evaluator says, one node at a time, for concrete slots and inputs.
+"""Evaluator of the ground form, one node at a time, for concrete slots and inputs: it defines the form's
+meaning.
 
 It is literal and slow: tests compare it with the reference machine, engines are compared with either.
 Operations are total: division by zero is 0, a rank outside its set is in no set.
@@ -74,7 +75,7 @@ def _single(sort: Sort, rank: int) -> int:
 
 @dataclass(frozen=True)
 class Taken:
-    """What a ground step does in one state.
+    """The effect of a ground step in one state.
 
     `wrong` is the first failing check, and then nothing else counts; `slots` is the next state, None when the
     step is not enabled; `events` are pairs of the record type and the rank in its domain.

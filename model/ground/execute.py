@@ -1,5 +1,4 @@
-"""How does a step of a specification become a ground step? Its body is unrolled over symbolic leaves, once,
-with every domain bound.
+"""Grounding of a step: its body is unrolled over symbolic leaves, once, with every domain bound.
 
 `ground` gives a step for all arguments (its inputs are the leaves of the parameters) or for given ones
 (smaller: all that depends on the arguments folds away). The grounder meets each body in the order in which

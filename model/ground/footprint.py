@@ -57,7 +57,7 @@ class Reads:
 
     def __init__(self) -> None:
         self.masks: dict[Expression, int] = {}
-        """Those of what was asked for, and of all below it."""
+        """Slots of each expression and of all below it."""
 
     def of(self, node: Expression) -> int:
         """The slots that the value depends on."""

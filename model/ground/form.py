@@ -49,7 +49,7 @@ Sort = Boolean | Number | Bits
 
 
 class Operator(Enum):
-    """What a node computes from its operands (sorts on the right)."""
+    """The operation of a node on its operands (sorts on the right)."""
 
     __hash__ = object.__hash__  # that of an enumeration is Python, and asked for millions of times
 

@@ -67,7 +67,7 @@ def forget() -> None:
 
 
 def kept() -> int:
-    """How many nodes are kept now."""
+    """Return the number of interned nodes."""
     return sum(map(len, _tables))
 
 

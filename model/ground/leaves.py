@@ -33,18 +33,18 @@ def choose_leaves(condition: Expression, then: Leaves, otherwise: Leaves) -> Lea
 
 
 def equal_leaves(left: Leaves, right: Leaves) -> Expression:
-    """Whether two values of one shape are equal."""
+    """Return the condition that two values of one shape are equal."""
     return make.conjunction(*map(make.equal, left, right))
 
 
 def compare(left: Leaves, left_shape: Shape, right: Leaves, right_shape: Shape) -> Expression:
-    """Whether two values of types that may differ are equal."""
+    """Return the condition that two values of types that may differ are equal."""
     converted, exists = convert(left, left_shape, right_shape)
     return FALSE if exists is FALSE else make.conjunction(exists, equal_leaves(converted, right))
 
 
 def bounded(leaves: Leaves, shape: Shape) -> Expression:
-    """Whether every number lies in the interval that the type declares."""
+    """Return the condition that every number lies in the interval that the type declares."""
     found: list[Expression] = []
     for position, sort in shape.numbers:
         leaf = leaves[position]
@@ -269,7 +269,7 @@ def _sum(numbers: Sequence[Expression]) -> Expression:
 
 
 def canonical(leaves: Leaves, shape: Shape) -> Expression:
-    """Whether these leaves, each within its sort, are the canonical form of some value."""
+    """Return the condition that these leaves, each within its sort, are the canonical form of some value."""
     match shape.type:
         case types.Optional():
             return make.choose(

@@ -167,7 +167,7 @@ def _choose_boolean(condition: Expression, then: Expression, otherwise: Expressi
 
 
 def equal_booleans(left: Expression, right: Expression) -> Expression:
-    """Whether two booleans are the same."""
+    """Return the condition that two booleans are the same."""
     if left is right:
         return TRUE
     if left.operator is CONSTANT:

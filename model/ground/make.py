@@ -57,7 +57,7 @@ __all__ = [
 
 
 def equal(left: Expression, right: Expression) -> Expression:
-    """Whether two expressions of one sort have the same value."""
+    """Return the condition that two expressions of one sort have the same value."""
     if isinstance(left.sort, Boolean):
         return equal_booleans(left, right)
     return equal_bits(left, right) if isinstance(left.sort, Bits) else equal_numbers(left, right)

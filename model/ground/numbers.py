@@ -117,7 +117,7 @@ def modulo(left: Expression, right: Expression) -> Expression:
 
 
 def equal_numbers(left: Expression, right: Expression) -> Expression:
-    """Whether two numbers are the same."""
+    """Return the condition that two numbers are the same."""
     if left is right:
         return TRUE
     if left.operator is CONSTANT:
@@ -150,7 +150,7 @@ def _has_constant(choice: Expression) -> bool:
 
 
 def less(left: Expression, right: Expression) -> Expression:
-    """Whether `left` is smaller."""
+    """Return the condition that `left` is smaller."""
     a, b = interval(left), interval(right)
     if a.high < b.low:
         return TRUE
@@ -188,12 +188,12 @@ def _less_constant(left: Expression, bound: int) -> Expression:
 
 
 def at_most(left: Expression, right: Expression) -> Expression:
-    """Whether `left` is not greater."""
+    """Return the condition that `left` is not greater."""
     return negation(less(right, left))
 
 
 def within(expression: Expression, low: int, high: int) -> Expression:
-    """Whether a number lies in low..high."""
+    """Return the condition that a number lies in low..high."""
     sort = interval(expression)
     if low <= sort.low and sort.high <= high:
         return TRUE

@@ -18,8 +18,8 @@ from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
 @dataclass(frozen=True)
 class Place:
-    """Where one slot stands: the bits from `offset` to `offset + width - 1`; `low` is added when a number is
-    read, else 0.
+    """The bits of one slot, from `offset` to `offset + width - 1`; `low` is added when a number is read,
+    else 0.
     """
 
     offset: int

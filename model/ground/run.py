@@ -61,7 +61,9 @@ class LargeStep(Exception):
 
 
 class World:
-    """What all runs of one program share: its definitions, shapes, and the results of value helpers."""
+    """The common data of all runs of one program: its definitions, shapes, and the results of value
+    helpers.
+    """
 
     def __init__(self, module: ir.Module, shapes: Shapes) -> None:
         self.module, self.shapes = module, shapes
@@ -222,7 +224,7 @@ class Run:
 
 @dataclass(frozen=True)
 class _Side:
-    """What one side of a branch leaves; `held` are the guards that held inside it."""
+    """The result of one side of a branch; `held` are the guards that held inside it."""
 
     state: dict[str, Leaves]
     locals: dict[str, Leaves]

@@ -120,7 +120,7 @@ class Shape:
                 yield from (_lowest(sort) for sort in self.sorts)
 
     def names(self, prefix: str) -> Iterator[str]:
-        """What people call each leaf of a value that they call `prefix`."""
+        """Yield the names of the leaves of a value that is called `prefix`."""
         match self.type:
             case types.Optional():
                 yield f"{prefix}.present"

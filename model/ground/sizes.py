@@ -1,5 +1,5 @@
-"""What is enumerated or unrolled must be few enough to be gone through: a domain that nobody could go through
-is refused before anything is made of it.
+"""Sizes of everything that is enumerated or unrolled: a domain that nobody could go through is refused before
+anything is made of it.
 
 1. An action is tried with all its arguments: their number is the product of the domains of its parameters,
    but for those that range over the elements of a set variable.
@@ -23,7 +23,7 @@ from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.errors import Location
 
 MOST = 1_000_000
-"""How many argument tuples an action, and how many rounds a body may have."""
+"""Largest number of argument tuples of an action, and of rounds of a body."""
 
 EXACT_BITS = 50
 """A size of so many bits is told to the last digit."""
@@ -91,7 +91,7 @@ def _bits(program: Program, ranges: Iterable[tuple[str, types.Type]]) -> float:
 
 
 def number_of(domain: types.Domain) -> str:
-    """How many values a domain has, as people read it."""
+    """Return the number of values of a domain, as people read it."""
     return _number(bits_of(domain))
 
 
@@ -103,7 +103,7 @@ def _number(bits: float) -> str:
 
 @dataclass(frozen=True)
 class _Heaviest:
-    """How many rounds a part has, as a logarithm, and the ranges, one in the other, that make them."""
+    """Number of rounds of a part, as a logarithm, and the ranges, one in the other, that make them."""
 
     bits: float = -math.inf
     binders: tuple[ir.Binder, ...] = ()

@@ -64,7 +64,7 @@ def reachable(roots: Iterable[Node], below: Callable[[Node], Iterable[Node]]) ->
 
 
 def uses(roots: Iterable[Expression]) -> Counter[Expression]:
-    """How often each expression is a root, or an operand of something below one."""
+    """Count how often each expression is a root, or an operand of something below one."""
     todo = list(roots)
     counted = Counter(todo)
     seen: set[Expression] = set()

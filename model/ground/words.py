@@ -25,7 +25,7 @@ TOGETHER_WORDS = 2
 
 @dataclass(frozen=True)
 class Place:
-    """Where one leaf stands: from bit `offset` of word `word`, `width` bits; `low` is added when a number is
+    """The bits of one leaf: from bit `offset` of word `word`, `width` bits; `low` is added when a number is
     read, else 0.
 
     A leaf wider than a word starts at bit 0 and goes on in the words that follow.
@@ -86,8 +86,8 @@ class WordPacking:
 
 
 def _starts(widths: Sequence[int], groups: Sequence[str]) -> tuple[list[tuple[int, int]], int]:
-    """Where leaves of these widths start (word and bit), and how many words that takes: first what is wider
-    than a word, then group by group, each from the word on in which the one before it ended.
+    """Place leaves of these widths (word and bit), and count the words: first the leaves wider than a word,
+    then group by group, each from the word on in which the one before it ended.
     """
     starts = [(0, 0)] * len(widths)
     free: list[int] = []

@@ -27,12 +27,12 @@ PROPERTY = "Refinement"
 """The name of the property in verdicts and traces."""
 
 MOST_NAMED = 6
-"""How many possible steps are named where none of them leads on."""
+"""Largest number of possible steps that are named where none of them leads on."""
 
 
 @dataclass(frozen=True)
 class Explained:
-    """How a change is explained: by steps (none: a stutter), or `why` it cannot be."""
+    """The explanation of a change: by steps (none: a stutter), or `why` there is none."""
 
     steps: tuple[Step, ...]
     why: str = ""
@@ -60,7 +60,7 @@ class Explainer:
         return StepSearch(self.abstract, self.shared, self._look)
 
     def shared(self, events: Iterable[Any]) -> tuple[Any, ...]:
-        """Those of a protocol's events that the abstract machine emits too."""
+        """Return the events of a protocol that the abstract machine emits too."""
         return tuple(event for event in events if isinstance(event, self.events))
 
     def begins(self, image: State) -> str:

@@ -55,7 +55,7 @@ class Image:
 
 
 def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
-    """Where the value of each variable of the abstract machine comes from.
+    """Return the origin of the value of each variable of the abstract machine.
 
     Raises:
         SpecError: the mapping says nothing about one.
@@ -150,7 +150,7 @@ def _entries(domain: Domain, depth: int) -> Iterator[tuple[tuple[Any, ...], Doma
 
 
 def _frozen(value: Any, domain: Domain) -> Any:
-    """What a helper gives, as a state holds it: tuples for maps."""
+    """Return the value of a helper as a state holds it: tuples for maps."""
     if not (isinstance(domain.type, MapOf) and isinstance(value, Map | tuple)):
         return value
     return tuple(_frozen(item, domain.parts[1]) for item in entries(value))
@@ -167,7 +167,7 @@ def _nested(values: Iterator[Any], domain: Domain, depth: int) -> Any:
 
 
 class _Reads:
-    """Which variables the methods of a specification mention, directly or through each other."""
+    """The variables that the methods of a specification mention, directly or through each other."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -20,13 +20,13 @@ from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transi
 from antiphon.spec.lang.reference import Reference
 
 MOST_STEPS = 3
-"""How many steps of the machine one transition of a protocol may be, where nobody proposes them."""
+"""Largest number of steps of the machine for one transition of a protocol, where nobody proposes them."""
 
 MOST_TRIED = 20_000
-"""How many steps are tried without their guards, to name the one that was kept back."""
+"""Largest number of steps that are tried without their guards, to name the one that was kept back."""
 
 Events = tuple[tuple[Any, tuple[Any, ...]], ...]
-"""What was emitted, by process: what has no process counts as one of its own."""
+"""Emitted events, by process: an event without a process counts as one of its own."""
 
 
 def by_process(events: Iterable[Any]) -> Events:
@@ -77,7 +77,7 @@ class StepSearch:
         return None
 
     def possible(self, state: State) -> tuple[Step, ...]:
-        """What the machine can do in a state."""
+        """Return the steps that the machine can take in a state."""
         return tuple(move.step for move in self._moves(state))
 
     def kept_back(self, before: State, after: State) -> str:

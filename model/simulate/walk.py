@@ -49,11 +49,11 @@ ENGINE = "simulate"
 MANY_STEPS = 100_000
 """From so many steps on machine code is worth compiling."""
 MOST_REMEMBERED = 1 << 18
-"""Of how many states it is remembered whether a budget is to blame."""
+"""Largest number of states of which it is remembered whether a budget is to blame."""
 TOGETHER = 256
-"""How many walks a thread takes at a time, where they are short."""
+"""Number of walks that a thread takes at a time, where they are short."""
 STEPS_TOGETHER = 2_000_000
-"""How many steps a thread takes at a time, where that is more than a walk."""
+"""Number of steps that a thread takes at a time, where that is more than a walk."""
 LOOK_EVERY = 255
 """A walk by a machine looks at the bounds once in so many steps, and one."""
 
@@ -140,7 +140,7 @@ def _unbegun(program: Program, why: str, seconds: float) -> Report:
 
 @dataclass
 class _Watch:
-    """How far the walks are, and whether they go on."""
+    """Progress of the walks, and the decision whether they go on."""
 
     tally: _Tally
     walks: int
@@ -165,7 +165,7 @@ class _Watch:
         return reached is not None
 
     def stops(self, walks: int) -> bool:
-        """So many walks more were taken; whether that is all."""
+        """Count more walks; return True if they are all."""
         self.done += walks
         if self.progress is not None:
             self.progress(self.done, self.tally.steps)
@@ -230,8 +230,8 @@ class _Run:
 
 @dataclass
 class _Tally:
-    """What was seen so far: the shortest run for each property that one shows, how often steps fired, how
-    often walks were quiet, and how many went wrong.
+    """Results so far: the shortest run for each property that one shows, how often steps fired, how often
+    walks were quiet, and how many went wrong.
     """
 
     program: Program
@@ -373,7 +373,7 @@ class _Tally:
     # Walks by machine code ----------------------------------------------------------------------------------
 
     def native(self) -> NativeWalker:
-        """What takes walks by machine code."""
+        """Return the walker of machine code."""
         from antiphon.model.engines.native.driver.walker import NativeWalker
         from antiphon.model.engines.native.kernels import walks
 
@@ -386,7 +386,7 @@ class _Tally:
         return NativeWalker(self.program, self.initial, self.chance, self.length, asked)
 
     def hear(self, walker: NativeWalker, walk: int, noted: list[Noted]) -> None:
-        """What a walk by machine code has shown."""
+        """Take the findings of a walk by machine code."""
         start = self.initial[self.chance.start(self.chance.key(walk), len(self.initial))]
         for item in noted:
             is_obligation = self.kinds.get(item.property) is PropertyKind.OBLIGATION
@@ -429,7 +429,7 @@ class _Tally:
         return self._steps[code]
 
     def _refusal(self, name: str, start: State, steps: tuple[Step, ...]) -> str:
-        """How the last step breaks the property, or nothing."""
+        """Describe how the last step breaks the property; empty if it does not."""
         if self.kinds.get(name) in (PropertyKind.INVARIANT, PropertyKind.WITNESS):
             return ""
         state = start
@@ -439,7 +439,7 @@ class _Tally:
         return next((str(refusal) for refusal in refused if refusal.property == name), "")
 
     def add(self, walker: NativeWalker, before: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What a walker has counted since it had counted `before`."""
+        """Add the counts of a walker since `before`, and return its new ones."""
         steps, deepest, quiet = walker.counts()
         self.steps += steps - before[0]
         self.deepest = max(self.deepest, deepest)

@@ -15,16 +15,20 @@ from typing import Any, cast
 from antiphon.spec.lang import Program, SpecError, State, Step, ir, types
 
 Kind = tuple[str, tuple[Any, ...]]
-"""What is promised something of: the name of the promise, and the values that it is per."""
+"""Name of a promise of fairness, and the values that the promise is per."""
 Values = dict[str, tuple[types.Type, Any]]
 """Parameters by name, each with its type and its value."""
 Changes = Mapping[str, str | tuple[str, str | tuple[str, ...]]]
-"""Of actions and promises by name: "none", "weak", "strong", or one of them with `per`."""
+"""Changes of fairness by the name of an action or promise: "none", "weak", "strong", or one of them with
+`per`.
+"""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """When a step is of a kind: where `call` is true under these values, in the state in which it begins."""
+    """Condition under which a step is of a kind: `call` is true under these values, in the state in which it
+    begins.
+    """
 
     call: ir.Call
     values: Values
@@ -37,7 +41,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Fairness:
-    """What is promised of the steps of a program; `actions` gives the parameters of each action."""
+    """The fairness that is promised of the steps of a program; `actions` gives the parameters of each
+    action.
+    """
 
     promises: tuple[ir.FairSteps, ...]
     actions: Mapping[str, tuple[ir.Parameter, ...]]
@@ -77,7 +83,8 @@ def _told(part: ir.FairPart) -> str:
 
 
 def fair_on(program: Program, changes: Changes | None = None) -> Fairness:
-    """What the marks of the program's actions and its `fair(...)` promise, with `changes` by name.
+    """Return the fairness that the marks of the program's actions and its `fair(...)` promise, with `changes`
+    by name.
 
     Raises:
         SpecError: a change names no action, promise or parameter; the known ones are listed.

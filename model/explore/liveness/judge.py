@@ -62,7 +62,7 @@ def judge(
     engine: Engine | str = Engine.GENERATED,
     symmetry: bool = False,
 ) -> Report:
-    """Whether each of the properties holds on every fair run of `program`.
+    """Judge whether each of the properties holds on every fair run of `program`.
 
     Args:
         program: the specification with its constants.
@@ -258,7 +258,7 @@ def _why(question: Question, instance: tuple[object, ...], before: int, count: i
 
 
 def _held(formula: ir.Temporal) -> str:
-    """What is true of a run on which a formula is."""
+    """Return the words for a run on which a formula is true."""
     goal, premise = _word(formula.goal), _word(formula.premise)
     return {
         ir.LivenessKind.INITIALLY: f"{goal} is true at first",
@@ -271,7 +271,7 @@ def _held(formula: ir.Temporal) -> str:
 
 
 def _broken(formula: ir.Temporal) -> str:
-    """What is true of a run that breaks a formula."""
+    """Return the words for a run that breaks a formula."""
     goal, premise = _word(formula.goal), _word(formula.premise)
     return {
         ir.LivenessKind.INITIALLY: f"{goal} is false at first",

@@ -59,7 +59,7 @@ class Graph:
 
     @property
     def expanded(self) -> int:
-        """How many states, from the first on, have their edges."""
+        """Number of states, from the first on, whose edges are known."""
         return len(self.offsets) - 1
 
     @property

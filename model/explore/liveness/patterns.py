@@ -1,5 +1,4 @@
-"""What a run looks like that breaks a liveness property: an automaton reads its states, and accepts it (Vardi
-and Wolper 1986).
+"""Automata that accept the runs which break a liveness property (Vardi and Wolper 1986).
 
 A run that breaks `A implies B` is one on which A is true and B is false. Each of the two is an automaton with
 at most two modes, and the pattern is their product: for []<>P implies []<>Q a run that comes to P again and
@@ -23,7 +22,7 @@ Moves = tuple[tuple[int, Truth], ...]
 """The modes that may follow, each with the states in which it may be entered."""
 
 NEVER = bytearray()
-"""Of an accepting condition: no state of this mode meets it."""
+"""Accepting condition that no state of this mode meets."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _again_and_again(good: Truth) -> Pattern:
 
 
 def _from_some_state_on(first: Truth, rest: Truth) -> Pattern:
-    """It waits, reads one state of `first`, and from then on those of `rest`."""
+    """Return the pattern that waits, reads one state of `first`, and from then on those of `rest`."""
     begin = ((0, None), (1, first))
     return Pattern(begin, (begin, ((1, rest),)), ((NEVER, None),))
 

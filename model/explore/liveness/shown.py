@@ -1,5 +1,5 @@
-"""Whether a lasso shows what it says, CPython alone is asked: the formulas and fairness, state by state; no
-pattern and no engine is.
+"""Confirmation of a lasso by CPython alone: formulas and fairness, state by state, without pattern or
+engine.
 
 This file knows nothing of graphs.
 """
