@@ -25,5 +25,5 @@ class Found:
 
     @property
     def size(self) -> int | None:
-        """How many layers the smallest stacks have."""
+        """Number of layers of the smallest stacks."""
         return len(self.stacks[0]) if self.stacks else None

@@ -61,7 +61,7 @@ class _Levels:
                 self.solver.add(z3.Implies(choice == number, z3.And(self._rule(layer, level))))
 
     def _rule(self, layer: Layer, level: int) -> list[z3.BoolRef]:
-        """What a layer at this level means for the properties below and above it."""
+        """Return the rules of a layer at this level for the properties below and above it."""
         below, above = self.holds[level], self.holds[level + 1]
         rules = [below[item] for item in Property if item in layer.requires]
         for item in Property:

@@ -42,7 +42,7 @@ def seed_word(seed: int) -> int:
 
 @dataclass(frozen=True)
 class Chance:
-    """What the walks of a seed draw.
+    """The random draws of the walks of a seed.
 
     Attributes:
         seed: 64 bits (`seed_word`).
@@ -59,7 +59,7 @@ class Chance:
         return mix(self.seed + (walk + 1) * GAMMA & _WORD)
 
     def start(self, key: int, count: int) -> int:
-        """Which of so many initial states the walk begins in."""
+        """Return the initial state in which the walk begins, of so many."""
         return mix(key ^ START) % count
 
     def weights(self, key: int) -> list[int]:
@@ -77,5 +77,5 @@ class Chance:
         return mix(key + (position + 1) * GAMMA & _WORD)
 
     def draw(self, base: int, code: int, weight: int) -> int:
-        """What a step draws at a position: the least is taken."""
+        """Return the draw of a step at a position: the least is taken."""
         return mix(base ^ (code + 1) * STRIDE & _WORD) // weight

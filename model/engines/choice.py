@@ -21,7 +21,7 @@ from antiphon.spec.lang.hints import known_names
 
 
 class Engine(Enum):
-    """What explores; `AUTO` takes generated Python for a small space, else machine code."""
+    """The engine of an exploration; `AUTO` takes generated Python for a small space, else machine code."""
 
     AUTO = "auto"
     NATIVE = "native"
@@ -35,7 +35,7 @@ ENGINES = tuple(engine.value for engine in Engine)
 
 @dataclass(frozen=True)
 class StorageOptions:
-    """How the native engine keeps states.
+    """The way in which the native engine keeps states.
 
     Attributes:
         threads: how many threads to use; None for as many as there are processors.

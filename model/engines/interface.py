@@ -32,8 +32,8 @@ NO_PARENT = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Finding:
-    """What happened in state number `state`: `step` breaks `properties`, or (`error`) the specification
-    cannot be executed there.
+    """A finding in state number `state`: `step` breaks `properties`, or (`error`) the specification cannot be
+    executed there.
 
     `step` is None when the error is not tied to one step: it lies in a predicate, or the machine did not say.
     """
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Block:
-    """What `expand` saw: transitions (self loops count), and findings in order of states."""
+    """The result of `expand`: transitions (self loops count), and findings in order of states."""
 
     transitions: int
     findings: tuple[Finding, ...] = ()
@@ -64,7 +64,7 @@ class Future:
 
 @dataclass(frozen=True)
 class Decision:
-    """What decided a property: in state number `state` (or, with `step`, by that step from it)."""
+    """The decision of a property: in state number `state` (or, with `step`, by that step from it)."""
 
     state: int
     step: Step | None = None
@@ -72,7 +72,7 @@ class Decision:
 
 @dataclass
 class Position:
-    """How far a breadth-first search is: enough for a later one to take it up.
+    """The position of a breadth-first search: enough for a later one to take it up.
 
     The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`;
     `levels` are the first states of all levels; `seconds` is what it took so far; `asked` are the properties
@@ -98,10 +98,10 @@ class Expandable(Protocol):
 
     @property
     def block(self) -> int:
-        """How many states to expand in one call: enough to be fast, few enough to stop in time."""
+        """Number of states to expand in one call: enough to be fast, few enough to stop in time."""
 
     def __len__(self) -> int:
-        """How many states are known."""
+        """Return the number of known states."""
 
     def expand(self, first: int, last: int) -> Block:
         """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
@@ -142,12 +142,12 @@ class WholeSpace(StateSpace, Protocol):
     """A space that holds all known states at once, so that it can be gone over again, and back."""
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead to
+        """Return True if only faults can happen, and the numbers of the known states that other steps lead to
         (repeated or not).
         """
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """What `recovery.futures` says of this space."""
+        """Return the result of `recovery.futures` for this space."""
 
     def truth(self, predicate: str) -> bytearray:
         """For every known state 1 when the predicate is true in it, else 0."""
@@ -199,7 +199,9 @@ class ReducedSpace(Protocol):
         """The variables that are not kept, wholly or in part, because they do not matter to what is asked."""
 
     def represented(self) -> int:
-        """How many states the known ones stand for: more than they are where a reduction left some out."""
+        """Return the number of states for which the known ones stand: more where a reduction left some
+        out.
+        """
 
 
 class Transitions(Protocol):
@@ -234,7 +236,7 @@ class Transitions(Protocol):
         """The step of this number."""
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
-        """What the step emits in this state, in order; the step must be enabled there."""
+        """Return the events of the step in this state, in order; the step must be enabled there."""
 
     def broken(self, packed: int) -> Sequence[tuple[int, tuple[str, ...]]]:
         """The steps that break properties in this state, each with those."""
@@ -252,8 +254,8 @@ class Transitions(Protocol):
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step of the algorithm back, in states whose sets hold no more
-        than those of `union`.
+        """Return a condition: only a spent budget keeps a step of the algorithm back, in states whose sets
+        hold no more than those of `union`.
 
         None when there are no such steps. `chosen` says of which steps; with `faults` those count too.
         """

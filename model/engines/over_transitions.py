@@ -69,7 +69,9 @@ class TransitionSpace:
             self._find(transitions.pack(state), NO_PARENT, 0)
 
     def __len__(self) -> int:
-        """How many states are known with their parents: an interruption may leave one without."""
+        """Return the number of states that are known with their parents: an interruption may leave one
+        without.
+        """
         return len(self._via)
 
     def _find(self, packed: int, parent: int, step: int) -> int:
@@ -197,13 +199,15 @@ class TransitionSpace:
     # Looking back -------------------------------------------------------------------------------------------
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Whether only faults are enabled, and the numbers of the known states that other steps lead to."""
+        """Return True if only faults are enabled, and the numbers of the known states that other steps lead
+        to.
+        """
         steps = self._without_faults(self.packed[state])
         numbers = (self.numbers.get(after) for _, after in steps)
         return not steps, [number for number in numbers if number is not None]
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """What `recovery.futures` says of this space."""
+        """Return the result of `recovery.futures` for this space."""
         return futures(self, expanded, truths, complete=complete)
 
     def parent(self, state: int) -> int:

@@ -63,8 +63,8 @@ def futures(
 def _recover(
     state: int, after: list[int], reach: list[int], waiting: dict[int, list[int]], everything: int
 ) -> None:
-    """What the successors reach, this state reaches; what is still open waits for them. Gains are handed on
-    to those who wait.
+    """Add to a state what its successors reach; what is still open waits for them. Gains are handed on to
+    those who wait.
     """
     before = reach[state]
     for number in after:

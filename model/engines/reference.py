@@ -22,7 +22,7 @@ from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Ste
 from antiphon.spec.lang.watch import working
 
 Seen = tuple[tuple[Any, ...], tuple[str, ...]]
-"""What a step emits, and the properties that it breaks."""
+"""The events of a step, and the properties that it breaks."""
 
 
 class MachineTransitions:
@@ -93,7 +93,7 @@ class MachineTransitions:
         return self._steps[number]
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
-        """What the step emits in this state."""
+        """Return the events of the step in this state."""
         return self._seen(packed)[number][0]
 
     def broken(self, packed: int) -> list[tuple[int, tuple[str, ...]]]:
@@ -119,7 +119,9 @@ class MachineTransitions:
     def budget_limited(
         self, _: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step of the algorithm back; None when none has a budget."""
+        """Return a condition: only a spent budget keeps a step of the algorithm back; None when none has a
+        budget.
+        """
         if unspent(self.program) is None:
             return None
         return lambda packed: (

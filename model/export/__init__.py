@@ -1,4 +1,4 @@
-"""What leaves the house: traces as ITF files, models for SPIN and TLC, the state graph for whoever draws."""
+"""Exports: traces as ITF files, models for SPIN and TLC, the state graph for programs that draw."""
 
 from antiphon.model.export.foreign import ForeignRun
 from antiphon.model.export.graph import MOST_STATES, dot, graphml, labelled

@@ -16,7 +16,7 @@ from antiphon.model.ground.form import Bits, Boolean, Expression, Operator, Sort
 from antiphon.model.ground.walk import fold, parts
 
 MOST_VALUES = 4_096
-"""So many values of one number are listed; beyond that only its interval is known."""
+"""Largest number of values of one number that are listed; beyond that only its interval is known."""
 
 MOST_TRIED = 64
 """A guard rules values of a number out one by one, if there are at most so many."""
@@ -24,7 +24,7 @@ MOST_TRIED = 64
 
 Listed = frozenset[int]
 Values = Listed | int | None
-"""Of a boolean or number the values it may have (None: any of its interval); of a bit set the mask of
+"""The possible values of a boolean or number (None: any of its interval); of a bit set the mask of its
 possible members.
 """
 
@@ -188,7 +188,9 @@ def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
 
 
 def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
-    """When a new value of a bit set has a member outside the mask: a boolean, False where that cannot be."""
+    """Return the condition that a new value of a bit set has a member outside the mask; False where that
+    cannot be.
+    """
     match update.operator:
         case Operator.CHOOSE:
             condition, then, otherwise = update.operands

@@ -44,7 +44,7 @@ class TraceFileError(Told):
 
 
 class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What replay needs."""
+    """The data that a replay needs."""
 
     schema: str
     version: int
@@ -57,8 +57,8 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     loop: int | None = None
     """The number of the state that the last one repeats, in a lasso."""
     folder: str | None = None
-    """Where the module of the specification is imported from, relative to the file; None for an installed
-    one.
+    """Directory from which the module of the specification is imported, relative to the file; None for an
+    installed one.
     """
     binding: str = ""
     """The binding of the implementation that the trace differs from, as "file.py:Name" relative to the file,
@@ -102,8 +102,8 @@ def save(trace: Trace, path: str | Path, *, binding: str = "") -> None:
 
 
 def binding_in(path: str | Path) -> str:
-    """Where the binding stands whose implementation a saved trace differs from, as seen from here; "" if the
-    trace names none.
+    """Return the place of the binding whose implementation a saved trace differs from, as seen from here; ""
+    if the trace names none.
 
     Raises:
         TraceFileError: the file is no trace.
@@ -278,7 +278,9 @@ def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
 
 
 def _made(trace: Trace) -> list[int] | None:
-    """Where the events of the last step stand among those of the specification; None where they are these."""
+    """Return the places of the events of the last step among those of the specification; None where they are
+    these.
+    """
     if not trace.transitions:
         return None
     last = trace.transitions[-1]

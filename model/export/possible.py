@@ -27,7 +27,9 @@ MOST_ROUNDS = 16
 
 @dataclass(frozen=True)
 class Possible:
-    """What a program can ever hold and do: `slots` by position, `steps` in the order of the reference."""
+    """The possible states and steps of a program: `slots` by position, `steps` in the order of the
+    reference.
+    """
 
     slots: tuple[Values, ...]
     steps: tuple[GroundStep, ...]

@@ -127,7 +127,7 @@ class _Maker:
         return {name: (item.holds, item.checks) for name, item in grounds.items()}
 
     def _numberings(self) -> dict[int, Numbering]:
-        """Of every width of sets the ranks that any expression of that width may hold."""
+        """Return, for every width of sets, the ranks that any expression of that width may hold."""
         masks: dict[int, int] = {slot.sort.width: 0 for slot in self.slots if isinstance(slot.sort, Bits)}
         for slot, value in zip(self.slots, self.values, strict=True):
             if isinstance(slot.sort, Bits) and isinstance(value, int):
@@ -273,7 +273,9 @@ class _Maker:
         return [*lines, self._option(guarding, guard, inner, late)]
 
     def _asserted(self, step: GroundStep, there: Estimate) -> list[tuple[str, Expression]]:
-        """What must not be true when the step is taken, and the property that it breaks."""
+        """Return the conditions that must be false when the step is taken, and the properties that they
+        break.
+        """
         found = [(item.property, item.broken) for item in step.breaks if item.property in self.wanted]
         if self.checks:
             outside = [

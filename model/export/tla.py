@@ -47,7 +47,7 @@ BOXES = {
     ir.LivenessKind.INITIALLY: "", ir.LivenessKind.ALWAYS: "[]", ir.LivenessKind.EVENTUALLY: "<>",
     ir.LivenessKind.ALWAYS_EVENTUALLY: "[]<>", ir.LivenessKind.EVENTUALLY_ALWAYS: "<>[]",
 }  # fmt: skip
-"""How a formula without premise is written before its goal."""
+"""Operators that are written before the goal of a formula without premise."""
 SIGNS = {ir.Fairness.WEAK: "WF_vars", ir.Fairness.STRONG: "SF_vars"}
 AND, OR = " /\\ ", " \\/ "
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -320,8 +320,8 @@ class _Maker:
         yield ""
 
     def _ranges(self, action: ir.Action, given: Mapping[str, str] = NOTHING) -> list[tuple[str, str, str]]:
-        """Of every parameter of an action its own name, a name of the module, new or `given`, and the set it
-        ranges over.
+        """Return, for every parameter of an action, its own name, a name of the module, new or `given`, and
+        the set over which it ranges.
         """
         method = next(
             item
@@ -363,7 +363,7 @@ class _Maker:
         return f"{quantified}{call}({', '.join(names)})" if names else call
 
     def _fairness(self) -> Iterator[str]:
-        """What is promised of actions, and of several together or parts of them."""
+        """Yield the fairness of actions, and of several together or parts of them."""
         if not self.form.liveness:
             return
         for action in self.form.actions:

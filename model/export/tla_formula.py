@@ -95,9 +95,9 @@ def _bare_value(text: str) -> str:
 
 
 _LOOSE = re.compile(r" (/\\|\\/|=>|=|#|<|<=|>|>=|\\in|\\subseteq) ")
-"""What binds no tighter than an equation."""
+"""Operators that bind no tighter than an equation."""
 _TO_THE_END = ("IF ", "LET ", "\\E ", "\\A ")
-"""What begins a text that is one whole to its end."""
+"""Beginnings of texts that are one whole to their end."""
 
 
 def _outside(text: str) -> str:

@@ -13,8 +13,8 @@ from antiphon.spec.lang import SpecError, ir, types
 
 
 class Scope:
-    """What names mean at one point: the text of each variable, of each local, and in a property of steps of
-    each variable before the step.
+    """The meaning of names at one point: the text of each variable, of each local, and in a property of steps
+    of each variable before the step.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ _ARITHMETIC = {
 
 
 _DIVISIONS = {ir.Operation.DIVIDE: "Divided", ir.Operation.MODULO: "Rest"}
-"""What stands in the place of divisions by what may be negative, of which TLC refuses the remainder."""
+"""Operators in the place of divisions by numbers that may be negative, whose remainder TLC refuses."""
 
 
 def _arithmetic(texts: Texts, node: ir.Arithmetic, scope: Scope) -> str:

@@ -169,7 +169,7 @@ class Types:
         return self._named[type]
 
     def belongs(self, value: str, type: types.Type) -> str:
-        """That a value belongs to a type, as a test that lists no large set."""
+        """Return the test that a value belongs to a type; the test lists no large set."""
         match type:
             case types.MapOf(key=key, value=of):
                 keys, name = self.domain(key), self.names.fresh("k")

@@ -58,7 +58,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What is changed in which method, without the line: the same when the method moves in its file."""
+        """The change and its method, without the line: the same when the method moves in its file."""
         return f"{self._where}: {self.change}"
 
     @cached_property
@@ -117,7 +117,7 @@ class LeftOut:
 
     @property
     def name(self) -> str:
-        """Which variant is switched which way."""
+        """The variant that is switched, and its new value."""
         return str(self)
 
     def __str__(self) -> str:
@@ -185,7 +185,7 @@ def _called(part: object) -> frozenset[str]:
 
 
 _calls: dict[int, tuple[ir.Definition, frozenset[str]]] = {}
-"""What the definitions that were asked about last call, by their identity."""
+"""Names that the definitions which were asked about last call, by their identity."""
 
 
 def caused(

@@ -1,4 +1,5 @@
-"""What can be changed at one place of a method: guards, comparisons, choices, updates, fields, whole actions.
+"""Operators of mutation on one place of a method: guards, comparisons, choices, updates, fields, whole
+actions.
 
 1. An operator finds places in the parsed text of a method and says what stands there instead. A change is a
    list of edits of the text, so that CPython and the front end read the same mutant.
@@ -25,7 +26,7 @@ Span = tuple[int, int, int, int]
 """First line, first byte, last line, byte after the last; lines from 1, bytes from 0."""
 
 PLACES = 8
-"""So many places of a sequence are looked at for the last item."""
+"""Number of places of a sequence that are tried for the last item."""
 
 SHIFTED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
@@ -58,8 +59,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Context:
-    """What an operator may know about the method: whether it is an action, and of its parameters that are
-    messages the set that they are taken from and, by field, the text of a value that says nothing.
+    """The knowledge of an operator about the method: whether it is an action, and for its parameters that are
+    messages the set from which they are taken and, by field, the text of a value that says nothing.
     """
 
     is_action: bool
@@ -265,7 +266,9 @@ def _nodes(method: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _conditions(method: ast.FunctionDef) -> Iterator[ast.expr]:
-    """What is asked: of guards, branches, comprehensions, and as the value of a helper that is a boolean."""
+    """Yield the conditions of guards, branches and comprehensions, and the value of a helper that is a
+    boolean.
+    """
     is_test = isinstance(method.returns, ast.Name) and method.returns.id == "bool"
     for node in _nodes(method):
         match node:

@@ -48,18 +48,18 @@ from antiphon.spec.lang import Program, SpecError, Step, ir
 from antiphon.spec.lang.walk import nodes
 
 BOUNDS = Bounds(states=25_000, seconds=120.0)
-"""How far a mutant is explored by generated Python, where the program itself is no larger: so many states, so
-that the answer is the same on any machine; the time ends what hangs.
+"""Bounds of the exploration of a mutant by generated Python, where the program itself is no larger: so many
+states, so that the answer is the same on any machine; the time ends a hang.
 """
 
 FURTHER = Bounds(states=1_000_000, seconds=120.0)
-"""How far machine code explores what is larger: a kernel is compiled in about a second, and finds so many
-states in another.
+"""Bounds of the exploration by machine code of a larger mutant: a kernel is compiled in about a second, and
+finds so many states in another.
 """
 
 BRIEF_STATES = 5_000
-"""How far generated Python goes, and twenty times as far machine code where states are wide, when a mutant is
-asked briefly: most of what breaks something breaks it early.
+"""Number of states that generated Python explores, and a twentieth of those of machine code where states are
+wide, when a mutant is asked briefly: most breaks come early.
 """
 
 WIDE_BITS = 400
@@ -78,7 +78,7 @@ BUDGET_SPENT = "a budget is spent"
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """The fate of a mutant."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -90,8 +90,8 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a mutant did to the properties that were asked: those that it broke, those that it left open, and
-    those that were not asked of it. `reason` says why it is invalid or undecided.
+    """The effect of a mutant on the properties that were asked: the broken ones, the open ones, and those
+    that were not asked of it. `reason` says why it is invalid or undecided.
     """
 
     fate: Fate
@@ -143,7 +143,7 @@ class Trial:
     def ask(
         self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """What becomes of the program with this change.
+        """Judge the program with this change.
 
         Args:
             mutant: the change.
@@ -254,8 +254,8 @@ class Trial:
     def _ask_large(
         self, changed: Program, asked: dict[str, PropertyKind], bounds: Bounds, *, compares: bool
     ) -> Answer:
-        """What a mutant breaks of these properties, by machine code; and, where it breaks nothing, whether
-        that can be seen.
+        """Return the properties that a mutant breaks, by machine code; and, where it breaks nothing, whether
+        its states can be told from the program's.
         """
         try:
             with within(bounds):
@@ -281,7 +281,9 @@ class Trial:
             return Answer(Fate.UNDECIDED, (), tuple(asked), reason=str(enough.stop))
 
     def _compared(self, changed: Program, space: WholeSpace) -> Answer:
-        """Whether a mutant that breaks nothing, all of whose states are seen, can be seen."""
+        """Judge whether a mutant that breaks nothing, all of whose states are seen, differs from the
+        program.
+        """
         self._explore_large()
         if self._seen is None:
             return Answer(Fate.UNDECIDED, reason="too large to be compared")
@@ -306,8 +308,8 @@ class Trial:
                 self._seen = _histories(space, self.program, self._judging(self.program))
 
     def _explore_large(self) -> None:
-        """What can be seen of the program itself, once, by machine code, where generated Python did not see
-        all its states.
+        """Explore the program itself, once, by machine code, where generated Python did not see all its
+        states.
         """
         if self._seen is None and not self._is_too_large:
             with within(self.further):
@@ -395,7 +397,7 @@ class Trial:
 _NOT_COMPARED = Answer(Fate.UNDECIDED, reason="not compared")
 
 Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
-"""What was judged, as far as some variables tell: in all states, and where nothing but faults can happen."""
+"""The values of the judged variables: in all states, and where only faults can happen."""
 
 
 def _histories(space: WholeSpace, program: Program, variables: tuple[str, ...]) -> Histories:

@@ -27,8 +27,9 @@ from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
 from antiphon.spec.lang.watch import working
 
 Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
-"""What a compiled step answers: not enabled; the failed check; keep and add; keep, add and the properties
-broken."""
+"""The answer of a compiled step: not enabled; the failed check; keep and add; keep, add and the broken
+properties.
+"""
 
 
 NARROW_BITS = 8
@@ -241,8 +242,8 @@ def _not_ready(_packed: int) -> Answer:
 def _compiled_late(
     step: Specialised, may: Callable[[int], bool] | None, updates: Sequence[Update], packing: Packing
 ) -> Callable[[int], Answer]:
-    """What runs a step that has the bits that it needs, until it `may` be enabled for the first time, and is
-    compiled: most never are.
+    """Return a stub that compiles the step when `may` first allows it, where the state has the bits that it
+    needs: most steps are never compiled.
     """
 
     def run(packed: int) -> Answer:

@@ -17,7 +17,7 @@ from antiphon.spec.lang import Program, ir, types
 from antiphon.spec.lang.walk import nodes
 
 MOST_ACTIONS = 1024
-"""Of how many actions the steps are kept: of those that were asked for last."""
+"""Number of actions whose steps are kept: those that were asked for last."""
 MOST_TEXTS = 8192
 MOST_FORMS = 64
 HANDLERS = ""
@@ -55,7 +55,7 @@ def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
 
 
 _forms: dict[int, tuple[ir.Module, dict[str, tuple[object, ...]]]] = {}
-"""What was found for the forms that were asked about last, by their identity."""
+"""Results for the forms that were asked about last, by their identity."""
 
 
 @lru_cache(maxsize=MOST_ACTIONS)
@@ -76,8 +76,8 @@ def _same(_variables: tuple[tuple[str, types.Type], ...]) -> int:
 
 
 def _texts(module: ir.Module) -> dict[str, frozenset[object]]:
-    """What executing each action and step invariant comes to: the numbers of helpers, and, where it emits
-    anything, those of all handlers in order.
+    """Return the texts that the execution of each action and step invariant consists of: the numbers of
+    helpers, and, where it emits anything, those of all handlers in order.
     """
     helpers = {item.name: item for item in (*module.functions, *module.procedures)}
     handlers = tuple(map(_number, module.handlers))
@@ -99,7 +99,7 @@ def _texts(module: ir.Module) -> dict[str, frozenset[object]]:
 
 
 def _called(definition: ir.Definition) -> frozenset[str]:
-    """What a body calls itself; `HANDLERS` where it emits anything."""
+    """Return the names that a body calls itself; `HANDLERS` where it emits anything."""
     names = set()
     for node in nodes(definition.body):
         match node:

@@ -17,7 +17,7 @@ from antiphon.model.ground.footprint import split
 from antiphon.spec.lang import State, Step, ir
 
 REMEMBERED = 1 << 16
-"""Of so many states the representative is remembered."""
+"""Number of states whose representative is remembered."""
 
 
 class OrbitTransitions:
@@ -95,7 +95,7 @@ class OrbitTransitions:
         return self._inner.step(number)
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
-        """What the step emits in a representative."""
+        """Return the events of the step in a representative."""
         return self._inner.events(packed, number)
 
     def broken(self, packed: int) -> Sequence[tuple[int, tuple[str, ...]]]:
@@ -113,7 +113,7 @@ class OrbitTransitions:
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step back."""
+        """Return a condition: only a spent budget keeps a step back."""
         return self._inner.budget_limited(union, chosen, faults=faults)
 
     def coverage(self) -> dict[str, int]:

@@ -84,8 +84,8 @@ class Writer:
         return f"({shifted} << {place.offset})"
 
     def joined(self, values: Iterable[tuple[Expression, int]], bits: int = 0) -> str:
-        """These bits, and those that stand for the values of the slots, in place: constants as one number,
-        and what one condition chooses as one choice.
+        """Return the text of these bits, and of those that stand for the values of the slots: constants as
+        one number, and the choices of one condition as one choice.
         """
         choices: dict[Expression, tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]] = {}
         texts = []

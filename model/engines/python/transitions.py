@@ -26,7 +26,7 @@ from antiphon.spec.lang import Program, SpecError, State, Step, ir
 from antiphon.spec.lang.assignment import frozen
 
 MOST_VALUES = 65_536
-"""How many values of a variable are remembered."""
+"""Largest number of values of a variable that are remembered."""
 
 Effect = tuple[int, int, int, tuple[str, ...]]
 """The number of a step, the mask of what it keeps of a state, the bits it adds, the properties it breaks."""
@@ -73,7 +73,7 @@ class PythonTransitions:
         return self._steps[number].step
 
     def order(self, number: int) -> tuple[int, ...]:
-        """What sorts steps as the reference enumerates them."""
+        """Return the key by which steps are sorted, as the reference enumerates them."""
         return self._steps[number].order
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
@@ -130,7 +130,7 @@ class PythonTransitions:
         return moves, broken
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
-        """What the step emits in this state."""
+        """Return the events of the step in this state."""
         step = self._steps[number].ground
         if not step.events:
             return ()
@@ -153,7 +153,7 @@ class PythonTransitions:
         return counts
 
     def run(self, packed: int, steps: Iterable[Specialised]) -> tuple[Effect, ...]:
-        """What these steps do in this state, where they are enabled."""
+        """Return the effects of these steps in this state, where they are enabled."""
         effects: list[Effect] = []
         for step in steps:
             if packed & step.needs != step.has:
@@ -202,8 +202,8 @@ class PythonTransitions:
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Whether only a spent budget keeps a step of the algorithm back, compiled; None when there are no
-        such steps.
+        """Return a condition, compiled: only a spent budget keeps a step of the algorithm back; None when
+        there are no such steps.
         """
         condition = held_back_within(self.program, self.packing.unpack(union), chosen, faults=faults)
         if condition is None:
@@ -259,7 +259,7 @@ class _Variable:
         self._known: dict[int, Any] = {}
 
     def value(self, packed: int) -> Any:
-        """What a state holds of the variable."""
+        """Return the value of the variable in a state."""
         bits = packed & self._mask
         try:
             return self._known[bits]
@@ -278,8 +278,8 @@ def _properties(step: Specialised, broken: Iterable[int]) -> tuple[str, ...]:
 
 
 class _Entry:
-    """What a group's steps do where the group's bits have one value: always, and when a trigger is present;
-    `alive` are triggers to ask.
+    """The effects of a group's steps where the group's bits have one value: always, and when a trigger is
+    present; `alive` are triggers to ask.
     """
 
     __slots__ = ("alive", "always", "by_trigger")
@@ -290,7 +290,7 @@ class _Entry:
 
 
 class _Memory:
-    """What the steps of one group did, by the bits that they read."""
+    """Memory of the effects of the steps of one group, by the bits that they read."""
 
     def __init__(self, group: Group, transitions: PythonTransitions, old: _Memory | None) -> None:
         self.group, self.mask = group, group.mask

@@ -72,7 +72,7 @@ class Parameter:
 
     @property
     def width(self) -> int:
-        """How many leaves a value has."""
+        """Number of leaves of a value."""
         return len(self.rows[0]) if self.rows else 0
 
 
@@ -118,7 +118,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class ActionPlan:
-    """How the arguments of an action are enumerated; its codes begin at `base`, argument by argument in mixed
+    """Enumeration of the arguments of an action; its codes begin at `base`, argument by argument in mixed
     radix `strides`.
     """
 
@@ -206,7 +206,7 @@ class _Planner:
             )
 
     def most_unrolled(self) -> int:
-        """How many steps are unrolled."""
+        """Return the largest number of unrolled steps."""
         return (
             UNROLLED_MEMBERS
             if any(parameter.within for parameter in self.method.parameters)

@@ -54,7 +54,7 @@ _NUMBERS = {ADD: "add", SUBTRACT: "sub", MULTIPLY: "mul", LESS: "icmp slt"}
 
 
 def words_of(width: int) -> int:
-    """How many words a set of this width takes."""
+    """Return the number of words of a set of this width."""
     return max(1, -(-width // WORD))
 
 
@@ -108,7 +108,7 @@ class Writer:
         self.lines.append(f"{label}:")
 
     def know(self, expression: Expression, value: str) -> None:
-        """This expression has this value."""
+        """Record the value of an expression."""
         self._values[expression] = (value,)
 
     def pointer(self, base: str, index: int | str) -> str:
@@ -240,7 +240,7 @@ class Writer:
         )
 
     def within(self, rank: Expression, width: int) -> str | None:
-        """Whether a rank lies below `width`, as an `i1`; None when it surely does."""
+        """Emit the test that a rank lies below `width`, as an `i1`; return None when it surely does."""
         if isinstance(rank.sort, Number) and rank.sort.low >= 0 and rank.sort.high < width:
             return None
         return self.emit(f"icmp ult i64 {self.one(rank)}, {width}")

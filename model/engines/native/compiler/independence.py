@@ -25,7 +25,7 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.model.ground.words import WORD, WordPacking
 
 MOST_NUMBERS = 1 << 10
-"""So many pairs of numbers are added up; where there are more, an interval says enough."""
+"""Largest number of pairs of numbers that are added up; where there are more, an interval says enough."""
 
 Raw = int | bool
 Masks = npt.NDArray[np.uint64]
@@ -46,7 +46,7 @@ def footprints(plans: Iterable[ActionPlan], packing: WordPacking, count: int) ->
 
 
 def independent(masks: Masks) -> npt.NDArray[np.bool_]:
-    """Which steps with these footprints are independent of which; none is of itself."""
+    """Return the matrix of independent steps, by their footprints; no step is independent of itself."""
     reads, writes = masks[:, 0], masks[:, 1]
     disturbs = np.any(writes[:, None, :] & (reads | writes)[None, :, :], axis=2)
     np.fill_diagonal(disturbs, val=True)
@@ -74,8 +74,8 @@ def _of_branch(plan: ActionPlan, branch: Branch, look: _Look) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a value depends on: the state or not, inputs or not, these bits, and members of sets of which
-    inputs say which they are.
+    """The dependencies of a value: the state or not, inputs or not, these bits, and members of sets that
+    inputs choose.
     """
 
     state: bool = False
@@ -95,7 +95,7 @@ class _Look:
         self._seen: dict[Expression, _Seen] = {}
 
     def first(self, slot: int) -> int:
-        """Where a slot begins in a state."""
+        """Return the first bit of a slot in a state."""
         place = self._packing.places[slot]
         return place.word * WORD + place.offset
 
@@ -134,7 +134,7 @@ class _Look:
 
 
 class _Variant:
-    """What a variant of a step reads and writes, for given inputs."""
+    """The reads and writes of a variant of a step, for given inputs."""
 
     def __init__(self, variant: Variant, look: _Look) -> None:
         self._look, self._elements = look, variant.elements

@@ -44,16 +44,18 @@ from antiphon.spec.lang.watch import working
 
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
-"""How much memory a thread has for the states that it has seen lately."""
+"""Number of bytes that a thread has for the states that it has seen lately."""
 PARENTS_EVERY = 64
 TABLELESS = (fields.WALK, fields.BATCH)
 """Modes in which no table keeps states."""
 SLEEP_WORDS, MOST_COMPARED = 2, 4096
 """Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
-"""What a line costs LLVM: with care, a part by itself and a part by the lines with it; quickly."""
+"""Seconds that LLVM needs for a line: with care, a part by itself and a part by the lines with it;
+quickly.
+"""
 STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.12, 0.04
-"""How long LLVM may take for the steps; how much of it with care at least."""
+"""Largest number of seconds that LLVM may take for the steps; the least of it with care."""
 
 Native = Callable[..., int]
 
@@ -213,8 +215,8 @@ _ARGUMENTS = {
 
 
 def sleep_words(program: Program, mode: int, reduction: Reduction) -> int:
-    """How many words a sleep set has: none where nothing is remembered, where a state stands for others, or
-    where steps are too many.
+    """Return the number of words of a sleep set: none where nothing is remembered, where a state stands for
+    others, or where steps are too many.
     """
     count = Codes.of(program).count
     if mode in TABLELESS or reduction.symmetric or count > MOST_COMPARED:
@@ -276,7 +278,7 @@ def _steps_texts(program: Program, packing: WordPacking, reduction: Reduction, s
 
 
 def _careful_seconds(function: str) -> float:
-    """How long LLVM takes about for one function that it compiles with care."""
+    """Estimate the seconds that LLVM needs for one function that it compiles with care."""
     lines = function.count("\n")
     return lines * (LINE_SECONDS + lines * SQUARE_SECONDS)
 
@@ -347,8 +349,8 @@ def seen_words(words: int) -> int:
 
 
 def recently(words: int) -> int:
-    """How many rows of so many words a thread remembers to have seen lately: a power of two, in a part of
-    the processor's second cache.
+    """Return the number of rows of so many words that a thread remembers to have seen lately: a power of two,
+    in a part of the processor's second cache.
     """
     return 1 << max(6, (RECENT_BYTES // (8 * seen_words(words))).bit_length() - 1)
 
@@ -363,12 +365,12 @@ def exported(mode: int) -> tuple[str, ...]:
 
 
 def row_words(words: int, mode: int) -> int:
-    """How many words are kept of a state that has so many: of a tree its root."""
+    """Return the number of words that are kept of a state of so many: of a tree its root."""
     return 1 if mode == fields.TREE else words
 
 
 def slot_bytes(mode: int) -> int:
-    """How many bytes there are from a slot of the table to the next; of trees that of the number in it."""
+    """Return the number of bytes from a slot of the table to the next; of trees that of the number in it."""
     return 4 if mode == fields.TREE else 8
 
 
@@ -564,20 +566,20 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
 
 
 def _bytes(engine: Any, name: str) -> bytes:
-    """What `_bytes_text` wrote."""
+    """Return the bytes that `_bytes_text` wrote."""
     address = engine.get_global_value_address(name)
     return ctypes.string_at(address + 8, int.from_bytes(ctypes.string_at(address, 8), "little"))
 
 
 def key_of(program: Program, mode: int, reduction: Reduction) -> str:
-    """What the code depends on: the program, how tables keep states, what is left out, this package's
-    translator, LLVM and the processor.
+    """Return the key of the code: the program, the form of tables, the reductions, this package's translator,
+    LLVM and the processor.
     """
     return _digest(program.digest, str(mode), reduction.key(), _translator(), *_machine_parts())
 
 
 def _machine_parts() -> tuple[str, ...]:
-    """What turns text into code."""
+    """Return the parts of the machine that make code of text."""
     return llvmlite.__version__, llvm.get_host_cpu_name(), _features()
 
 

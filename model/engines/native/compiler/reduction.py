@@ -23,7 +23,7 @@ from antiphon.spec.lang import Program
 
 @dataclass(frozen=True)
 class Reduction:
-    """What a kernel leaves out.
+    """The reductions of a kernel.
 
     Attributes:
         symmetric: one state stands for all that differ from it in the names of interchangeable members only.
@@ -59,12 +59,12 @@ class Reduction:
         )
 
     def key(self) -> str:
-        """What tells it from others, as text."""
+        """Return the text that distinguishes it from others."""
         return f"{self.symmetric} {'all' if self.asked is None else ' '.join(sorted(self.asked))}"
 
 
 WHOLE = Reduction()
-"""Nothing is left out."""
+"""No reduction."""
 
 
 @lru_cache(maxsize=16)

@@ -166,7 +166,7 @@ def roots_of(step: GroundStep) -> list[Expression]:
 
 
 def size_of(step: GroundStep) -> int:
-    """How many nodes a kernel computes for the step."""
+    """Return the number of nodes that a kernel computes for the step."""
     return len(reached(roots_of(step)))
 
 

@@ -45,7 +45,7 @@ INLINE_NODES = 120
 
 
 class SleepSet:
-    """How a step is found among those that sleep: by a bit of a word, by a byte where there are `many`."""
+    """The steps that sleep: a bit of a word for each, or a byte where there are `many`."""
 
     def __init__(self, *, many: bool) -> None:
         self._many = many
@@ -57,7 +57,7 @@ class SleepSet:
             self.begin.append("  %asleep = load i64, ptr %sleep")
 
     def has(self, body: Writer, code: str) -> str:
-        """Whether a step is among them."""
+        """Emit the test that a step is among them."""
         if self._many:
             at = body.emit(f"getelementptr i8, ptr %marks, i64 {code}")
             return body.emit(f"icmp eq i8 {body.emit(f'load i8, ptr {at}')}, %mark")
@@ -225,7 +225,7 @@ class Successors:
         self._loops(branch.loops, [], [], inside)
 
     def _take(self, code: str, at: str, answer: str) -> None:
-        """What a step has written at `at` is taken, if it answers that it was enabled."""
+        """Emit code that takes the state which a step has written at `at`, if the step was enabled."""
         body = self.body
         taken, after = body.label(), body.label()
         body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")

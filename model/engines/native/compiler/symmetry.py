@@ -84,7 +84,7 @@ def exchanges(program: Program) -> tuple[Exchange, ...]:
 
 
 def orders(program: Program) -> int:
-    """How many orders the members of all symmetric sets have."""
+    """Return the number of orders that the members of all symmetric sets have."""
     return math.prod(math.factorial(size) for size in symmetric_sets(program).values())
 
 
@@ -129,7 +129,7 @@ def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Colu
 
 
 def _owners(program: Program, index: types.IndexType) -> dict[Place, int] | None:
-    """Which member each place speaks of; None where that is not one member of one symmetric set."""
+    """Return the member that each place speaks of; None where that is not one member of one symmetric set."""
     owners: dict[Place, int] = {}
     for shape, offset in plan(program).variables.values():
         if not _own(shape, offset, index, owners):
@@ -182,7 +182,7 @@ def _members(value: object) -> Iterator[Index]:
 
 
 def _moved(program: Program, exchange: Exchange) -> dict[Place, Place]:
-    """Where each place of the first member goes by an exchange, for states in columns."""
+    """Return the new place of each place of the first member after an exchange, for states in columns."""
     moved: dict[Place, Place] = {}
     for shape, offset in plan(program).variables.values():
         _move(shape, offset, exchange, moved)
@@ -211,8 +211,8 @@ def _move(shape: Shape, offset: int, exchange: Exchange, moved: dict[Place, Plac
 
 
 def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expression, Expression]:
-    """Of two neighbouring members: whether the column of the second comes before that of the first, and
-    whether they are equal.
+    """Return two conditions on neighbouring members: the column of the second comes before that of the first,
+    and they are equal.
     """
     slots = layout(program).slots
     before, same = make.FALSE, make.TRUE

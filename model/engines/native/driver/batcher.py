@@ -22,11 +22,11 @@ from antiphon.spec.lang import Program, State, Step
 Words = npt.NDArray[np.uint64]
 
 CAPACITY = 1 << 27
-"""So many bytes of successors, with their slots, are kept once before they are handed on."""
+"""Number of bytes of successors, with their slots, that are kept once before they are handed on."""
 LEAST = 1 << 12
 SLOTS_A_ROW = 2
 BEHIND = (1 << 14) + batches.AHEAD
-"""So many slots are free behind the last: hashes would have to be far from even to need them all."""
+"""Number of free slots behind the last: hashes would have to be far from even to need them all."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Batcher:
 
     @property
     def transitions(self) -> int:
-        """How many transitions were seen so far."""
+        """Number of transitions that were seen so far."""
         return int(self._context[batches.TRANSITIONS])
 
     def expand(self, rows: Words, partitions: int) -> Iterator[Successors]:
@@ -115,7 +115,7 @@ class Batcher:
         return Step(method.name, arguments)
 
     def leading_to(self, rows: Words, wanted: Words) -> npt.NDArray[np.bool_]:
-        """Which of the rows have a successor among those that are wanted."""
+        """Return the rows that have a successor among the wanted ones."""
         rows, counted, seen = np.ascontiguousarray(rows), self.counts.copy(), self.transitions
         self.marks = _zeros(len(rows))
         self._context[batches.STATES] = rows.ctypes.data
@@ -128,7 +128,7 @@ class Batcher:
         return self.marks.astype(np.bool_)
 
     def distinct(self, rows: Words, partitions: int) -> Successors:
-        """These rows, each once and sorted."""
+        """Return these rows, each once and sorted."""
         self._begin(len(rows), parts=1)
         self._collect(rows)
         return self._sorted(partitions)
@@ -160,8 +160,8 @@ class Batcher:
         return out
 
     def value_of(self, predicate: str, rows: Words, *, wanted: bool) -> tuple[npt.NDArray[np.bool_], bool]:
-        """Where a predicate has the wanted value; True with it, and only the place, where it cannot be
-        said.
+        """Find a row in which a predicate has the wanted value; return its place, and True where the value
+        cannot be computed.
         """
         number = self.kernel.predicates.index(predicate)
         rows = np.ascontiguousarray(rows)

@@ -26,14 +26,14 @@ NAME = "checkpoint.json"
 SCHEMA = "antiphon.checkpoint"
 VERSION = 4
 SECONDS = 5.0
-"""How long a search goes on between two checkpoints."""
+"""Seconds of a search between two checkpoints."""
 PART = 1 << 24
-"""How many bytes are read at once for a checksum."""
+"""Number of bytes that are read at once for a checksum."""
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What a search knew: `key` names the program and its kernel; decisions are a state and the code of a
-    step, or -1; `asked` is that of a `Position`; `arrays` are how many bytes of each array are known, and
+    """The knowledge of a search: `key` names the program and its kernel; decisions are a state and the code
+    of a step, or -1; `asked` is that of a `Position`; `arrays` give the known bytes of each array, and
     their checksum (`Store.arrays`).
     """
 

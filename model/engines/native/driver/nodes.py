@@ -25,7 +25,7 @@ ASK_BYTES = 8 * tree.ASK_WORDS
 FULL = 0.75
 """Most of what is asked for is there, and is found in one or two slots."""
 AT_ONCE = 1 << 20
-"""So many nodes are entered at a time, so that Ctrl-C is heard."""
+"""Number of nodes that are entered at a time, so that Ctrl-C is heard."""
 
 
 class Nodes:
@@ -51,7 +51,7 @@ class Nodes:
     ) -> None:
         self._width, self._set = 8 * words, set_field
         self._margin = threads * successors * len(tree.parts(words))
-        """So many nodes may come between two looks at `NODE_LIMIT`."""
+        """Number of nodes that may come between two looks at `NODE_LIMIT`."""
         self.words = Area(NODE_BYTES * MOST_NODES, file)
         self._count = Area(8)
         self._asks, self._path = 2 * ASK_BYTES * successors, 8 * (words + len(tree.parts(words)))
@@ -64,11 +64,11 @@ class Nodes:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of nodes."""
         return int.from_bytes(self._count.read(0, 8), "little")
 
     def fields(self, buffer: int) -> dict[str, int]:
-        """What the context of a buffer says of its own trees."""
+        """Return the fields of the context of a buffer that describe its own trees."""
         asks = self._of_buffers.address + self._each * buffer
         path = asks + self._asks
         return {"ASKS": asks, "PATH": path, "OUT": path + self._path}

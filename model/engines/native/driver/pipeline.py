@@ -21,7 +21,7 @@ __all__ = ["BUFFERS", "Buffers", "Pipeline"]
 BUFFERS = 8
 """Two are written or read at a time; the others hold what waits to be entered."""
 FILLED = 0.3
-"""Which share of a buffer a part is meant to fill: one that overflows ends the block's round."""
+"""Share of a buffer that a part is meant to fill: one that overflows ends the block's round."""
 
 SMALLEST = 512
 SHARE = 3
@@ -31,11 +31,11 @@ Counted = tuple[bytes, int]
 
 
 class Buffers(Protocol):
-    """What finds and enters, in so many buffers as the pipeline has."""
+    """The buffers of the pipeline, in which successors are found and from which they are entered."""
 
     known: int
     capacity: int
-    """How many successors a buffer holds."""
+    """Number of successors that a buffer holds."""
 
     def find(self, thread: int, buffer: int, first: int, last: int) -> int:
         """Write the successors of the states first..last - 1 to a buffer; where they end, if it was full."""
@@ -46,11 +46,11 @@ class Buffers(Protocol):
         ...
 
     def used(self, buffer: int) -> int:
-        """How many successors are in a buffer."""
+        """Return the number of successors in a buffer."""
         ...
 
     def counted(self, buffer: int) -> Counted:
-        """What was counted so far beside a buffer."""
+        """Return the counts of a buffer so far."""
         ...
 
     def discard(self, buffer: int, counted: Counted) -> None:
@@ -58,7 +58,7 @@ class Buffers(Protocol):
         ...
 
     def forget(self) -> None:
-        """Nothing was seen lately."""
+        """Forget the states that were seen lately."""
         ...
 
     def lacks(self, first: int, last: int) -> bool:
@@ -84,13 +84,13 @@ class _Part:
 
 
 class Pipeline:
-    """What two threads do with one block of states of a store."""
+    """The work of two threads on one block of states of a store."""
 
     def __init__(self, store: Buffers) -> None:
         self._store = store
         self._changed = threading.Condition()
         self._part = 1.0
-        """How many states a part has."""
+        """Number of states in a part."""
         self._free = list(range(BUFFERS))
         self._found: dict[int, _Part] = {}
         self._first = self._last = self._next = self._entered = 0
@@ -127,7 +127,9 @@ class Pipeline:
             self._changed.notify_all()
 
     def _task(self, thread: int) -> Callable[[], None] | None:
-        """What a free thread does next: enter what is next in order, else find; None when all is done."""
+        """Return the next task of a free thread: enter the next part in order, else find; None when all is
+        done.
+        """
         with self._changed:
             while not self._over:
                 if not self._entering and self._entered in self._found:
@@ -145,7 +147,9 @@ class Pipeline:
             return None
 
     def _size(self) -> int:
-        """How many states the next part has: fewer towards the end, where nobody finds while one enters."""
+        """Return the number of states of the next part: fewer towards the end, where nobody finds while one
+        enters.
+        """
         left = self._last - self._next
         return min(left, max(SMALLEST, min(int(self._part), left // SHARE)))
 

@@ -27,7 +27,7 @@ from antiphon.model.engines.native.driver.memory import Area
 from antiphon.model.ground.words import WORD
 
 COMPARED, COMPARED_AGAIN = 1 << 12, 8
-"""When so many states are expanded, steps get their bits; and again with so many times as many."""
+"""Number of expanded states at which steps get their bits; and the factor after which they get them again."""
 RING = 1 << 12
 """There is room for the sets of so many states at first; a power of two, as it stays."""
 
@@ -64,7 +64,7 @@ class SleepSets:
         self._asleep = Area(self._flags * buffers)
 
     def fields(self, buffer: int) -> dict[str, int]:
-        """What the context of a buffer says of them."""
+        """Return the fields of the context of a buffer that describe sleep sets."""
         return {
             "SLEEPING": self._of_states.address, "RING": self._ring - 1, "FREE": self._free.address,
             "ORDINALS": self._places.address, "CODES": self._codes.address,

@@ -39,13 +39,13 @@ from antiphon.spec.lang.watch import working
 DIRECT_BITS = 63
 TREE_WORDS = 3
 STATES_AT_ONCE = 1 << 16
-"""How many states are copied at a time."""
+"""Number of states that are copied at a time."""
 
 Words = npt.NDArray[np.uint64]
 
 
 def default_threads() -> int:
-    """How many threads to use: the processors this process may use, at most 8."""
+    """Return the number of threads to use: the processors that this process may use, at most 8."""
     return max(
         1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     )
@@ -246,13 +246,13 @@ class NativeSpace:
         return values
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Whether nothing but faults can happen, and the numbers of the known states that other steps lead
+        """Return True if only faults can happen, and the numbers of the known states that other steps lead
         to.
         """
         return Recovery(self.store).successors(state)
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """What `recovery.futures` says, in machine words: all properties at once, 64 at a time."""
+        """Return the result of `recovery.futures`, in machine words: all properties at once, 64 at a time."""
         names = list(truths)
         made: dict[str, Future] = {}
         for begin in range(0, len(names), WORD):
@@ -307,7 +307,7 @@ class NativeSpace:
         )
 
     def represented(self) -> int:
-        """How many states the known ones stand for."""
+        """Return the number of states for which the known ones stand."""
         return self.store.orbits()
 
     def mute(self, property: str) -> None:
@@ -324,7 +324,9 @@ class NativeSpace:
 
 
 class Recovery:
-    """What can be reached without faults from the states of a store: a word for each, a bit a property."""
+    """The states that can be reached without faults from those of a store: a word for each, a bit a
+    property.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store, self._functions = store, store.kernel.functions

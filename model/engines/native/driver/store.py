@@ -1,5 +1,5 @@
-"""This store lets threads explore a block of states: it owns the arrays and the table of one kernel and runs
-its phases, on all threads at once; two threads share a block as `pipeline` says.
+"""Store of one kernel: it owns the arrays and the table, and runs the phases of an exploration on all threads
+at once; two threads share a block as `pipeline` says.
 
 States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says
 why). The table grows when it is seven tenths full: all threads move what is in it to a larger one, in order.
@@ -41,7 +41,7 @@ from antiphon.spec.lang.watch import working
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
-"""How many successors the buffer of one thread holds, unless one state may have more: as many as stay in the
+"""Number of successors in the buffer of one thread, unless one state may have more: as many as stay in the
 processor's second cache.
 """
 BUFFERED_BY_TWO = 1 << 16
@@ -50,31 +50,33 @@ BUFFERED_TOGETHER = 1 << 19
 """The same for each of more threads: they wait for one another less often."""
 CACHE_LINES = 128
 LINE = 64
-"""So many bytes of the table are looked at together; a region has whole lines of them."""
+"""Number of bytes of the table that are looked at together; a region has whole lines of them."""
 FEW = 512
 """A block of fewer states is not worth a second thread."""
 FIRST_REGION = 1 << 14
-"""So many slots a region has at first: enough that by chance none is full before the table is."""
+"""Number of slots of a new region: enough that by chance none is full before the table is."""
 FULL, FULL_OF_NUMBERS = 0.7, 0.85
-"""How full a table of slots of eight bytes may be, and one for trees."""
+"""Largest filled share of a table of slots of eight bytes, and of one for trees."""
 CROWDED = 0.9
-"""How full it would be if all successors of a round were new: most are not."""
+"""Largest filled share if all successors of a round were new: most are not."""
 NUMBERS = 0.75
-"""Which part of a line of a table for trees are numbers, its slots; the others are bytes of hash."""
+"""Share of a line of a table for trees that holds numbers, its slots; the others are bytes of hash."""
 LARGE = 1 << 24
 """From so many slots on a table for trees grows by a quarter only: it is for memory."""
 ENTERED = 1 << 20
-"""So many states are entered at a time, so that Ctrl-C is heard."""
+"""Number of states that are entered at a time, so that Ctrl-C is heard."""
 SHOWN = 256
-"""So many states that are kept as trees are read at a time."""
+"""Number of states kept as trees that are decoded at a time."""
 COPIED = 1 << 16
-"""So many states are copied at a time."""
+"""Number of states that are copied at a time."""
 MOVED = 1 << 22
-"""So many slots of a region are moved to a larger table before their memory is given back."""
+"""Number of slots of a region that are moved to a larger table before their memory is given back."""
 TRIED = 1 << 12
-"""So many states are tried for a parent at a time, so that Ctrl-C is heard."""
+"""Number of states that are tried for a parent at a time, so that Ctrl-C is heard."""
 RESERVE = 64 << 20
-"""So many bytes of a disk are left free: writing to a file of which a page cannot be had ends the process."""
+"""Number of bytes of a disk that are left free: writing to a file of which a page cannot be had ends the
+process.
+"""
 
 
 class Full(MemoryError):
@@ -182,7 +184,7 @@ class Store:
             context[getattr(fields, field)] = value
 
     def _remember(self, *, lately: bool) -> None:
-        """Whether successors that were seen lately are left out, as in a search, or all are wanted."""
+        """Leave out successors that were seen lately, as in a search, or find all."""
         for buffer, context in enumerate(self._contexts):
             context[fields.RECENT] = 0
             if lately:
@@ -213,7 +215,7 @@ class Store:
         return ctypes.addressof(self._contexts[buffer])
 
     def used(self, buffer: int) -> int:
-        """How many successors are in a buffer."""
+        """Return the number of successors in a buffer."""
         return self._contexts[buffer][fields.USED]
 
     def together(self, work: Callable[[int], int]) -> list[int]:
@@ -254,12 +256,12 @@ class Store:
 
     @property
     def _usable(self) -> float:
-        """Which part of the slots has room for a state."""
+        """Share of the slots that has room for a state."""
         return 1.0 if self.slot == 8 else NUMBERS
 
     @property
     def _full(self) -> float:
-        """Which part of the slots may be taken."""
+        """Share of the slots that may be taken."""
         return FULL if self.slot == 8 else FULL_OF_NUMBERS * NUMBERS
 
     def _by_region(self, work: Callable[[int], int]) -> None:
@@ -280,7 +282,7 @@ class Store:
 
     @property
     def slots(self) -> int:
-        """How many slots the table has, in all regions."""
+        """Number of slots of the table, in all regions."""
         return self.region * self.regions
 
     def _empty_table(self, slots: int) -> None:
@@ -357,7 +359,7 @@ class Store:
         return list(words)
 
     def orbits(self) -> int:
-        """How many states the known ones stand for."""
+        """Return the number of states for which the known ones stand."""
         if not self.kernel.reduction.symmetric:
             return self.known
         cuts = _cuts(0, self.known, self.threads)
@@ -435,7 +437,7 @@ class Store:
         self.sleep.room(first, last)
 
     def counted(self, buffer: int) -> tuple[bytes, int]:
-        """What was counted so far beside a buffer."""
+        """Return the counts of a buffer so far."""
         return self._counts.read(buffer * self._counted_bytes, self._counted_bytes), self._contexts[buffer][
             fields.TRANSITIONS
         ]
@@ -446,8 +448,8 @@ class Store:
         self._recount(buffer, counted)
 
     def forget(self) -> None:
-        """Nothing was seen lately. The last bits of a hash say where it is remembered: 1 is no hash of the
-        first place, nor 0 one of the others.
+        """Forget the states that were seen lately. The last bits of a hash say where it is remembered: 1 is
+        no hash of the first place, nor 0 one of the others.
         """
         recent = self._scratch["recent"]
         ctypes.memset(recent.address, 0, recent.size)
@@ -464,7 +466,7 @@ class Store:
         return sum(self.kernel.functions["insert"](self.address(thread), region) for region in regions)
 
     def _fresh(self, thread: int) -> int:
-        """How many of the successors in a thread's buffer are new, once they are inserted."""
+        """Return the number of successors in a thread's buffer that are new, once they are inserted."""
         return sum((ctypes.c_uint64 * self.threads).from_address(self._contexts[thread][fields.LENGTHS]))
 
     def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
@@ -553,7 +555,7 @@ class Store:
         return int.from_bytes(area.read(4 * index, 4), "little")
 
     def counts(self) -> list[int]:
-        """How often each step was taken, by code; where it slept it was not."""
+        """Return how often each step was taken, by code; where it slept it was not."""
         length = self._counted_bytes // 8
         every = (ctypes.c_uint64 * (length * self.buffers)).from_address(self._counts.address)
         return [
@@ -562,7 +564,7 @@ class Store:
         ]
 
     def transitions(self) -> int:
-        """How many transitions were seen."""
+        """Return the number of transitions that were seen."""
         return sum(context[fields.TRANSITIONS] for context in self._contexts)
 
     def findings(self) -> list[tuple[int, int, int]]:
@@ -590,7 +592,7 @@ class Store:
             area.release(0, area.size)
 
     def files(self) -> tuple[Area, ...]:
-        """What lives on disk, when there is a directory."""
+        """Return the arrays that live on disk, when there is a directory."""
         return (
             ()
             if self.directory is None
@@ -599,7 +601,9 @@ class Store:
         )
 
     def arrays(self) -> dict[str, tuple[Area, int]]:
-        """What is kept of known states, by the name of its file, each with how many bytes of it they take."""
+        """Return the arrays of known states, by the names of their files, each with the number of its bytes
+        in use.
+        """
         kept = {
             "states": (self.states, self.row * self.known),
             "parents": (self.parents, 4 * -(-self.known // self.every)),
@@ -630,19 +634,19 @@ class Store:
 
 
 def _buffered(threads: int) -> int:
-    """How many successors a buffer holds."""
+    """Return the number of successors that a buffer holds."""
     return BUFFERED if threads == 1 else BUFFERED_BY_TWO if threads == 2 else BUFFERED_TOGETHER
 
 
 def _apart(size: int) -> int:
-    """So many bytes that what one thread writes often shares no cache line, nor the one fetched with it, with
-    what another does.
+    """Round a size up so that memory which one thread writes often shares no cache line, nor the one fetched
+    with it, with that of another.
     """
     return -(-size // CACHE_LINES) * CACHE_LINES
 
 
 def _cuts(first: int, last: int, parts: int) -> list[int]:
-    """Where the numbers first..last - 1 are cut into equal parts."""
+    """Return the places where the numbers first..last - 1 are cut into equal parts."""
     return [first + (last - first) * part // parts for part in range(parts + 1)]
 
 

@@ -113,7 +113,7 @@ class NativeWalker:
         return after, True
 
     def noted(self) -> list[Noted]:
-        """What the last walk showed, for the first time in so few steps; asked once."""
+        """Return the new findings of the last walk; asked once."""
         rows = self._found[: int(self._context[walks.NOTED])]
         self._context[walks.NOTED] = 0
         return [Noted(self.kinds[int(row[0])], int(row[1]), row[2:].tobytes()) for row in rows]
@@ -133,7 +133,7 @@ class NativeWalker:
         self._shortest[number] = min(int(self._shortest[number]), length)
 
     def fired(self) -> dict[str, int]:
-        """How often each action was taken."""
+        """Return how often each action was taken."""
         return dict(zip(self.kernel.codes.names, map(int, self._fired), strict=True))
 
     def counts(self) -> tuple[int, int, int]:

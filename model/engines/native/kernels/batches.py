@@ -33,10 +33,10 @@ before the room behind them, and how many partitions; how many rows the buffer h
 a state may have at most; how many rows are in the buffer, and how many of them in the set.
 """
 COUNTS, FAULTS, MARKS, FOUND, HASHES, TRANSITIONS, STATUS, ACTIVE, ASKING = range(9, 18)
-"""How often each step was taken; a byte a step that says whether it is a fault; a word a row to expand (see
-`QUIET`); for each kind of finding the first step of it plus one; room for the hashes of what is sifted;
-how many transitions; what the steps of the state at hand answered, together; whether any but a fault is
-possible; whether successors are only looked up in the set.
+"""Fields of a context: how often each step was taken; a byte a step that says whether it is a fault; a word a
+row to expand (see `QUIET`); for each kind of finding the first step of it plus one; room for the hashes of
+sifted rows; the number of transitions; the answers of the steps of the present state, together; whether
+any step but a fault is possible; whether successors are only looked up in the set.
 """
 RUNS, RUN_COUNT, SPREAD = range(18, 21)
 """Runs of known rows, of four words each: where its rows are, how many, which was looked at last and its
@@ -49,7 +49,7 @@ QUIET = 1
 """
 SIFTED_TOGETHER = 128
 AHEAD = 16
-"""So many slots before a row of the set is copied its memory is asked for."""
+"""Number of slots before a row of the set is copied at which its memory is asked for."""
 
 W: int
 word: Any
@@ -106,7 +106,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def has(context: int, row: int) -> int:
-    """Whether a row is in the set."""
+    """Return 1 if a row is in the set."""
     hashed = hash_row(row)
     slot = slot_of(context, hashed)
     while word(slot, 1) != 0 and word(slot, 0) < hashed:
@@ -119,7 +119,7 @@ def has(context: int, row: int) -> int:
 
 
 def stands(context: int, slot: int, row: int) -> int:
-    """Whether a slot with the hash of a row has this row; the hash of a single word is one to one."""
+    """Return 1 if a slot with the hash of a row has this row; the hash of a single word is one to one."""
     if W == 1:
         return 1
     return same(word(context, BUFFER) + (word(slot, 1) - 1) * 8 * W, row)
@@ -249,7 +249,7 @@ def in_order(context: int, out: int, partitions: int) -> int:
 
 
 def in_run(context: int, run: int, hashed: int, row: int) -> int:
-    """Whether a row is in a sorted run; rows are asked for in the order of their hashes."""
+    """Return 1 if a row is in a sorted run; rows are asked for in the order of their hashes."""
     rows = word(run, 0)
     count = word(run, 1)
     at = word(run, 2)

@@ -1,4 +1,5 @@
-"""What can be reached from each state without faults; these functions become machine code like those of `runtime`.
+"""Reachability without faults, from each state; these functions become machine code like those of
+`runtime`.
 
 `recover` makes the successors of known states again, from the last state to the first, and forgets them: most states have a successor by
 then that reaches everything. Of the few that have none `link` writes down the edges, and `sweep` carries bits along them until nothing is
@@ -39,7 +40,8 @@ empty: Any
 
 
 def recover(context: int, last: int, first: int, found: int) -> int:
-    """What successors reach, a state reaches, and whether it is quiet: for the states last - 1..first in which something is false.
+    """Give each of the states last - 1..first in which something is false what its successors reach, and
+    whether it is quiet.
 
     The others need no successors. States that may still gain are listed from place `found` on; the end of the list is returned.
     """
@@ -93,7 +95,7 @@ def link(context: int, first: int, last: int) -> int:
 
 
 def sweep(context: int, last: int) -> int:
-    """What the successors of a state reach, it reaches, for the states listed at 0..last - 1; how many gained is returned."""
+    """Give each of the states listed at 0..last - 1 what its successors reach; return how many gained."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
     reach = word(context, REACH)

@@ -43,4 +43,4 @@ the buffer are sifted; which bits of a state's number say where its sleep set is
 FIELDS = 52
 
 DIRECT, WHOLE, FINGERPRINT, TREE, WALK, BATCH = range(6)
-"""How a table keeps states; with `WALK` and `BATCH` there is none (`walks`, `batches`)."""
+"""The ways in which a table keeps states; with `WALK` and `BATCH` there is no table (`walks`, `batches`)."""

@@ -28,7 +28,7 @@ order: Any
 
 
 def less(left: int, right: int) -> int:
-    """Whether a state comes before another in word order."""
+    """Return 1 if a state comes before another in word order."""
     index = 0
     while index < W:
         if word(left, index) < word(right, index):
@@ -93,7 +93,7 @@ def canonical(context: int, state: int) -> int:
 
 
 def orbits(context: int, first: int, last: int) -> int:
-    """How many states the canonical states first..last - 1 stand for."""
+    """Return the number of states for which the canonical states first..last - 1 stand."""
     total = 0
     number = first
     while number < last:

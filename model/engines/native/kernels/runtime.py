@@ -154,7 +154,7 @@ def hash_row(row: int) -> int:
 
 
 def same(left: int, right: int) -> int:
-    """Whether two states are equal."""
+    """Return 1 if two states are equal."""
     differs = 0
     index = 0
     while index < W:
@@ -166,7 +166,7 @@ def same(left: int, right: int) -> int:
 
 
 def same_rows(left: int, right: int) -> int:
-    """Whether two rows are equal."""
+    """Return 1 if two rows are equal."""
     index = 0
     while index < ROW:
         if word(left, index) != word(right, index):
@@ -176,12 +176,12 @@ def same_rows(left: int, right: int) -> int:
 
 
 def row_of(context: int, number: int) -> int:
-    """Where the row of a known state is."""
+    """Return the address of the row of a known state."""
     return word(context, STATES) + number * 8 * ROW
 
 
 def state_of(context: int, number: int) -> int:
-    """Where the words of a known state are, until this thread asks for those of another."""
+    """Return the address of the words of a known state, until this thread asks for those of another."""
     if MODE == TREE:
         return decompress(context, word(word(context, STATES), number))
     return row_of(context, number)
@@ -402,7 +402,7 @@ def expand(context: int, first: int, last: int) -> int:
 
 
 def has_room(context: int) -> int:
-    """Whether there is room for the successors of a state."""
+    """Return 1 if there is room for the successors of a state."""
     if word(context, USED) + word(context, MOST) > word(context, CAPACITY):
         return 0
     if MODE == TREE:
@@ -422,21 +422,23 @@ def home(context: int, hashed: int) -> int:
 
 
 def tag_of(hashed: int) -> int:
-    """What a slot keeps of a hash beside the number of a state."""
+    """Return the part of a hash that a slot keeps beside the number of a state."""
     if MODE == TREE:
         return (((hashed & 65535) * 255 >> 16) + 1) << 32
     return hashed & TAG
 
 
 def free_at(table: int, position: int) -> int:
-    """Which slots of the line that begins at a position are free: a bit for each."""
+    """Return the free slots of the line that begins at a position: a bit for each."""
     if MODE == TREE:
         return equal_bytes(table + position * BYTES + TAGS, 0) & ALL_NUMBERS
     return equal_words(table + position * BYTES, ALL, 0)
 
 
 def alike_at(table: int, position: int, wanted: int) -> int:
-    """Which slots of the line that begins at a position are taken and keep of a hash what `wanted` does."""
+    """Return the taken slots of the line that begins at a position which keep the same part of a hash as
+    `wanted`.
+    """
     if MODE == TREE:
         return equal_bytes(table + position * BYTES + TAGS, wanted >> 32)
     if NUMBERED:
@@ -482,7 +484,7 @@ def free_slot(context: int, mine: int, region: int, place: int) -> int:
 
 
 def content(mine: int, place: int, reference: int) -> int:
-    """What a slot holds of the successor number `place` of the buffer of `mine`."""
+    """Return the content of a slot for the successor number `place` of the buffer of `mine`."""
     if MODE == DIRECT:
         return word(word(mine, BUFFER), place) + 1
     if MODE == FINGERPRINT:
@@ -511,7 +513,7 @@ def search(context: int, table: int, position: int, wanted: int, row: int) -> in
 
 
 def row_in(context: int, number: int) -> int:
-    """Where the row is that a slot has the number of."""
+    """Return the address of the row whose number a slot has."""
     if number & PROVISIONAL:
         return word(context, BUFFERS) + (number & (PROVISIONAL - 1)) * 8 * ROW
     return row_of(context, number - 1)

@@ -47,7 +47,7 @@ FIRST = 2
 `FIRST`.
 """
 ASK_WORDS = 4
-"""What is asked for: the two words of a node, their hash, and where to write its number."""
+"""Number of words of a request: the two words of a node, their hash, and the place of its number."""
 NODE_WORDS = 2
 MOST_BELOW = 4
 REFERENCE = (1 << 32) - 1
@@ -266,7 +266,9 @@ class _Compress(_Text):
         return "\n".join([head, *self.lines, "}\n"])
 
     def unless_known(self, part: Part, make: Callable[[], tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
-        """Whether a part differs from that of the state read last, and what is made then, else its number."""
+        """Emit the test whether a part differs from that of the state read last; return the results of `make`
+        if it does, else the part's number.
+        """
         changed, after, known = self.label(), self.label(), self.load(self.path, self.numbers[part])
         differs = self.emit(f"icmp ne i64 {self.joined(self.changes[slice(*part)])}, 0")
         before = self.block

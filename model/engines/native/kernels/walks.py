@@ -30,13 +30,13 @@ was found in it (W + 2 words each), the length of the shortest run for each prop
 three states.
 """
 BASE, BEST, CODE, STATUS, WHERE, ACTIVE, FAILED, DONE, NOTED, STEPS, DEEPEST, QUIET = range(17, 29)
-"""What changes: the bits of this position; the least draw, its step, that step's answer, and where its
-successor is; whether anything but a fault is possible; whether something went wrong; the steps of this
-walk; how many findings; steps of all walks, the longest, quiet ends.
+"""Fields that change: the bits of this position; the least draw, its step, that step's answer, and the
+address of its successor; whether any step but a fault is possible; whether something went wrong; the steps
+of this walk; the number of findings; steps of all walks, the longest, quiet ends.
 """
 FIELDS = 29
 UNUSED, INVARIANT, WITNESS, OBLIGATION = range(4)
-"""What a predicate is for."""
+"""The use of a predicate."""
 WRONG = 2
 BROKEN_SHIFT = 8
 HIGHEST = (1 << 64) - 1
