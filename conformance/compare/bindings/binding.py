@@ -36,21 +36,21 @@ class Misreports(Exception):
 
 
 class Forgets(Misreports):
-    """What was put back from a snapshot is not what the snapshot was taken of."""
+    """A snapshot was put back, and the process differs from the one of which it was taken."""
 
 
 class Unsteady(Exception):
-    """What was executed or asked twice was something else the second time."""
+    """An execution or a question had another result the second time."""
 
 
 EVENTS = "events"
-"""What `exempt` calls the events of steps, where no variable is called so."""
+"""The name by which `exempt` means the events of steps, where no variable has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """Whom a step concerns: `process` (None: the environment alone), and what it takes from the network, if
-    anything: a packet out of the set, or what comes next in a link.
+    """The target of a step: `process` (None: the environment alone), and the packet that it takes from the
+    network, if any: out of the set, or the next of a link.
 
     A packet that is `consumed` is no longer in flight afterwards.
     """
@@ -63,8 +63,8 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one process did: its snapshot afterwards, what it sent into the set (packet, datagram), its
-    events, what it sent into links, in order (link, packet, datagram).
+    """The effect of a step on one process: its snapshot afterwards, what it sent into the set (packet,
+    datagram), its events, what it sent into links, in order (link, packet, datagram).
     """
 
     after: Hashable
@@ -111,7 +111,7 @@ class Binding(Protocol):
         """Process `me`, fresh, with what it sends at once."""
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Whom the step concerns."""
+        """Return the target of the step."""
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
         """Process `me` takes the step where it stands; with a datagram, by receiving that.
@@ -132,7 +132,9 @@ class Binding(Protocol):
         """The internal steps that the process would take now."""
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """What the process says of the variables, frozen: its own value of a map, its share of another."""
+        """Return the values of the variables that the process shows, frozen: its own value of a map, its
+        share of another.
+        """
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """The value of a variable that is no map over processes, from the shares of all."""
@@ -151,7 +153,8 @@ def is_own(binding: Binding, variable: str) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """How a protocol is bound, and what is needed to try that: what the catalogue's `binding_at` names.
+    """The binding of a protocol, and the constants to try it with: the object that the catalogue's
+    `binding_at` names.
 
     Attributes:
         bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the

@@ -79,7 +79,7 @@ class ChandraTouegBinding:
         self._standing: list[Hashable] = list(self._fresh)
 
     def start(self, me: int) -> Effect:
-        """Nothing is proposed yet."""
+        """Begin with no proposal."""
         core = self._cores[me]
         core.restore(self._fresh[me])
         return self._effect(core, ())
@@ -143,7 +143,7 @@ class ChandraTouegBinding:
         return frozenset(found)
 
     def _looked_at(self, action: str, snapshot: Snapshot[int], after: Consensus[int]) -> tuple[object, ...]:
-        """What of its inbox a process took for a step, after which `after` stands."""
+        """Return the part of its inbox that a process took for a step, after which `after` stands."""
         at = snapshot.round
         match action:
             case "gather":
@@ -159,7 +159,7 @@ class ChandraTouegBinding:
         return ()
 
     def project(self, me: int, snapshot: Snapshot[int]) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         del me
         decision = None if snapshot.decision is None else Value(snapshot.decision)
         return {
@@ -201,7 +201,7 @@ class ChandraTouegBinding:
         return packets.Packet(Process(to), content)
 
     def _effect(self, core: Consensus[int], events: tuple[object, ...]) -> Effect:
-        """What a member has done since it was last looked at."""
+        """Return the effect on a member since it was last looked at."""
         sent = tuple(
             (self._packet(core.me, to, message), _encoder.encode((core.me, message)))
             for to, message in core.outputs()

@@ -16,7 +16,7 @@ class AcknowledgesEarly(Core):
 
     @property
     def _has_all(self) -> bool:
-        """Nothing is ever missing."""
+        """Planted fault: nothing is ever missing."""
         return True
 
 

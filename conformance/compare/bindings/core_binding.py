@@ -1,4 +1,5 @@
-"""What every binding of a protocol core does: it runs the core on bytes, at a time that stands still.
+"""The common part of all bindings of protocol cores: it runs the core on bytes, at a time that stands
+still.
 
 A datagram in flight is the bytes that a core's message was encoded to; the decoder reads them when the
 specification receives the packet. Cores run without back-off at a time that stands still, so that a snapshot
@@ -149,7 +150,9 @@ class CoreBinding(Driven[M]):
         every: Mapping[str, int | bool] | None = None,
         never: Iterable[str] = (),
     ) -> Bound:
-        """What the catalogue names: this binding with its faults, and what groups run; see `Bound`."""
+        """Return the entry for the catalogue: this binding with its faults, and the implementation as groups
+        run it; see `Bound`.
+        """
 
         def made(fault: str | None) -> Implementation[Any]:
             return implementation(cls.protocol, **({} if fault is None else {"kind": cls.faults[fault]}))
@@ -165,7 +168,7 @@ class CoreBinding(Driven[M]):
 
     @abstractmethod
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """What the core of `me` shows, in the specification's values."""
+        """Return the state of the core of `me` in the specification's values."""
 
     # What goes by convention --------------------------------------------------------------------------------
 
@@ -193,7 +196,7 @@ class CoreBinding(Driven[M]):
         return found
 
     def broadcasts(self, me: int, snapshot: Any) -> int:
-        """How many messages the process has broadcast: the variable of this name."""
+        """Return the number of messages that the process has broadcast: the variable of this name."""
         count: Any = self.project(me, snapshot)["broadcasts"]
         return int(count)
 
@@ -333,7 +336,7 @@ class CoreBinding(Driven[M]):
             raise Refused(f"process {core.me} has nothing to do for {step.action}")
 
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
-        """What the step asks of the core."""
+        """Return the request of the step to the core."""
         message = next((given for given in step.arguments if isinstance(given, Message)), None)
         if datagram is None and message is not None and step.action in SENDING:
             return Asked("broadcast", payload=payload_of(message))
@@ -343,7 +346,7 @@ class CoreBinding(Driven[M]):
         return self.core(me, self.members, 1, tracer)
 
     def _effect(self, me: int) -> Effect:
-        """What the core did since it was last looked at; what it sends is encoded here."""
+        """Return the effect on the core since it was last looked at; its messages are encoded here."""
         core = self._cores[me]
         core.deliveries()
         outputs = core.outputs()
@@ -352,13 +355,13 @@ class CoreBinding(Driven[M]):
         return Effect(after, sent, self._recorder.drain(), queued)
 
     def sent(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[object, bytes]]:
-        """What goes into the set of packets: all, where there is one."""
+        """Return the packets that go into the set: all, where there is one."""
         if not self.channel:
             return ()
         return ((self.packet(me, to, message), self.encoded(me, message)) for to, message in sends)
 
     def queued(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[Link, object, bytes]]:
-        """What goes into links, in order: all, where there are queues."""
+        """Return the packets that go into links, in order: all, where there are queues."""
         if not self.queues:
             return ()
         return (
@@ -372,4 +375,4 @@ class CoreBinding(Driven[M]):
 
 
 SENDING = frozenset({"broadcast", "send"})
-"""What an application's broadcast is called in the specifications."""
+"""Names of an application's broadcast in the specifications."""

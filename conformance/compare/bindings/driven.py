@@ -1,4 +1,5 @@
-"""How a core is driven step by step, and what it reports of each step: by convention, or as a binding says.
+"""The way in which a core is driven step by step, and its report of each step: by convention, or as a binding
+says.
 
 1. `broadcast` takes a payload and gives the name of the message, which a tracer is told.
 2. An internal step is a method of the core with the name of the action; it takes the time, and says whether
@@ -27,7 +28,7 @@ M = TypeVar("M")
 
 
 class Asked(NamedTuple):
-    """What a step asks of a process: the action's name, and the datagram or the payload that it brings."""
+    """A request of a step to a process: the action's name, and the datagram or the payload that it brings."""
 
     action: str
     datagram: bytes | None = None
@@ -47,7 +48,7 @@ class SteppedCore(ProtocolCore[M], Protocol[M]):
 
 
 class Driven(ABC, Generic[M]):
-    """What a shell and its judge need to know of the cores of one protocol.
+    """The facts about the cores of one protocol that a shell and its judge need.
 
     Attributes:
         messages: their messages.
@@ -75,7 +76,7 @@ class Driven(ABC, Generic[M]):
 
     @abstractmethod
     def broadcasts(self, me: int, snapshot: Any) -> int:
-        """How many messages the process has broadcast."""
+        """Return the number of messages that the process has broadcast."""
 
     def delivered(self, snapshot: Any) -> int:
         """The number of the message that the process delivered last."""
@@ -113,7 +114,7 @@ class Driven(ABC, Generic[M]):
     def reported(
         self, me: int, before: Any, after: Any, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """What the step from one snapshot to another returns, and what its tracer is told."""
+        """Return the result of the step from one snapshot to another, and the events for its tracer."""
         delivered: list[tracing.Event] = []
         if handed := getattr(after, "deliveries", ()):
             numbers = range(self.delivered(before) + 1, self.delivered(after) + 1)
@@ -125,6 +126,8 @@ class Driven(ABC, Generic[M]):
         return True, (self.told(me, before, after, asked.action), *delivered)
 
     def told(self, me: int, before: Any, after: Any, action: str) -> tracing.Step:
-        """What the tracer is told of a step beside what it delivers: the name, unless a binding says more."""
+        """Return the event of a step for the tracer beside its deliveries: the name, unless a binding says
+        more.
+        """
         del before, after
         return tracing.Step(me, action)

@@ -39,7 +39,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
     specification = DtpBounded
     repairs = "all"
     chosen: Mapping[str, int | bool | str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
-    """What the implementation chooses where the paper leaves it open, as the names of readings."""
+    """Choices of the implementation where the paper leaves it open, as the names of readings."""
     faults = FAULTS
     internal = ("acknowledge",)
     intervals_ms: Mapping[Timer, float] = {
@@ -82,7 +82,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         return Step(action, (Process(me), self.update(ack.identifier), Process(ack.next_holder)))
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the core of `me` shows, in the specification's values."""
+        """Return the state of the core of `me` in the specification's values."""
         nulls = int(self.program.constants["nulls"])
         return {**self._view(me, snapshot, nulls), "broadcasts": snapshot.expected[me] - 1}
 
@@ -178,7 +178,7 @@ class Unhurried(DtpBounded):
     """Timers run also while a procedure has not run to its end: a core that has not settled keeps them."""
 
     def is_idle(self) -> bool:
-        """Nobody is waited for."""
+        """Return True: nobody is waited for."""
         return True
 
 

@@ -127,7 +127,7 @@ class ActsUnrecovered(Core):
 
     @property
     def _is_recovered(self) -> bool:
-        """Nothing is ever missing to a holder."""
+        """Planted fault: nothing is ever missing to a holder."""
         return self.holding or Core._is_recovered.fget(self)  # type: ignore[attr-defined]
 
 

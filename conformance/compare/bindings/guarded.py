@@ -70,7 +70,7 @@ class Guarded:
 
     @property
     def restores(self) -> int:
-        """How often a snapshot was put back into a process that stood elsewhere."""
+        """Number of times that a snapshot was put back into a process that stood elsewhere."""
         found: int = self._attribute("restores", int, "a count")
         return found
 
@@ -85,7 +85,7 @@ class Guarded:
         return self._effect(effect, f"start({me})")
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Whom the step concerns."""
+        """Return the target of the step."""
         with foreign(Enough):
             stimulus = self.binding.stimulus(step)
         if not isinstance(stimulus, Stimulus):
@@ -128,7 +128,7 @@ class Guarded:
         return offers
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """What the process says of the variables."""
+        """Return the values of the variables that the process shows."""
         with foreign(Enough):
             view = self.binding.project(me, snapshot)
         if not isinstance(view, Mapping):

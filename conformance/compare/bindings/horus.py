@@ -64,7 +64,7 @@ class HorusBinding(CoreBinding[Frame]):
 
     @property
     def fragments(self) -> int:
-        """How many fragments a message is."""
+        """Number of fragments of a message."""
         return int(self.program.constants.get("fragments", 1))
 
     @property
@@ -87,7 +87,7 @@ class HorusBinding(CoreBinding[Frame]):
         return frozenset(self.intervals_ms.keys() - asking)
 
     def sizes(self) -> Mapping[str, object]:
-        """What the layers are told: fragments are of one byte."""
+        """Return the settings of the layers: fragments are of one byte."""
         return {"buffer": int(self.program.constants["buffer"]), "fragment_bytes": 1}
 
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Frame]:
@@ -161,7 +161,7 @@ class HorusBinding(CoreBinding[Frame]):
         return waits
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         del me
         nak = snapshot.layers[NAK_LEVEL]
         assert isinstance(nak, layer.NakSnapshot)

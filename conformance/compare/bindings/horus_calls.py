@@ -65,7 +65,7 @@ def body_of(body: bytes) -> group.Body:
 
 
 def in_view(body: bytes) -> bytes:
-    """What MBRSHIP has sent in the one view that there is. Raises Refused: in another."""
+    """Return the message that MBRSHIP has sent in the one view that there is. Raises Refused: in another."""
     header = msgspec.msgpack.decode(body, type=InView)
     if header.view != VIEW:
         raise Refused(f"a message of view {header.view}, while the view {VIEW} stays")
@@ -73,12 +73,14 @@ def in_view(body: bytes) -> bytes:
 
 
 def fragmented(units: int, messages: int, fragments: int) -> int:
-    """How many messages of FRAG these units are: so many of TOTAL, in all their fragments, and tokens."""
+    """Return the number of messages of FRAG in these units: so many of TOTAL, in all their fragments, and
+    tokens.
+    """
     return units - (fragments - 1) * messages
 
 
 def waiting_of(snapshot: Any, origin: int) -> int:
-    """How many messages of a member wait in TOTAL for an earlier number."""
+    """Return the number of messages of a member that wait in TOTAL for an earlier number."""
     return sum(source == origin for _, source, _ in snapshot.numbered)
 
 
@@ -124,7 +126,7 @@ class _Telling(Core):
         return spec.NakReceive(Process(self.me), origin, spec.Unit(origin, self._came(call.origin)))
 
     def _came(self, origin: int) -> int:
-        """How many units of a member have come up from NAK."""
+        """Return the number of units of a member that have come up from NAK."""
         snapshot: Any = self._layers[NAK_LEVEL].snapshot()
         came: int = snapshot.expected[origin] - 1
         return came

@@ -51,7 +51,7 @@ TOKEN_BYTES = 8
 """A token with MBRSHIP's header, while numbers are small."""
 
 HEADER_BYTES = 9
-"""What TOTAL and MBRSHIP push on a message."""
+"""Number of bytes that TOTAL and MBRSHIP push on a message."""
 
 
 class OrderedBinding(HorusBinding):
@@ -72,7 +72,7 @@ class OrderedBinding(HorusBinding):
     }
 
     def stimulus(self, step: Step) -> Stimulus:
-        """What concerns no process is what changes a view, and never happens."""
+        """Return the target of a step; one without a process changes the view, and never happens."""
         return super().stimulus(step) if step.arguments else Stimulus(None)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
@@ -82,7 +82,7 @@ class OrderedBinding(HorusBinding):
         return [*lower, timer(top, PASS, me)] if _total(snapshot).token else lower
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What TOTAL's snapshot says, in the specification's values."""
+        """Return the values of TOTAL's snapshot in the specification's terms."""
         del me
         total = _total(snapshot)
         numbered = {number: Numbered(message_of(body), Process(q)) for number, q, body in total.numbered}
@@ -114,7 +114,7 @@ class TotalBinding(OrderedBinding):
         return found if step.action == "receive" else Stimulus(found.process)
 
     def packet(self, sender: int, to: int, message: Frame) -> Any:
-        """What TOTAL said, in the view that there is."""
+        """Return the message of TOTAL, in the view that there is."""
         del sender, to
         return body_of(in_view(message.body))
 
@@ -165,7 +165,7 @@ class StackBinding(OrderedBinding):
         }
 
     def _gathered(self, snapshot: Snapshot, q: int) -> tuple[Piece, ...]:
-        """Of which message of q the fragments are that wait: of the next one."""
+        """Return the waiting fragments of q: all are of its next message."""
         nak: Any = snapshot.layers[NAK_LEVEL]
         frag: Any = snapshot.layers[FRAG_LEVEL]
         parts = len(frag.gathered[q])

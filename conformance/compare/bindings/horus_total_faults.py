@@ -105,7 +105,7 @@ class TakesEveryToken(Total):
     """Forgotten guard: a token for another member is taken, too."""
 
     def up(self, call: Receive) -> None:
-        """Whoever it is for."""
+        """Planted fault: take the token of anybody."""
         body = _read(call.body)
         if isinstance(body, Token):
             call = Receive(call.origin, pushed(Token(self.me, body.number)))

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 __all__ = ["Content", "Link", "Log", "Part", "Queue"]
 
 Content = tuple[Any, ...]
-"""What is in a queue: packets with their datagrams; in a log: all that was sent, and who has how many."""
+"""The content of a link. Of a queue: packets with their datagrams. Of a log: all that was sent, and how many
+each has.
+"""
 
 Part = tuple[str, tuple[int, ...]]
 """A variable, and the numbers of the keys under which one value of it stands."""

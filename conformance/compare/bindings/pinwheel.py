@@ -44,7 +44,7 @@ class PinwheelBinding(UpdatesBinding):
         return {"window": self.window}
 
     def project(self, me: int, snapshot: UpdatesSnapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         own: Any = snapshot.own
         return {**super().project(me, snapshot), "token": Process(own[0]), "heard": own[1]}
 

@@ -17,7 +17,7 @@ class AcknowledgesEarly(Core):
 
     @property
     def _has_all(self) -> bool:
-        """Nothing is ever missing."""
+        """Planted fault: nothing is ever missing."""
         return True
 
 

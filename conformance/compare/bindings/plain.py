@@ -49,10 +49,10 @@ from antiphon.spec.lang.watch import working
 C = TypeVar("C", bound=type)
 
 CALL_SECONDS = 5.0
-"""So long one call of code that is not ours may take, unless its binding says otherwise."""
+"""Default seconds that one call of code that is not ours may take."""
 
 DECLARED = "__antiphon_binding__"
-"""Where a class keeps what was said of it as a binding."""
+"""Attribute of a class in which its declaration as a binding is kept."""
 
 NEEDED = ("state", "snapshot", "restore", "offers")
 """The methods of a plain class that are no actions."""
@@ -60,7 +60,7 @@ NEEDED = ("state", "snapshot", "restore", "offers")
 
 @dataclass(frozen=True)
 class Declared:
-    """What was said of a class as a binding; see `declared`."""
+    """Declaration of a class as a binding; see `declared`."""
 
     program: Program
     exempt: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ def is_plain(value: object) -> bool:
 
 
 def plain_bound(cls: type) -> Bound:
-    """How a class that was declared is bound: with the constants that were declared, and others in place.
+    """Bind a declared class, with the constants that were declared, and others in place.
 
     Raises:
         BindingError: it, a subclass of one that was declared, breaks the rules.
@@ -120,7 +120,7 @@ def plain_bound(cls: type) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Where a system stands: what it kept, or else the steps that led there, and what it says there.
+    """State of a system: its snapshot, or else the steps that led there, and its answers there.
 
     Attributes:
         steps: those that led there first.
@@ -219,10 +219,10 @@ class PlainBinding:
         return Effect(after, events=self._emitted(step, answer))
 
     def drive(self, me: int, snapshot: Standing, step: Step | None, datagram: bytes | None) -> None:
-        """Nobody drives a whole system."""
+        """Do nothing: nobody drives a whole system."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """What it would take of its own accord."""
+        """Return the steps that it would take of its own accord."""
         del me
         return snapshot.offered
 
@@ -232,7 +232,7 @@ class PlainBinding:
         return snapshot.view
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """What the one process says."""
+        """Return the value of the one process."""
         del variable
         return shares[0]
 
@@ -272,7 +272,7 @@ class PlainBinding:
         return getattr(system, step.action)(*map(plain, step.arguments))
 
     def _stand(self, steps: tuple[Step, ...], system: Any) -> Standing:
-        """Where the system stands now, after these steps."""
+        """Return the present state of the system, after these steps."""
         view, offered, kept = self._view(system), self._offered(system), steps
         if not self.one_way:
             self._calls("snapshot()")
@@ -288,7 +288,7 @@ class PlainBinding:
         return self._here
 
     def _view(self, system: Any) -> Mapping[str, object]:
-        """What `state` says of each variable that is compared."""
+        """Return the value of each compared variable by `state`."""
         self._calls("state()")
         told = system.state()
         if not isinstance(told, Mapping):
@@ -345,7 +345,7 @@ class PlainBinding:
         return meant(self.program.domain(kind), event)
 
     def _calls(self, call: object) -> None:
-        """This call of the class begins, and its time."""
+        """Begin a call of the class, and its time."""
         self._call = call
         if self._timed:
             signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)

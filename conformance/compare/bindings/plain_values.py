@@ -16,7 +16,7 @@ from antiphon.spec.lang.types import Domain
 
 
 class Strange:
-    """What code that is not ours gave where no value of the domain is meant, as text at that moment."""
+    """A value of code that is not ours which is none of the domain, as text at that moment."""
 
     __slots__ = ("text",)
 
@@ -34,7 +34,7 @@ class Strange:
 
 
 class _NoValue(Exception):
-    """Nothing of the domain is meant."""
+    """The value is none of the domain."""
 
 
 def plain(value: Any) -> Any:

@@ -126,7 +126,7 @@ class RbpBinding(RingBinding):
         return program(RbpBounded, repairs="all", processes=self.members, messages=messages, unlimited=True)
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the core of `me` shows, in the specification's values."""
+        """Return the state of the core of `me` in the specification's values."""
         view = self.probe(me, snapshot).observe()
         return {
             "received": tuple(_body(name, payload) for name, payload in view["received"].items()),

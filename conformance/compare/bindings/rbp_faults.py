@@ -311,7 +311,7 @@ class WaitsToSequence(Core):
         return super().sequence(now)
 
     def next_deadline(self) -> float | None:
-        """When the waiting ends."""
+        """Return the time at which the waiting ends."""
         waits = [super().next_deadline(), None if self._since is None else self._since + 10.0]
         return min((deadline for deadline in waits if deadline is not None), default=None)
 

@@ -122,7 +122,7 @@ class RbpResilientBinding(RingBinding):
     # What it shows ------------------------------------------------------------------------------------------
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the core of `me` shows, in the specification's values."""
+        """Return the state of the core of `me` in the specification's values."""
         view = self.probe(me, snapshot).observe()
         kept = set(view["numbers"].values())
         over = (

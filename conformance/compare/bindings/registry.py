@@ -32,7 +32,7 @@ def protocols_of_groups() -> tuple[str, ...]:
 
 @cache
 def bound_protocol(name: str) -> Bound:
-    """How the protocol of this name is bound; also "file.py:Name" and "module:Name".
+    """Return the binding of the protocol of this name; also of "file.py:Name" and "module:Name".
 
     Raises:
         SpecError: it is not; the known ones are listed.
@@ -62,7 +62,7 @@ def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Bind
 
 
 def bound_class(cls: type) -> Bound:
-    """How a plain class that was declared is bound, behind a guard.
+    """Bind a declared plain class, behind a guard.
 
     Raises:
         BindingError: it breaks the rules of bindings.
@@ -71,7 +71,9 @@ def bound_class(cls: type) -> Bound:
 
 
 def _bound(found: Bound | type, name: str) -> Bound:
-    """What stands at a place, as the catalogue would have it: a class of bindings has no planted faults."""
+    """Return the binding at a place, as the catalogue would have it: a class of bindings has no planted
+    faults.
+    """
     if isinstance(found, type) and is_plain(found):
         found = plain_bound(found)
     if isinstance(found, Bound):

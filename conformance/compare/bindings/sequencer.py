@@ -41,7 +41,7 @@ class SequencerBinding(CoreBinding[Message]):
     protocol = "sequencer"
     specification = SequencerBounded
     repairs = ("keep_early", "flush", "only_members", "resend_on_change", "remember_own", "wait_before_stop")
-    """What the core does, and what its membership will have to do."""
+    """Repairs that the core has, and those that its membership provides."""
     chosen: Mapping[str, int | bool | str] = {"views": 1}
     fixed: Mapping[str, int | bool | str] = {
         "crashes": 0, "stops": 0, "joiners": 0, "suspicions": False, "reforms": False,
@@ -113,7 +113,7 @@ class SequencerBinding(CoreBinding[Message]):
                 yield Log("log", "heard", me, self.members), packet, encoded
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         del me
         pending = dict(snapshot.forward_table)
         numbers = range(1, int(self.program.constants["messages"]) + 1)

@@ -67,7 +67,7 @@ class ResendsNothing(Core):
     """As printed (On view change): only if the coordinator left is anything sent to the new one."""
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
-        """Nobody left."""
+        """Planted fault: after a change of the view send nothing again, as if nobody had left."""
         pending, self._forward_table = self._forward_table, {}
         super().change_view(view, group, now)
         self._forward_table = pending

@@ -31,18 +31,20 @@ from antiphon.impl.transport import wire
 from antiphon.impl.transport.endpoint import Datagram, Endpoint
 
 START_MS = 2.0**20
-"""When the endpoint is put to a snapshot: not 0, and so large a power of two that sums are exact."""
+"""Time at which the endpoint is put to a snapshot: not 0, and so large a power of two that sums are exact."""
 
 BACKOFF_MAX = 4
 
 TICKS = 7
-"""So many deadlines are kept in a row: every timer expires, and one reaches the bound of its back-off."""
+"""Number of deadlines that are kept in a row: every timer expires, and one reaches the bound of its
+back-off.
+"""
 
 M = TypeVar("M")
 
 
 class _Done(NamedTuple):
-    """What came of a call, all of it; the tracer's events by what they tell of, each in its order."""
+    """The whole result of a call; the tracer's events by kind, each in its order."""
 
     result: object
     sends: tuple[Send[Any], ...]
@@ -219,7 +221,9 @@ class Shell(Generic[M]):
         return self._until_rest(core, None, now)
 
     def _until_rest(self, core: SteppedCore[M], result: object, now: float = START_MS) -> _Done:
-        """What single steps did so far and do until none is left; a delivery comes before other steps."""
+        """Take single steps until none is left, and return their result; a delivery comes before other
+        steps.
+        """
         deliveries = self.driven.rest(core, now)
         events, sends = tuple(self._told.events), tuple(core.outputs())
         self._told.events.clear()

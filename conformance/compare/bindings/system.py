@@ -131,7 +131,7 @@ def _queue(binding: Binding, links: list[Content], effect: Effect) -> None:
 
 
 def _parts(binding: Binding, system: System) -> Mapping[str, Mapping[tuple[int, ...], object]]:
-    """What the links hold, by variable and the numbers of its keys."""
+    """Return the content of the links, by variable and the numbers of its keys."""
     found: dict[str, dict[tuple[int, ...], object]] = {}
     for link, content in zip(binding.links, system.links, strict=True):
         for (variable, keys), value in link.values(content):

@@ -36,9 +36,9 @@ class TotalBinding(CoreBinding[Message]):
     protocol = "total"
     specification = TotalBounded
     repairs = ("identify_requests", "repeat_request", "recover_suffix")
-    """Those that matter while the view stays."""
+    """Repairs that matter while the view stays."""
     chosen: Mapping[str, int | bool | str] = {"suffix": "acknowledged", "keeping": "until acknowledged"}
-    """Which remedy sends a lost suffix again, and how long the sequencer keeps what it has sent."""
+    """The remedy that sends a lost suffix again, and the time for which the sequencer keeps messages."""
     fixed: Mapping[str, int | bool | str] = {"views": 1, "crashes": 0, "joiners": 0, "expected": 0}
     faults = FAULTS
     intervals_ms: Mapping[Timer, float] = {
@@ -74,7 +74,7 @@ class TotalBinding(CoreBinding[Message]):
                 return spec.CumAck(receiver, VIEW, Process(sender), number)
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         del me
         return {
             "next_expected": snapshot.next_expected,

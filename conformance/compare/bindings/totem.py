@@ -55,7 +55,7 @@ class TotemBinding(CoreBinding[Message]):
         return spec.Update(Process(to), message.number, message_of(message.payload))
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         del me
         token = snapshot.token
         early = {update.number: message_of(update.payload) for update in snapshot.early}

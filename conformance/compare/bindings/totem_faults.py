@@ -154,7 +154,7 @@ class ForgetsItsOwn(Core):
     """Forgotten limit (flow control): a member sends however much of its own is not stable."""
 
     def _may_multicast(self, token: Token) -> bool:
-        """Nothing of its own."""
+        """Planted fault: take no own message for unstable."""
         own, self._own = self._own, []
         may = super()._may_multicast(token)
         self._own = own

@@ -1,4 +1,4 @@
-"""What CM and Pinwheel share with their specifications over queues, they call by these names.
+"""The common part of the bindings of CM and Pinwheel, over queues, by these names.
 
 | paper                    | specification `InQueues` | implementation `Updates`, its snapshot      |
 |--------------------------|--------------------------|---------------------------------------------|
@@ -52,7 +52,7 @@ class UpdatesBinding(CoreBinding[Any]):
 
     @property
     def window(self) -> int:
-        """How many own updates may have no number."""
+        """Largest number of own updates without a number."""
         return 1
 
     def packet(self, sender: int, to: int, message: Any) -> spec.Packet:
@@ -69,7 +69,7 @@ class UpdatesBinding(CoreBinding[Any]):
         return Step(action, (Process(me), self.update(dict(after.names)[after.acknowledged])))
 
     def project(self, me: int, snapshot: UpdatesSnapshot) -> Mapping[str, object]:
-        """What the snapshot says, in the specification's values."""
+        """Return the values of the snapshot in the specification's terms."""
         return {
             "obtained": frozenset(
                 self.update(Identifier(source, number + 1))

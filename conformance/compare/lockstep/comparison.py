@@ -31,7 +31,7 @@ from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised, foreign
 
 RERUNS = 5
-"""So often a difference is looked for again before it is told."""
+"""Number of times that a difference is looked for again before it is reported."""
 
 LOCKSTEP = "Lockstep"
 """The name of what a trace of a difference shows."""
@@ -43,7 +43,7 @@ snapshot and what it is given."""
 
 @dataclass(frozen=True)
 class Difference:
-    """Where the two part: the steps to it, what differs, and what each side says."""
+    """The difference of the two sides: the steps to it, what differs, and the value of each side."""
 
     trace: Trace
     what: str
@@ -163,7 +163,7 @@ class Comparison:
                 self.binding.drive(me, snapshot, None, None)
 
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
-        """What was found, with its trace as CPython executes it.
+        """Return the difference, with its trace as CPython executes it.
 
         The last step of the trace has the events of the implementation: what it did not do is not drawn, nor
         what has no text.
@@ -234,7 +234,8 @@ class Comparison:
 
 @contextmanager
 def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
-    """What code that is not ours raises or misreports here is a difference: the specification takes the step.
+    """Turn an error or wrong report of code that is not ours into a difference: the specification takes the
+    step.
 
     `events` are those that it emitted in the step before it raised; None: the specification's.
 
@@ -266,7 +267,9 @@ def refuses(refusal: Refused) -> Differs:
 
 
 def apart(specification: object, implementation: object) -> tuple[str, str]:
-    """What each side says, in the compact notation; of two sets only what the other has not."""
+    """Return the value of each side, in the compact notation; of two sets only the items that the other
+    lacks.
+    """
     if isinstance(specification, frozenset) and isinstance(implementation, frozenset):
         return (
             f"alone has {compact(specification - implementation)}",

@@ -42,7 +42,7 @@ FIELD_BITS = 24
 FIELD = (1 << FIELD_BITS) - 1
 
 TWICE = 5_000
-"""So many local steps are executed twice, and so many snapshots of a process are asked twice what they mean,
+"""Number of local steps that are executed twice, and of snapshots of a process whose meaning is asked twice,
 to see whether the implementation is deterministic; of the later ones a sample is.
 """
 
@@ -134,7 +134,7 @@ class Line:
         return found
 
     def content(self, implementation: int) -> Content:
-        """What is in the link."""
+        """Return the content of the link."""
         return self.contents[implementation >> self.shift & FIELD]
 
     def put(self, implementation: int, packet: object, datagram: int, content: bytes) -> int:
@@ -263,7 +263,7 @@ class LocalSteps:
         return self._datagrams[self._variants[known.packet][0]]
 
     def _remembered(self, known: Known, snapshot: int, effect: Effect) -> Local:
-        """What a local step did, as changes of packed states."""
+        """Return the effect of a local step, as changes of packed states."""
         me, process = known.process, self.processes[known.process]
         after = self.number(me, effect.after)
         sent = [(self._element(packet), packet, content) for packet, content in effect.sent]

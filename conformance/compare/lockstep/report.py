@@ -12,12 +12,12 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program
 
 ONE_WAY = "each after one way to its state, as there is no snapshot"
-"""What is told of a walk whose steps were run again from the start."""
+"""Note on a walk whose steps were run again from the start."""
 
 
 @dataclass(frozen=True)
 class LockstepReport:
-    """What was walked.
+    """The result of a walk.
 
     Attributes:
         program: the specification with its constants.

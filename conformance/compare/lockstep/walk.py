@@ -148,12 +148,12 @@ class _Walk:
         return self._report(replayed, difference)
 
     def __len__(self) -> int:
-        """How many pairs are known."""
+        """Return the number of known pairs."""
         return len(self.states)
 
     @property
     def block(self) -> int:
-        """How many pairs to walk at a time: fewer as a bound comes near."""
+        """Number of pairs to walk at a time: fewer as a bound comes near."""
         size = BLOCK if self.most is None else min(BLOCK, 1 + (self.most - self.transitions) // 64)
         limit = self.bounds.states
         return max(1, size if limit is None else min(size, 1 + (limit - len(self.first)) // 16))
@@ -403,7 +403,7 @@ class _Found(Exception):
 
     @classmethod
     def told(cls, position: int, number: int, told: Refused | Forgets) -> _Found:
-        """What a binding itself says: a step is refused, or a snapshot cannot be put back."""
+        """Return the finding of a binding itself: a step is refused, or a snapshot cannot be put back."""
         if isinstance(told, Refused):
             return cls(position, number, refuses(told))
         return cls(position, number, misreports(told, ()), certain=True)

@@ -31,7 +31,7 @@ class NotBound(Told):
 
 @dataclass(frozen=True)
 class Replayed:
-    """What the trace shows today, in one sentence, and the difference to the implementation, if any."""
+    """The result of a trace today, in one sentence, and the difference to the implementation, if any."""
 
     outcome: Outcome
     reason: str

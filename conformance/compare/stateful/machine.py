@@ -39,7 +39,7 @@ from antiphon.spec.lang import Machine, Program, State
 from antiphon.spec.lang.watch import unwatched
 
 SHRINKS = 200
-"""How many runs Hypothesis may take to shrink what it found; `shorten` does the rest, faster."""
+"""Number of runs that Hypothesis may take to shrink a failure; `shorten` does the rest, faster."""
 
 NEAR = 5_000
 """Among so many transitions a shorter way to a difference is looked for."""
@@ -50,7 +50,7 @@ MOST_STATES = 5_000
 
 @dataclass(frozen=True)
 class StatefulReport:
-    """What was tried: runs and steps in all, the seed, and the shortened difference, if any.
+    """The result of random runs: runs and steps in all, the seed, and the shortened difference, if any.
 
     `met` counts the different transitions that were taken, of the `transitions` of the bounded model where
     these were counted: of at most `MOST_STATES` states, when nothing was found. A model of more is `large`.
@@ -91,7 +91,7 @@ class StatefulReport:
 
     @property
     def share(self) -> str:
-        """How much of the bounded model the runs have met, in words."""
+        """The share of the bounded model that the runs have met, in words."""
         if self.transitions is None:
             told = f"took {self.met:,} different transitions"
             return f"{told} of a model of more than {MOST_STATES:,} states" if self.large else told
@@ -133,7 +133,7 @@ def state_machine(
         @precondition(lambda self: not self.run.enabled)
         @rule(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
         def begin_again(self, start: State, chance: int) -> None:
-            """Nothing can happen any more, and the run has steps left: another one begins."""
+            """Begin another run: nothing can happen any more, and steps are left."""
             self.run.begin(start, chance)
 
     for method in comparison.binding.program.declaration.marked("action", "environment"):
@@ -223,8 +223,8 @@ def _search(
 
 
 def _counted(program: Program) -> tuple[int | None, bool]:
-    """How many transitions the bounded model has, None where that is not known; and whether it has more than
-    `MOST_STATES` states.
+    """Count the transitions of the bounded model, None where that is not known; return also whether it has
+    more than `MOST_STATES` states.
     """
     found = check(program, properties=(), engine=Engine.GENERATED, bounds=Bounds(states=MOST_STATES))
     seen = found.exploration

@@ -39,7 +39,7 @@ class Spent(KeyboardInterrupt):
 
 @dataclass
 class Tally:
-    """What was done so far; `shrinks` counts the runs since the first that failed.
+    """Counts of all runs so far; `shrinks` counts the runs since the first that failed.
 
     `graph` has for each state of the specification that was seen the steps that it enables, with the state to
     which each led when it was taken, None where it was not; `met` counts those that were. `wrong` is what is

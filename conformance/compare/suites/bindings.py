@@ -125,7 +125,9 @@ def _check_snapshots(binding: Binding, steps: list[Step], wanted: systems.System
 
 
 def _reaches_inside(binding: Binding) -> Iterator[str]:
-    """Where the binding's classes assign to an attribute of another object, or read a private one."""
+    """Yield the places where the binding's classes assign to an attribute of another object, or read a
+    private one.
+    """
     classes = [kind for kind in type(binding).__mro__ if kind.__module__ not in {"abc", "builtins", "typing"}]
     sources = [textwrap.dedent(inspect.getsource(kind)) for kind in classes]
     for node in (node for source in sources for node in ast.walk(ast.parse(source))):

@@ -21,12 +21,12 @@ __all__ = ["CoreSuite"]
 
 
 class CoreSuite:
-    """What every core keeps, of whatever protocol."""
+    """The suite that every core of any protocol must pass."""
 
     core: ClassVar[str]
     """`module:function` of a function without arguments that gives the implementation."""
     times: ClassVar[Times]
-    """What the protocol states of its times, for the implementation that `timed` gives."""
+    """The protocol's statements about its times, for the implementation that `timed` gives."""
     members: ClassVar[int] = 3
     """The size of the group whose times are looked at."""
     kept: ClassVar[frozenset[str]] = frozenset()

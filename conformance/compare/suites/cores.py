@@ -30,7 +30,7 @@ from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang.errors import SpecError
 
 SHIFT_MS = 4096.0
-"""How much later it is at the twin; a power of two, so that sums with it are exact."""
+"""Milliseconds by which the twin is later; a power of two, so that sums with it are exact."""
 
 Core = ProtocolCore[Any]
 Call = Callable[[Core, float], object]
@@ -68,7 +68,7 @@ def digest_of_run(name: str, members: int) -> str:
 
 
 class _Answer(NamedTuple):
-    """What one call did; times are as of the core's own clock."""
+    """The result of one call; times are as of the core's own clock."""
 
     result: object
     deliveries: tuple[Delivery, ...]
@@ -158,7 +158,7 @@ class _Run:
         self.flight += [(me, to, message) for to, message in answer.outputs]
 
     def _answer(self, me: int, what: str, core: Core, call: Call, shift: float) -> _Answer:
-        """What the call does, and whether what was handed out is the caller's own."""
+        """Return the result of the call, and require that what it handed out is the caller's own."""
         now = self.now + shift
         result, deliveries, outputs = call(core, now), core.settle(now), core.outputs()
         deadline, violations = core.next_deadline(), core.violations
@@ -186,7 +186,7 @@ class _Run:
         return answer
 
     def _views(self, me: int, what: str, core: Core) -> None:
-        """What shows the core is a copy, too: spoiling it leaves the next look as it was."""
+        """Require that views of the core are copies: spoiling one leaves the next as it was."""
         for name in ("waits", *(("observe",) if hasattr(core, "observe") else ())):
             look = getattr(core, name)
             before = repr(look())

@@ -40,11 +40,11 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 
 MOST_TOLD = 10
-"""How many differences in the steps of one program are told."""
+"""Largest number of differences in the steps of one program that are reported."""
 
 
 class Check(Protocol):
-    """What is checked: a report about all properties of a program but liveness, within bounds."""
+    """A checker: it reports on all properties of a program but liveness, within bounds."""
 
     def __call__(self, program: Program, bounds: Bounds) -> Report:
         """The report."""
@@ -187,7 +187,7 @@ def _contradictions(ours: Verdict, theirs: Verdict, *, exhaustive: bool) -> Iter
 
 
 def _replayed(bound: Program, verdict: Verdict) -> Iterator[str]:
-    """What is wrong with the trace of a verdict, executed by CPython."""
+    """Yield the errors of the trace of a verdict, executed by CPython."""
     if verdict.trace is None:
         return
     again = replay(bound, verdict.trace.start, verdict.trace.steps)

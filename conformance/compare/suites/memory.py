@@ -30,7 +30,8 @@ def growing(implementation: Implementation[Any], *, members: int = 3, messages: 
 
 
 def bytes_kept(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> float:
-    """How much more memory a member has allocated for each message, the payload of `PAYLOAD_BYTES` included.
+    """Measure the memory that a member allocates for each message, the payload of `PAYLOAD_BYTES`
+    included.
 
     To count them makes the run several times as slow.
     """
@@ -92,7 +93,7 @@ def _deliver(network: SimulatedNetwork[Any], messages: int) -> None:
 
 
 def _sizes(network: SimulatedNetwork[Any]) -> dict[str, int]:
-    """How much the containers of all members hold, by path."""
+    """Return the sizes of the containers of all members, by path."""
     sizes: dict[str, int] = {}
     for endpoint in network.endpoints:
         for path, size in _containers(endpoint, "endpoint", set()):

@@ -28,11 +28,11 @@ MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
 
 DELAY_MS = 1.0
-"""What a datagram takes, each the same."""
+"""Milliseconds that each datagram takes."""
 
 
 class Times(NamedTuple):
-    """What a protocol states about its times, in milliseconds."""
+    """The protocol's statements about its times, in milliseconds."""
 
     delivered_ms: float
     """A message of a quiet group, from its broadcast to its last delivery."""
@@ -134,7 +134,7 @@ class _Run:
 
 
 def _quiet(implementation: Implementation[Any], times: Times, members: int, idle_ms: float) -> list[int]:
-    """What a message of each member costs, in datagrams."""
+    """Return the cost of a message of each member, in datagrams."""
     costs = []
     for member in range(members):
         run = _Run(implementation, times, members, f"quiet for {idle_ms} ms, then a message of {member}")

@@ -28,7 +28,7 @@ def spoil(value: object) -> None:
 
 
 def mutable_parts(value: object, path: str = "") -> Iterator[str]:
-    """Where in `value` something could be changed, each as a path with the type that stands there."""
+    """Yield the places in `value` that could be changed, each as a path with the type that stands there."""
     if isinstance(value, _ATOMS):
         return
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""What one log breaks by itself is told event by event: handover, accusations, the sending of datagrams.
+"""Judge of one log by itself, event by event: handover, accusations, the sending of datagrams.
 
 The streaming form of `members` and `datagrams`, as far as these compare the events of one process. Held is
 what is under way between an application and its protocol, and the datagram that was sent last. The state is
@@ -40,15 +40,15 @@ from antiphon.conformance.judge.trace import (
 from antiphon.spec.services.broadcast import BROADCAST_ONCE
 
 PASSING_MAX = 1_000
-"""So many broadcasts are held of a log that shows nothing of the protocol yet; if it does so after more, its
-handover is judged when the run is over.
+"""Largest number of broadcasts that are held of a log which shows nothing of the protocol yet; if it does so
+after more, its handover is judged when the run is over.
 """
 
 _Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver
 
 
 class _Held(msgspec.Struct):
-    """What has gone in: its content, and its index in the log."""
+    """A broadcast or delivery that has gone in: its content, and its index in the log."""
 
     m: str
     digest: str
@@ -57,7 +57,7 @@ class _Held(msgspec.Struct):
 
 
 class Alone(msgspec.Struct):
-    """What is held of the log of `process`.
+    """The state of the judge for the log of `process`.
 
     `taken` is on its way from the application to the protocol, `given` from there; `two_sided`: the log shows
     what the protocol takes and gives. `unasked` is the first that the application got before that was seen,
@@ -118,7 +118,7 @@ class Alone(msgspec.Struct):
         return sender == str(self.process) and int(count) < self.datagram
 
     def _show(self) -> Iterator[Finding]:
-        """What an application got before cannot have come from the protocol."""
+        """Yield the finding that deliveries to the application before cannot have come from the protocol."""
         if not self.two_sided and self.unasked is not None and not self.unknown:
             yield Finding(HANDOVER.name, 1, GOT_OTHER, self.unasked)
         self.two_sided, self.unasked = True, None
@@ -128,7 +128,9 @@ class Alone(msgspec.Struct):
             held.append(_Held(event.m, event.digest, _number(event), event.i))
 
     def _leave(self, held: list[_Held], event: _Passing, reason: str) -> Iterator[Finding]:
-        """Whether this went in, before all that is under way."""
+        """Yield the findings of an event that leaves: it must have gone in, before everything that is under
+        way.
+        """
         if self.unknown:
             return
         first = held.pop(0) if held else None

@@ -1,4 +1,4 @@
-"""Which events of a run that goes on come after all that caused them: no circle of causes goes through these.
+"""Events of a growing run that come after all that caused them: no circle of causes goes through these.
 
 An effect waits until its cause is known, or can never come: its process has ended, or sends larger counts.
 What waits, and what stands behind it in its log, is held. This module knows causes, and no property.
@@ -18,8 +18,8 @@ from antiphon.conformance.judge.trace.causal import causes_of, effect_of
 
 
 class Caused(msgspec.Struct):
-    """Of one log `events` are held; of what is not, `known` are the messages that were broadcast, and `sent`
-    is the count of the last datagram.
+    """The state of one log: `events` are held; of those that left, `known` are the messages that were
+    broadcast, and `sent` is the count of the last datagram.
     """
 
     events: list[Event] = msgspec.field(default_factory=list)
@@ -28,7 +28,7 @@ class Caused(msgspec.Struct):
 
 
 class Causes:
-    """Which events are known to come after all that caused them."""
+    """The events that are known to come after all that caused them."""
 
     def __init__(self, logs: Sequence[Caused], closed: Collection[int]) -> None:
         self.logs, self.closed = logs, closed
@@ -53,7 +53,7 @@ class Causes:
             log.events = [event for event in log.events[at:] if not self._is_repeated(process, event)]
 
     def _is_repeated(self, process: int, event: Event) -> bool:
-        """It causes what is known to be caused."""
+        """Return True if the event causes something that is known to be caused."""
         return any(self._is_known(cause, *numbers(cause[1])) for cause in causes_of(process, event))
 
     def _advance(self, process: int) -> int | None:

@@ -46,7 +46,7 @@ UNIFORM_GLOBAL_ORDER: Final = Property(
 """No service has it: a machine would need the whole past."""
 
 LINKS_SHOWN: Final = 5
-"""So many links of a circle come into the reason."""
+"""Largest number of links of a circle in the reason."""
 
 
 class Link(NamedTuple):
@@ -83,7 +83,9 @@ def links_of(process: int, history: History) -> Iterator[Link]:
 
 
 def circles(links: Iterable[Link]) -> Finding:
-    """What is found of these links, in any order; of links between the same messages the smallest is told."""
+    """Return the finding about these links, in any order; of links between the same messages the smallest is
+    reported.
+    """
     following: dict[str, dict[str, Link]] = {}
     for link in links:
         others = following.setdefault(link.message, {})

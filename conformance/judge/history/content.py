@@ -70,7 +70,9 @@ def other_payloads(history: History) -> list[Offence]:
 
 
 def destinations_of(history: History) -> dict[str, frozenset[int]]:
-    """Of each message that is for some processes, for which: the first broadcast of its source says."""
+    """Return the destinations of each message that is for some processes: the first broadcast of its source
+    names them.
+    """
     told: dict[str, frozenset[int] | None] = {}
     for process, events in enumerate(history):
         for event in events:

@@ -1,4 +1,5 @@
-"""How much of a history each property is about: a property that nothing in the logs is about was not judged.
+"""Counts of the events that each property is about: a property that no event of the logs is about was not
+judged.
 
 1. Counted are events, or pairs of a message and a process, and none where what is there could not break the
    property: two processes have to share two messages before their order can differ, and to go from one view
@@ -36,7 +37,7 @@ def nothing_for(name: str) -> str:
 
 
 class _Noted:
-    """What stands in the logs.
+    """The notes of one walk over the logs.
 
     `first` are the messages that each process delivers, in order, each once; `sources` the messages that
     their sources broadcast, with the process and whether it had delivered anything before; `moves` how many
@@ -80,12 +81,12 @@ class _Noted:
         return delivered
 
     def of(self, *kinds: type) -> int:
-        """How many events of these kinds there are."""
+        """Return the number of events of these kinds."""
         return sum(self.kinds[kind] for kind in kinds)
 
     @cached_property
     def deliverers(self) -> Counter[str]:
-        """How many processes deliver each message."""
+        """Number of processes that deliver each message."""
         return Counter(m for delivered in self.first for m in delivered)
 
     @cached_property
@@ -129,7 +130,9 @@ class _Noted:
 
     @property
     def caused(self) -> int:
-        """Those, and delivered messages whose source had delivered another before it broadcast them."""
+        """Number of those, and of delivered messages whose source had delivered another before it broadcast
+        them.
+        """
         return self.of_one_source + sum(
             later and m in self.deliverers for m, (_, later) in self.sources.items()
         )

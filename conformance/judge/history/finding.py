@@ -32,7 +32,9 @@ GOT_NOTHING: Final = "delivered by the protocol, never got by the application"
 ACCUSED: Final = "reports what no correct process says"
 
 ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT, RECEIVED_BY_ANOTHER)
-"""What a log that stops early may only seem to show: the missing event may stand in what is missing."""
+"""Reasons that a log which stops early may only seem to show: the missing event may stand in the missing
+part.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """How often a property was offended (`offending`, 0 when it holds), why at first, and where.
+    """The finding about a property: the number of its offences (`offending`, 0 when it holds), the first
+    reason, and its place.
 
     What is counted: events; of what is lacking in the end cases, as pairs of a message and a process that
     lacks it (agreement); contradictions (causality). `judged` counts what the property is about (`counting`):

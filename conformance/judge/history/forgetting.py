@@ -1,5 +1,5 @@
-"""Which messages of a run that goes on can clash with nothing to come: a beginning of each log, and of each
-message all or nothing.
+"""Messages of a growing run that can clash with nothing to come: a beginning of each log, and each message
+whole or not at all.
 
 A message is finished when all who live have delivered it. Where views are promised, that are all who were in
 its view or can come there, but for those that stopped there; or all have left that view, so that what it owes
@@ -19,7 +19,9 @@ from antiphon.conformance.judge.trace import Broadcast, Deliver, Event, Install,
 
 
 class Forgetting:
-    """Which events of a window can clash with nothing to come: how many of each log, from its beginning."""
+    """Finds the events of a window that can clash with nothing to come: how many of each log, from its
+    beginning.
+    """
 
     def __init__(
         self,
@@ -71,7 +73,9 @@ class Forgetting:
         self.now.append(view)
 
     def cuts(self) -> list[int]:
-        """What is left out is a beginning of each log, and of each message all or nothing."""
+        """Return the number of events of each log that may go: a beginning of each log, and each message
+        whole or not at all.
+        """
         finished = {m for m in self.places if self._is_finished(m)}
         cuts = [
             next(
@@ -107,7 +111,7 @@ class Forgetting:
         )
 
     def _is_left(self, v: int) -> bool:
-        """Nobody who lives is in this view, or can come there."""
+        """Return True if no live process is in this view, or can come there."""
         return all(self.now[p] > v or not self._may_be_in(p, v) for p in range(len(self.kept)))
 
     def _may_be_in(self, p: int, v: int) -> bool:

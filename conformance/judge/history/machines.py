@@ -60,7 +60,7 @@ def _of_states(service: type[Spec]) -> tuple[str, ...]:
 
 
 def _properties(service: type[Spec]) -> tuple[str, ...]:
-    """Those of the events, then those that are asked at the end."""
+    """Return the properties of the events, then those that are asked at the end."""
     return (*program(service).module.properties, *_of_states(service))
 
 
@@ -88,7 +88,7 @@ def judge_by_machines(
 
 
 def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
-    """What one service says of a run."""
+    """Return the findings of one service about a run."""
     if not issubclass(service, Consensus):
         return Judgement(run, service, told).findings()
     several: defaultdict[int, list[tuple[Step, tuple[object, ...]]]] = defaultdict(list)
@@ -105,7 +105,7 @@ def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
 
 @dataclass
 class _Broken:
-    """How often a property was broken: by how many events, the first of them, and the last."""
+    """The number of events that broke a property, the first of them, and the last."""
 
     refusal: Refusal
     step: Step
@@ -140,7 +140,7 @@ class Judgement:
             broken.events += 1
 
     def findings(self) -> dict[str, Finding]:
-        """Of each property of the service."""
+        """Return the findings about all properties of the service."""
         ends = _of_states(self.service)
         return {
             reported_name(self.service, name): self._of_end(name) if name in ends else self._of_events(name)
@@ -156,8 +156,8 @@ class Judgement:
         return Finding(told, broken.events, reason_of(told, broken.refusal), _place(broken.step), clash)
 
     def _of_end(self, name: str) -> Finding:
-        """What is not true in the end, by what the first case names: message `m`, view `v`, process `q` that
-        has not delivered `m`.
+        """Return the finding about an end property, by the names of its first case: message `m`, view `v`,
+        process `q` that has not delivered `m`.
         """
         told = reported_name(self.service, name)
         failing = [case for case in self.monitor.failing(name) if self._is_owed(told, case)]
@@ -206,7 +206,9 @@ def _is_about(case: Mapping[str, Any], kind: type, event: object) -> bool:
 
 
 def _key(event: object) -> object:
-    """What tells two events of a machine apart, but for what one of them may say wrongly."""
+    """Return the key that distinguishes two events of a machine, without the part that one of them may have
+    wrong.
+    """
     match event:
         case services.Install(p, view, _):
             return services.Install, p, view
@@ -219,7 +221,7 @@ def _key(event: object) -> object:
 
 
 def _place(step: Step) -> Place:
-    """Where a step stands, and what it is about."""
+    """Return the place of a step, and its subject."""
     match step.event:
         case trace.Broadcast(m=m) | trace.Deliver(m=m) | trace.Safe(m=m):
             about = m
@@ -235,7 +237,7 @@ def _place(step: Step) -> Place:
 
 
 class Names:
-    """What a run speaks of, numbered as machines number it.
+    """The names of a run, numbered as machines number them.
 
     `gone` are who crashes, wrote nothing, or is only spoken of; `silent` the same without the first.
     `destinations` tells of messages that are for some processes for which; `founded`: all processes are

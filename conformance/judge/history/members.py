@@ -1,4 +1,5 @@
-"""What passes between application and protocol is the same on both sides, and members accuse nobody.
+"""Judge of members: messages between application and protocol are the same on both sides, and members accuse
+nobody.
 
 This module compares the two sides of one process; it knows nothing of other processes' deliveries.
 """
@@ -82,7 +83,9 @@ _Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver
 def _passed_on(
     process: int, before: Sequence[_Passing], after: Sequence[_Passing], other: str, nothing: str | None
 ) -> Iterator[Offence]:
-    """Where what comes out is not what went in, at the same place and earlier; and what never came out."""
+    """Yield the places where a message that comes out is not the one that went in, at the same place and
+    earlier; and the messages that never came out.
+    """
     for k, event in enumerate(after):
         source = before[k] if k < len(before) and before[k].i < event.i else None
         if source is None or _content(source) != _content(event):

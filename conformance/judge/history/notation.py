@@ -103,7 +103,9 @@ def _event(i: int, word: str, numbers: dict[str, int]) -> Event:
 
 
 def _other_event(i: int, match: re.Match[str]) -> Event:
-    """What no protocol of one group logs: of safe messages, consensus and failure detectors."""
+    """Return an event that no protocol of one group logs: of safe messages, consensus and failure
+    detectors.
+    """
     if match["safe"]:
         return Safe(i, _full(match["safe"]))
     if match["consensus"]:

@@ -8,7 +8,7 @@ Ranges = list[tuple[int, int]]
 """First and last of each, apart from one another."""
 
 LARGE = 1 << 62
-"""So large a count is in no set."""
+"""Count that is too large to be in any set."""
 
 
 def holds(ranges: Ranges, count: int) -> bool:

@@ -60,7 +60,7 @@ INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
 
 @dataclass(frozen=True)
 class RunFindings:
-    """What is known of one run: one finding a property, what forbids a verdict, and what else to ask."""
+    """Findings about one run: one a property, the reasons against a verdict, and other promises to ask."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
@@ -131,19 +131,19 @@ _CHECKS: Final[Mapping[str, Callable[[History], Finding]]] = {
     HANDOVER.name: handover,
     NO_VIOLATION.name: no_violation,
 }
-"""What judges each property of logs that no service has: circles in the orders of all, which a machine would
-need the whole past for; of the network, of members, of who writes logs; and
+"""The function that judges each property of logs that no service has: circles in the orders of all, for which
+a machine would need the whole past; properties of the network, of members, of the writers of logs; and
 `Causality`, which follows from the merge that machines read.
 """
 
 ALONE: Final = {each.name for each in (DATAGRAM_INTEGRITY, HANDOVER, NO_VIOLATION, CAUSALITY)}
-"""What is judged of datagrams and of single logs: `judge_properties` is not asked for it."""
+"""Properties of datagrams and of single logs, which `judge_properties` does not judge."""
 
 _CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
     BROADCAST_ONCE.name: foreign_broadcasts,
     UNIFORM_INTEGRITY.name: lambda history: other_payloads(history) + deliveries_to_others(history),
 }
-"""What offends a property beside what its machine sees."""
+"""Offences against a property beside those that its machine sees."""
 
 
 def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:

@@ -64,11 +64,11 @@ from antiphon.spec.services.promises import Property
 from antiphon.spec.services.survey import INDICATED_IS_DELIVERED
 
 HELD_MAX: Final = 200_000
-"""So many events are held at most, some 10 MB."""
+"""Largest number of events that are held, some 10 MB."""
 
 
 class _Log(msgspec.Struct):
-    """What is held of one log.
+    """The held part of one log.
 
     `over`: it has crashed or ended; `view` is the view that it installed last (0: none). `kept` are the
     events in the window. Of what left it, `delivered` and `broadcast` are the messages, by source, and
@@ -86,7 +86,7 @@ class _Log(msgspec.Struct):
 
 
 class Window(msgspec.Struct):
-    """What is held of a run with this promise.
+    """The held part of a run with this promise.
 
     `doubts` are about what was fed. `is_founded`: all are in a first view from the start, as far as is known;
     `first` tells that view 1 is installed, `acted` that a process did something before it installed a view.
@@ -114,7 +114,7 @@ class Window(msgspec.Struct):
         return cls(tuple(promise), logs, Doubts.begin(processes, promise))
 
     def findings(self) -> tuple[Finding, ...]:
-        """What is broken for ever, in the order of report."""
+        """Return the properties that are broken for ever, in the order of report."""
         found = (self.broken[name] for name in properties_of(self.promise) if name in self.broken)
         return tuple(finding for finding in found if self.doubts.of(finding) is None)
 
@@ -127,7 +127,7 @@ class Window(msgspec.Struct):
 
     @property
     def held(self) -> int:
-        """How many events are held."""
+        """Number of held events."""
         return sum(len(log.kept) + len(log.caused.events) for log in self.logs)
 
     # Feeding ------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Window(msgspec.Struct):
         self._touch(*(touched if holds(again, count) else []))
 
     def _feed_view(self, process: int, log: _Log, event: Install | Transitional | Safe) -> None:
-        """What is said of views stays in the window, but of messages that left it."""
+        """Take an event about views: they stay in the window, but for messages that left it."""
         if isinstance(event, Safe) and self._is_forgotten(event.m):
             source, count = numbers(event.m)
             had = holds(log.delivered.get(source, []), count)
@@ -271,7 +271,7 @@ class Window(msgspec.Struct):
             self._give_up()
 
     def _numbers_that_do_not_grow(self) -> Iterator[Finding]:
-        """Where the first delivery that is held has no greater number than the last that is not."""
+        """Yield the logs whose first held delivery has no greater number than the last forgotten one."""
         for p, log in enumerate(self.logs):
             first = next((event for event in log.kept if isinstance(event, Deliver)), None)
             if first is not None and first.number <= log.number and UNIFORM_NUMBERING.name in self._names:

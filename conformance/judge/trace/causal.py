@@ -35,7 +35,7 @@ At = tuple[int, int]
 """An event by its process and its position there."""
 
 Name = tuple[str, str]
-"""What joins causes and effects: its kind and an identifier."""
+"""The link between a cause and its effects: its kind and an identifier."""
 
 PROPOSAL: Final = "proposal"
 CRASH: Final = "crash"
@@ -162,8 +162,8 @@ _CERTAIN: Final = ("datagram", "message")
 
 
 def causes_of(process: int, event: Event) -> Iterator[Name]:
-    """What an event causes: of a message the broadcast of its source, of a datagram that it is sent by the
-    process that it names.
+    """Yield the causes that this event supplies: a broadcast by its source supplies its message, a genuine
+    send its datagram.
     """
     match event:
         case Send() if event.d.split(":")[0] == str(process):
@@ -180,7 +180,7 @@ def causes_of(process: int, event: Event) -> Iterator[Name]:
 
 
 def effect_of(event: Event) -> Name | None:
-    """What an event is an effect of."""
+    """Return the cause that the event needs, if it needs one."""
     match event:
         case Receive():
             return "datagram", event.d

@@ -60,7 +60,7 @@ class Run:
     header: Header | None
     logs: tuple[Log, ...]
     faults: tuple[Problem, ...]
-    """What is wrong between the logs; what is wrong within one stands in that log."""
+    """Problems between the logs; problems within one log stand in that log."""
 
     @property
     def events(self) -> tuple[tuple[Event, ...], ...]:
@@ -101,7 +101,7 @@ def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Ru
 
 @dataclass
 class Contents:
-    """How much the logs of a run hold of what headers and judges ask for.
+    """Counts of the logs of a run that headers and judges need.
 
     `results` counts the events of `RESULTS`, `broadcasts` the messages that their sources broadcast.
     `may_be_less`: a process has crashed, or a log has a fault, so that they may hold fewer than there were to
@@ -168,13 +168,15 @@ def _first(headers: Mapping[int, Header | None]) -> Header | None:
 
 
 def _processes(headers: Mapping[int, Header | None]) -> int:
-    """How many logs a run should have: as many as its first header says, and all that are there."""
+    """Return the number of logs that a run should have: the number in its first header, and at least those
+    that are there.
+    """
     first = _first(headers)
     return max([first.processes if first else 0, *(process + 1 for process in headers)])
 
 
 def _disagreements(header: Header, first: Header, process: int) -> Iterator[str]:
-    """What a header says that its file's name or the run's first header contradicts."""
+    """Yield the contradictions of a header with its file's name or the run's first header."""
     if header.process != process:
         yield f"the header names process {header.process}, the file process {process}"
     if process >= first.processes:

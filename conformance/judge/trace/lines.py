@@ -17,14 +17,14 @@ from antiphon.spec.lang.hints import did_you_mean
 NO_HEADER: Final = f'no header: the first line must say {{"schema":"{SCHEMA}","version":{VERSION},...}}'
 
 _TOLD_MAX = 200
-"""How many characters of what a line says come into a reason."""
+"""Largest number of characters of a line in a reason."""
 
 
 NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Line(NamedTuple):
-    """What one line says; `fault` is the reason why it is not what must stand there, of bounded length.
+    """The content of one line; `fault` is the reason why it may not stand there, of bounded length.
 
     A first line that is an event has both an event and a fault, `NO_HEADER`. `more` are the fields that the
     schema does not know: time stamps, places in another log.
@@ -52,7 +52,7 @@ _encode = msgspec.json.Encoder().encode
 _KINDS = tuple(str(each.__struct_config__.tag) for each in get_args(Event))
 
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding raises: not JSON or not of the wanted type, not UTF-8, nested too deeply."""
+"""Errors of decoding: no JSON or not of the wanted type, no UTF-8, nested too deeply."""
 
 
 def decode_line(number: int, line: bytes) -> Line:

@@ -99,12 +99,12 @@ def as_processes(
 
 
 def _members(lines: Iterable[Line]) -> set[str]:
-    """Who is in any view."""
+    """Return the members of all views."""
     return {member for line in lines if line.get("kind") == "view" for member in line["members"]}
 
 
 def _within(logs: Iterable[Sequence[Line]]) -> dict[int, dict[int, Line]]:
-    """What was delivered in each view, by places."""
+    """Return the deliveries in each view, by places."""
     within: dict[int, dict[int, Line]] = {}
     for lines in logs:
         view = 0

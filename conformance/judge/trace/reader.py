@@ -52,8 +52,8 @@ class Problem:
 
 
 class LogLine(NamedTuple):
-    """What one line of a log says, and its fault if it has one; line 0 speaks of the file as a whole. A blank
-    line says nothing.
+    """The content of one line of a log, and its fault if it has one; line 0 is about the file as a whole. A
+    blank line has none.
 
     `text` holds the line without its end, or the beginning of one that is too long; `more` the fields that
     the schema does not know.
@@ -69,7 +69,7 @@ class LogLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """What one file says: its header if it has one, the events that parse, the faults.
+    """The content of one file: its header if it has one, the events that parse, the faults.
 
     `lines[k]` is the line on which `events[k]` stands; `more` has, by lines, the fields that the schema does
     not know.
@@ -183,10 +183,10 @@ _OPENERS: Final[Mapping[str, Callable[..., Any]]] = {
     ".xz": lzma.open,
     ".zst": partial(zstandard.open, dctx=zstandard.ZstdDecompressor(max_window_size=1 << 27)),
 }
-"""How a log that is compressed is read, by the end of its name."""
+"""Function that opens a compressed log, by the end of its name."""
 _PIECE_BYTES: Final = 1 << 18
 _FEW: Final = 64
-"""So many lines are not worth to be looked at for a block among them."""
+"""Number of lines that are too few to look for a block among them."""
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

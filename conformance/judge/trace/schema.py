@@ -51,7 +51,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
-    """What all events share: `i`, the index of the event in its process, from 0 without gaps."""
+    """The common part of all events: `i`, the index of the event in its process, from 0 without gaps."""
 
     i: Natural
 
@@ -195,7 +195,7 @@ Event = (
 )
 
 RESULTS: Final = (Deliver, Decide, Suspect, Alarm)
-"""What a run is made for: one that has none of these shows nothing."""
+"""Kinds of events that a run is made for: a run without any shows nothing."""
 
 
 def message_id(source: int, identifier: int) -> str:

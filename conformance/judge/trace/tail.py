@@ -20,7 +20,8 @@ SHORTER = "the log has become shorter while it was followed"
 
 
 class Tail(msgspec.Struct):
-    """How far a log was read: `at` in bytes, `lines` in lines, then the index that the next event must have.
+    """The position in a log that is being read: `at` in bytes, `lines` in lines, then the index that the next
+    event must have.
 
     `begun` tells that a line was not blank, `crashed` and `ended` what stood last; `skipping` that the rest
     of a line that is too long comes next, `unended` that the end of the line may come that was read last.
