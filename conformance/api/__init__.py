@@ -57,7 +57,7 @@ _MODULES = {
     "antiphon.results": ("Found", "Report", "Trace"),
     "antiphon.spec.lang": ("SpecError",),
 }
-"""Where the names stand."""
+"""The module of each name."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -147,7 +147,7 @@ def _see(name: str, word: str, value: Any) -> None:
 
 
 def _written(word: str, value: Any) -> str:
-    """How the value was meant, where a text holds a number."""
+    """Return a hint on the number that a text holds."""
     if isinstance(value, str) and value.strip().replace(".", "", 1).isdigit():
         return f"; write {word}={value.strip()}"
     return ""

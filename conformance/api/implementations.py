@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from antiphon.conformance.spark.pipeline import VerifyReport
 
 _ENGINES = ("generated", "reference")
-"""What executes the specification beside an implementation."""
+"""Engines that execute the specification beside an implementation."""
 Bound: TypeAlias = Binding | type | str
 """A binding, a class under `@antiphon.testing.binding`, or the name of a protocol that is bound: then its
 small model, which is walked in seconds.

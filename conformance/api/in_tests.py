@@ -44,7 +44,7 @@ class Judged(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """What came out."""
+        """The outcome of the question."""
 
 
 R = TypeVar("R", bound=Judged)
@@ -177,7 +177,7 @@ def _trace(report: Any) -> Trace | None:
 
 
 def _place(subject: Any) -> str:
-    """Where a binding stands, as "file.py:Name"; nothing of one that has another place, or none."""
+    """Return the place of a binding, as "file.py:Name"; empty for one that has another place, or none."""
     if isinstance(subject, str):
         return subject if is_place(subject) else ""
     cls = subject.binding.cls if isinstance(getattr(subject, "binding", None), PlainBinding) else subject

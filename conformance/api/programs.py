@@ -19,7 +19,7 @@ from antiphon.spec.places import Kind, is_place, module_of, stands_at
 from antiphon.spec.refinement import Refinement
 
 Subject: TypeAlias = Program | type[Spec] | str
-"""What a question may be about; what is no program yet is bound to its defaults, without any repair."""
+"""The subject of a question; what is no program yet is bound to its defaults, without any repair."""
 
 
 def program(
@@ -51,7 +51,7 @@ def program(
 
 
 def program_of(subject: Subject) -> Program:
-    """What a question is about, bound to its defaults where it is not bound yet.
+    """Return the program of a subject, bound to its defaults where it is not bound yet.
 
     Raises:
         ArgumentError: it is nothing that a question may be about.
@@ -106,7 +106,9 @@ def refinement(subject: str | type[Spec]) -> Refinement:
 
 
 def name_of(spec: type[Spec]) -> str:
-    """What `specification` calls this class: its name in the catalogue, "file.py:Class" or "module:Class"."""
+    """Return the name by which `specification` finds this class: in the catalogue, "file.py:Class" or
+    "module:Class".
+    """
     entry = entry_of(spec)
     if entry:
         return entry.name
@@ -114,7 +116,7 @@ def name_of(spec: type[Spec]) -> str:
 
 
 def called(spec: type[Spec]) -> str:
-    """What people read: the name of this class in the catalogue, or its own."""
+    """Return the name that people read: that of this class in the catalogue, or its own."""
     entry = entry_of(spec)
     return entry.name if entry else spec.__name__
 

@@ -36,7 +36,7 @@ Engine = Literal["auto", "native", "generated", "reference", "z3"]
 
 
 class Storage(TypedDict, total=False):
-    """How an explicit engine keeps states; `antiphon.model.engines.StorageOptions` tells more."""
+    """The way in which an explicit engine keeps states; see `antiphon.model.engines.StorageOptions`."""
 
     threads: int | None
     fingerprints: bool

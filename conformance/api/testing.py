@@ -1,4 +1,4 @@
-"""What a test of one's own protocol needs: `binding` makes a class the implementation of a specification.
+"""Tests of one's own protocol: `binding` makes a class the implementation of a specification.
 
 ```python
 @binding(Turnstile, processes=3)

@@ -70,7 +70,7 @@ def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.T
 
 
 _began: list[float] = []
-"""When the command began (`time.monotonic`)."""
+"""Times (`time.monotonic`) at which the running commands began."""
 
 
 def _loaded(name: str) -> Callable[..., Any]:
@@ -160,7 +160,7 @@ _REASONS = (
     (r"Input should be less than or equal to (\S+)", r"it is at most \1"),
     (r"(?:Value error, )?'.*' is not one of (.*?)\.?", r"it is one of \1"),
 )
-"""What typer's complaints about a value mean."""
+"""The meaning of typer's complaints about a value."""
 
 
 def _plain(message: str, given: list[str]) -> str:

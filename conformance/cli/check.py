@@ -52,7 +52,7 @@ class Job:
 
 
 def default_job() -> tuple[Job, ...]:
-    """What is checked when none is named: the repaired texts within small bounds, and an example."""
+    """Return the checks to run when none is named: the repaired texts within small bounds, and an example."""
     return (
         _repaired("rbp", "processes=3", "messages=1", "losses=1", "unlimited=true", "urgent=true"),
         _repaired("rbp", "processes=2", "messages=2", "losses=1", "unlimited=true"),
@@ -69,7 +69,7 @@ def _repaired(name: str, *settings: str) -> Job:
 
 @dataclass(frozen=True)
 class Search:
-    """What explores, where it stops, how it keeps states, and whether it is to prove."""
+    """The engine of a search, its bounds, the way in which it keeps states, and whether it is to prove."""
 
     bounds: Bounds
     storage: Storage = field(default_factory=Storage)
@@ -199,7 +199,7 @@ def _answer(found: list[tuple[Job, Report, str]], saved: str | None) -> Answer:
 def _search(
     bounds: Bounds, storage: Storage, *, prove: bool, counts: bool, every: str | None = None
 ) -> Search:
-    """What was asked for, when it can be had together."""
+    """Build the search; raise UsageProblem for options that exclude each other."""
     names = tuple(name.strip() for name in (every or "").split(",") if name.strip())
     if every is not None and not (prove and names):
         raise output.UsageProblem(

@@ -166,7 +166,7 @@ def _of_whole(result: ClaimResult, claim: Claim) -> ClaimResult:
 
 
 def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
-    """Whether what was run agrees with the record; unknown when all that was asked for was left out."""
+    """Return `holds` if the results agree with the record; unknown when everything was left out."""
     if not all(result.agrees for result in results):
         return Outcome.VIOLATED
     nothing = not any(result.results for result in results) and any(result.claim.checks for result in results)
@@ -174,8 +174,8 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
 
 
 def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool, json: bool) -> int:
-    """Whether every repair that these claims name is needed; a repair that nothing notices may be covered by
-    another, and is told.
+    """Test whether every repair that these claims name is needed; a repair that nothing notices may be
+    covered by another, which is printed.
     """
     if engine == "z3":
         raise output.UsageProblem(
@@ -318,7 +318,7 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
 
 
 def _print_kept(reports: Reports) -> None:
-    """How much of this was not explored now."""
+    """Print how many explorations were read from the cache."""
     if reports.read:
         total = reports.read + reports.explored
         told = (

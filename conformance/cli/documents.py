@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Document(msgspec.Struct, kw_only=True, tag_field="command"):
-    """What every document says: its schema, the version of antiphon, the outcome and the exit code."""
+    """The common part of all documents: schema, version of antiphon, outcome and exit code."""
 
     schema: Literal["antiphon.report"] = "antiphon.report"
     version: Literal[1] = 1
@@ -46,7 +46,7 @@ class ActionCountDocument(msgspec.Struct, kw_only=True):
 
 
 class VariableCountDocument(msgspec.Struct, kw_only=True):
-    """How many values a variable takes, and its bits in a packed state."""
+    """The number of values of a variable, and its bits in a packed state."""
 
     variable: str
     values: int
@@ -54,7 +54,7 @@ class VariableCountDocument(msgspec.Struct, kw_only=True):
 
 
 class CountsDocument(msgspec.Struct, kw_only=True):
-    """What `--counts` counted, over so many states."""
+    """The counts of `--counts`, over so many states."""
 
     states: int
     complete: bool
@@ -148,8 +148,8 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
 
 
 class NeedDocument(msgspec.Struct, kw_only=True):
-    """What happens without one repair of a claim: the check that notices it (empty when none of the `tried`
-    does; `left_out` are deep ones that were not asked) and how to run that.
+    """The need of one repair of a claim: the check that notices its absence (empty when none of the `tried`
+    does; `left_out` are deep ones that were not asked) and the command that runs it.
 
     `covered`: the record says that nothing will.
     """
@@ -213,7 +213,7 @@ class Gate(Document, tag="gate", kw_only=True):
 
 
 class DifferenceDocument(msgspec.Struct, kw_only=True):
-    """Where specification and implementation part."""
+    """The difference of specification and implementation."""
 
     what: str
     specification: str
@@ -321,7 +321,7 @@ class Ingest(Document, tag="ingest", kw_only=True):
 
 
 class WatchedRun(msgspec.Struct, kw_only=True):
-    """What is known of a run that is watched; `found` are sentences."""
+    """The state of a run that is watched; `found` are sentences."""
 
     run: str
     path: str
@@ -510,7 +510,7 @@ class Explain(Document, tag="explain", kw_only=True):
 
 
 class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
-    """What is printed instead when there is no answer: wrong usage, our own failure, an interruption."""
+    """The document in place of an answer: wrong usage, our own failure, an interruption."""
 
     schema: Literal["antiphon.report"] = "antiphon.report"
     version: Literal[1] = 1

@@ -17,11 +17,11 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import State
 
 SHOWN = 6
-"""So many steps that fail at one guard are named; the others are counted."""
+"""Number of steps that fail at one guard and are named; the others are counted."""
 
 
 class Place(NamedTuple):
-    """Which state of which file is asked about."""
+    """A state of a file about which is asked."""
 
     file: str
     step: int
@@ -107,7 +107,7 @@ def explain(
 
 
 def _predicate(trace: Trace, state: State, predicate: str, where: str, place: Place, *, json: bool) -> int:
-    """What makes a predicate false there, or that it is true."""
+    """Print the parts that make a predicate false there, or that it is true."""
     holds = trace.program.reference.holds(state, predicate)
     failures = why_false(trace.program, state, predicate)
     if json:

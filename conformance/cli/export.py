@@ -27,7 +27,7 @@ from antiphon.spec.lang import Program, SpecError
 
 
 class Target(Enum):
-    """What a specification is exported to."""
+    """The target of an export."""
 
     PROMELA = "promela"
     TLA = "tla"
@@ -44,7 +44,7 @@ class Export(documents.Document, tag="export", kw_only=True):
 
 
 class ComparisonDocument(msgspec.Struct, kw_only=True):
-    """What both checkers said about a model; SPIN's numbers are null where it did not run."""
+    """The answers of both checkers about a model; SPIN's numbers are null where it did not run."""
 
     name: str
     constants: dict[str, int | bool | str]
@@ -98,7 +98,7 @@ def export(
 
 
 def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Path, str]:
-    """What is written where."""
+    """Return the texts to write, by file."""
     if to is Target.TLA:
         if file is not None and file.suffix == ".cfg":
             wanted = file.with_suffix(".tla")

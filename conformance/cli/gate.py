@@ -48,16 +48,18 @@ LONG_TO_REFINE = ("chandra-toueg", "horus-flush", "horus-flush-total", "irbp", "
 """Protocols whose refinements take longest: together four times as long as all others."""
 
 AT_ONCE = 2
-"""How many groups of rows are answered at a time: an exploration has a thread for every processor itself."""
+"""Number of groups of rows that are answered at a time: an exploration has a thread for every processor
+itself.
+"""
 
 URGENT = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
-"""Where steps that may wait do, and it is settled who broadcasts what."""
+"""Restrictions: steps that may wait do, and it is settled who broadcasts which message."""
 
 ON_SPARK = ("--master", "local[*]")
 """Without it so few logs are judged in one process, as the cluster has judged them."""
 
 SAMPLE = "6"
-"""How many mutants of each text are asked."""
+"""Number of mutants of each text that are asked."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Row:
 
     @property
     def command(self) -> str:
-        """What a person types to run this row alone."""
+        """The command that runs this row alone."""
         return shlex.join(["antiphon", *self.arguments])
 
 

@@ -114,7 +114,7 @@ def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> 
 
 
 def _repaired(program: Program) -> str:
-    """Which repairs the specification has."""
+    """Return the words for the repairs that the specification has."""
     repairs = [item.name for item in program.declaration.constants if item.repair]
     without = [name for name in repairs if not program.constants[name]]
     if not repairs:
@@ -156,7 +156,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault:
 def print_difference(
     difference: room.Difference | None, saved: str | Path | None, fault: str | None = None
 ) -> None:
-    """Where the two part, with the trace and its picture."""
+    """Print the difference, with the trace and its picture."""
     if difference is None:
         return
     assert difference.trace.shows == LOCKSTEP

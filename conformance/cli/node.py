@@ -313,7 +313,9 @@ def _address(option: str, text: str) -> Address:
 
 
 def _metrics(port: int) -> Any:
-    """What Prometheus asks. Raises `UsageProblem` without its library, or when the port is taken."""
+    """Serve the metrics for Prometheus. Raises `UsageProblem` without its library, or when the port is
+    taken.
+    """
     try:
         from antiphon.impl.metrics import Metrics  # here: it is an extra
     except ImportError as error:

@@ -240,7 +240,7 @@ MaxMemory = Annotated[
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done at most; every command that explores or walks has these."""
+    """Largest effort; every command that explores or walks has these options."""
 
     panel: ClassVar = "Where it stops"
 
@@ -266,7 +266,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Limits(Effort):
-    """Where an exploration stops."""
+    """The bounds of an exploration."""
 
     max_depth: Annotated[
         int | None, _option("--max-depth", about="Look no further than so many steps.", min=0)
@@ -289,7 +289,7 @@ class Limits(Effort):
 
 @dataclass(frozen=True)
 class Bounds(Limits):
-    """Where an exploration stops, and what explores."""
+    """The bounds of an exploration, and its engine."""
 
     panel: ClassVar = "What explores, and where it stops"
 
@@ -321,7 +321,7 @@ class Bounds(Limits):
 
 @dataclass(frozen=True)
 class Storage:
-    """How an explicit engine keeps states."""
+    """The way in which an explicit engine keeps states."""
 
     panel: ClassVar = "How states are kept"
 
@@ -351,7 +351,7 @@ class Storage:
     ] = None
 
     def asked(self) -> dict[str, Any]:
-        """What was said of it, as `antiphon.check` takes it."""
+        """Return the options that were given, as `antiphon.check` takes them."""
         return {name: value for name, value in vars(self).items() if value not in (None, False)}
 
     def words(self) -> list[str]:
@@ -365,7 +365,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class OnSpark:
-    """Whether Spark explores, and where it keeps states."""
+    """The choice to explore on Spark, and the place where it keeps states."""
 
     panel: ClassVar = "On Spark, level by level, for what no machine holds"
 
@@ -392,7 +392,7 @@ class OnSpark:
 
 @dataclass(frozen=True)
 class Showing:
-    """What becomes of the answer."""
+    """The form in which the answer is shown and saved."""
 
     panel: ClassVar = "What becomes of the answer"
 

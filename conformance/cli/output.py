@@ -49,7 +49,7 @@ SIGNS = {"holds": ("✓", "green"), "violated": ("✗", "bold red"), "unknown": 
 
 
 class UsageProblem(Exception):
-    """What was asked for cannot be done as asked; the message names the culprit and what is possible."""
+    """The request cannot be met; the message names the culprit and what is possible."""
 
 
 def of_options(error: ValueError, options: Mapping[str, str]) -> UsageProblem:
@@ -181,7 +181,7 @@ def print_two_states(trace: Trace) -> None:
 
 
 def print_counts(counts: Counts) -> None:
-    """How often each action is possible, and how many values each variable takes."""
+    """Print how often each action is possible, and how many values each variable takes."""
     console, right = out(), {"justify": "right"}
     actions = table("action", ("states where possible", right), ("steps", right), ("states found", right))
     variables = table("variable", ("values", right), ("bits", right))

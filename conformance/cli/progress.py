@@ -29,7 +29,8 @@ def proving(name: str, console: Console) -> Iterator[Callable[[Any], None] | Non
 
 @contextmanager
 def progress_bar(title: str, console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
-    """Of a search: states, rate, transitions, depth, queue and memory; None when the console is no terminal.
+    """Show the progress of a search: states, rate, transitions, depth, queue and memory; None when the
+    console is no terminal.
 
     The bar shows which share of the states found is expanded: it is full when the search is complete.
     """
@@ -72,7 +73,7 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
 def searching(
     name: str, engine: str, console: Console | None = None
 ) -> Iterator[Callable[[Any], None] | None]:
-    """Of an engine's search: a bar, or with Z3 a line a depth."""
+    """Show the progress of an engine's search: a bar, or with Z3 a line a depth."""
     console = console or err()
     if engine != "z3":
         with progress_bar(name, console) as show:
@@ -97,14 +98,14 @@ def found_in(name: str, console: Console) -> Violated:
 
 @contextmanager
 def claims_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Of the ledger: which exploration runs, its number, and how many there are."""
+    """Show the progress of the ledger: the running exploration, its number, and how many there are."""
     with _bar("explorations", TextColumn("{task.completed} of {task.total}")) as update:
         yield lambda number, total, what: update(total=total, completed=number - 1, description=what[:60])
 
 
 @contextmanager
 def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
-    """Of a walk beside an implementation: transitions, and pairs walked of those found."""
+    """Show the progress of a walk beside an implementation: transitions, and pairs walked of those found."""
     said = "{task.fields[transitions]:,} transitions, {task.completed:,} of {task.total:,} pairs"
     with _bar(protocol, TextColumn(said), total=1, transitions=0) as update:
         yield lambda pairs, transitions, queue: update(
@@ -114,7 +115,7 @@ def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
 
 @contextmanager
 def runs_bar(title: str, runs: int, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Of random walks: how many were taken."""
+    """Show the number of random walks that were taken."""
     said = TextColumn("{task.completed:,} of {task.total:,}")
     with _bar(title, said, total=runs, console=console) as update:
         yield lambda done, _: update(completed=done)
@@ -138,7 +139,7 @@ def _bar(
 
 @contextmanager
 def working(title: str, console: Console) -> Iterator[Callable[[str], None] | None]:
-    """Of work that says in words how far it is; None when the console is no terminal."""
+    """Show the progress of work that describes itself in words; None when the console is no terminal."""
     if not console.is_terminal:
         yield None
         return

@@ -17,10 +17,10 @@ RENAMED: dict[str, dict[str, str]] = {
     "--memory": dict.fromkeys((*EXPLORING, "simulate", "stateful"), "--max-memory"),
     "--protocol": {"claims": "--family"},
 }
-"""What an option is called now, by its former name and by command (docs/decisions/0030)."""
+"""The present name of an option, by its former name and by command (docs/decisions/0030)."""
 
 
 def now_called(command: str, option: str) -> str | None:
-    """What a command says of an option that it does not have, where it had it; else None."""
+    """Return the hint for an option that a command had once; else None."""
     now = RENAMED.get(option, {}).get(command)
     return None if now is None else f"{option} is now {now}"

@@ -23,7 +23,7 @@ from antiphon.model.verdict import Outcome
 
 
 class On(Enum):
-    """What runs the trace."""
+    """The side that runs the trace."""
 
     SPECIFICATION = "specification"
     IMPLEMENTATION = "implementation"

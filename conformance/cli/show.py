@@ -29,7 +29,7 @@ from antiphon.model.verdict import Outcome
 from antiphon.programs import called
 
 SHOWN = 12
-"""So many variables of the initial state of another tool's run are shown; the others with `--all`."""
+"""Number of variables of the initial state of another tool's run that are shown; the others with `--all`."""
 
 
 def show(

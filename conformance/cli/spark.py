@@ -1,4 +1,4 @@
-"""What `antiphon check --spark` asks of Spark, and what it refuses."""
+"""The exploration of `antiphon check --spark`, and its refusals."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from antiphon.model.composition import Found
 
 _SHOWN = 10
-"""How many of the smallest stacks the text names."""
+"""Number of the smallest stacks that the text names."""
 
 
 class LevelDocument(msgspec.Struct, kw_only=True):

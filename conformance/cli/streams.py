@@ -24,7 +24,7 @@ class NobodyReads(Exception):
 
 
 class Answer:
-    """What a command could not write, and its exit code after that."""
+    """The output that a command could not write, and its exit code after that."""
 
     def __init__(self, *, endless: bool) -> None:
         self.out = _Stream(sys.stdout or _nowhere(), endless=endless)
@@ -50,7 +50,7 @@ class Answer:
 
 
 _answers: list[Answer] = []
-"""That of the command that runs, if one does."""
+"""The answer of the running command, if one runs."""
 
 
 def unwritten(option: str, file: object, error: OSError) -> None:

@@ -229,7 +229,7 @@ def _on_spark(
 
 
 def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> list[RunResult]:
-    """Of each way to fail that is not told the first run, made short; of so many at most."""
+    """Return the first run of each other way to fail, made short; of so many at most."""
     kinds = {result.symptoms[0] for result in told if result is not None and result.symptoms}
     shown: list[RunResult] = []
     for result in report.failed:
@@ -246,7 +246,7 @@ def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> li
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
-    """Where the first run that fails is kept, and its short form."""
+    """Write the first run that fails, and its short form; return their directories."""
     if first is None or short is None:
         return []
     try:
@@ -354,7 +354,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _print_run(result: RunResult, settings: Settings) -> None:
-    """What happens in a run, and its picture."""
+    """Print the events of a run, and its picture."""
     assert result.schedule is not None
     console = output.out()
     console.print()

@@ -8,7 +8,7 @@ FILES = {
     "requirements.txt": "requirements.txt.txt",
     ".github/workflows/test.yml": "test.yml.txt",
 }
-"""What each is called where it is written, and here."""
+"""The name of each file where it is written, and here."""
 
 ABOUT = {
     "lock_spec.py": "what must be true",
@@ -18,4 +18,4 @@ ABOUT = {
     "requirements.txt": "what they need",
     ".github/workflows/test.yml": "the same in CI",
 }
-"""What each is for."""
+"""The purpose of each file."""

@@ -17,7 +17,7 @@ from antiphon.conformance.judge.trace import Header, LogWriter, digest, message_
 from antiphon.impl.group import Group
 
 WAITING_MAX: Final = 2
-"""So many own messages may be on their way at once: enough for batches."""
+"""Largest number of own messages on their way at once: enough for batches."""
 
 _FILLER_BYTES_MAX = 64
 

@@ -55,7 +55,7 @@ class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     process: int
     run: int
-    """How often the process was started before."""
+    """Number of times that the process was started before."""
     seeds: tuple[tuple[str, int], ...]
     expect: int
     key: bytes | None
@@ -76,7 +76,9 @@ class Bound(msgspec.Struct, frozen=True, tag_field="said", tag="bound"):
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="said", tag="progress"):
-    """How far the node is: deliveries, own broadcasts that the group took, what its member waits for."""
+    """Progress of the node: deliveries, own broadcasts that the group took, messages that its member waits
+    for.
+    """
 
     delivered: int
     broadcast: int

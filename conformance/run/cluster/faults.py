@@ -21,14 +21,14 @@ from dataclasses import dataclass
 import msgspec
 
 HOLD_MS = 4.0
-"""How long a datagram that is to be overtaken waits for one that overtakes it."""
+"""Milliseconds that a datagram which is to be overtaken waits for one that overtakes it."""
 
 LATE_MS_MAX = 20.0
-"""How long the second copy of a duplicated datagram may take."""
+"""Largest number of milliseconds that the second copy of a duplicated datagram may take."""
 
 
 class Faults(msgspec.Struct, frozen=True, kw_only=True):
-    """What a link does to a datagram: three probabilities, each at least 0 and less than 1."""
+    """The faults of a link: three probabilities, each at least 0 and less than 1."""
 
     loss: float = 0.0
     duplication: float = 0.0
@@ -36,7 +36,7 @@ class Faults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct, kw_only=True):
-    """What a link, or all of them, did so far, in datagrams.
+    """Counts of a link, or of all of them, so far, in datagrams.
 
     `refused` counts what the operating system would not carry, or was for a process that had not started,
     `strange` what came from elsewhere and was not let in, `cut` what a cut has lost, `delayed` what took
@@ -58,7 +58,7 @@ class Counts(msgspec.Struct, kw_only=True):
 
 @dataclass(frozen=True)
 class Decision:
-    """What happens to one datagram: lost, held back to be overtaken, sent again after `late_ms`."""
+    """The fate of one datagram: lost, held back to be overtaken, sent again after `late_ms`."""
 
     drop: bool
     hold: bool
@@ -116,6 +116,6 @@ class Link:
         return leaving
 
     def next_due(self) -> float | None:
-        """When `due` has something to return, or None while nothing waits."""
+        """Return the time at which `due` has something to return, or None while nothing waits."""
         first = [until for until, _ in self._held[:1]] + [until for until, _, _ in self._late[:1]]
         return min(first, default=None)

@@ -230,7 +230,9 @@ def _kept(result: ClusterResult, path: Path) -> ClusterResult:
 
 
 def _log_faults(run: Run, settings: ClusterSettings) -> tuple[str, ...]:
-    """What is wrong with the logs: located problems, logs that stop early (said once) or lack broadcasts."""
+    """Return the faults of the logs: located problems, logs that stop early (reported once) or lack
+    broadcasts.
+    """
     early = {problem.path for problem in run.problems if problem.reason in (TRUNCATED, CUT_OFF)}
     faults = [str(problem) for problem in run.problems if problem.reason not in (TRUNCATED, CUT_OFF)]
     if len(run.logs) < settings.processes:

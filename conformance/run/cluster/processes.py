@@ -22,7 +22,7 @@ import msgspec
 from antiphon.conformance.run.cluster import control
 
 _GRACE_S = 10.0
-"""How long a node that was told to go may take before it is killed; a busy machine may take seconds."""
+"""Seconds that a node which was asked to go may take before it is killed; a busy machine may take some."""
 
 _SILENT_S = 1.0
 """A node that has not finished speaks several times a second."""
@@ -36,7 +36,7 @@ class Node:
     """One running node. Use `start` to make one, and `end` whatever happens."""
 
     MODULE: ClassVar[str] = "antiphon.conformance.run.cluster.node"
-    """What the process runs."""
+    """The module that the process runs."""
 
     def __init__(self, number: int, process: Process, stderr: Path, on_news: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()

@@ -28,7 +28,7 @@ HASTE = 0.2
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a process is in its group, its key, and where the others are."""
+    """The membership of a process: its place in its group, its key, and the addresses of the others."""
 
     group: str
     process: int
@@ -47,7 +47,8 @@ def known_protocols() -> tuple[str, ...]:
 
 
 def maker(protocol: str) -> Member:
-    """What makes the members of a protocol, or of a stack such as TOTAL:MBRSHIP:FRAG:NAK:COM.
+    """Return the function that makes the members of a protocol, or of a stack such as
+    TOTAL:MBRSHIP:FRAG:NAK:COM.
 
     Raises:
         SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.

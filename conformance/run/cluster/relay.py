@@ -18,7 +18,7 @@ from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
 LOOPBACK = "127.0.0.1"
 
 BATCH = 64
-"""How many datagrams one socket may pass before the others have their turn."""
+"""Number of datagrams that one socket may pass before the others have their turn."""
 
 DATAGRAM_BYTES_MAX = 65_535
 """No datagram of UDP is longer."""
@@ -47,7 +47,7 @@ class Relay:
             raise
 
     def routes(self, sender: int) -> dict[int, tuple[str, int]]:
-        """Where process `sender` sends what is for each other process."""
+        """Return the addresses to which process `sender` sends, by receiver."""
         return {to: pipe.getsockname() for (by, to), pipe in self._sockets.items() if by == sender}
 
     def start(self, ports: Mapping[int, int]) -> None:
@@ -73,7 +73,7 @@ class Relay:
 
     @property
     def counts(self) -> Counts:
-        """What all links together did."""
+        """The counts of all links together."""
         return sum((link.counts for link in self.links.values()), Counts())
 
     def _readable(self, pair: Pair, pipe: socket.socket) -> None:

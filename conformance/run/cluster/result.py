@@ -19,13 +19,14 @@ from antiphon.conformance.run.cluster.settings import ClusterSettings
 from antiphon.model.verdict import Outcome
 
 PROMISE = (TOTAL_ORDER, CAUSAL_ORDER)
-"""What every group promises, whatever its protocol: one order, in which a message stands behind those that
-its member had broadcast or delivered before."""
+"""Promise of every group, whatever its protocol: one order, in which a message stands behind those that its
+member had broadcast or delivered before.
+"""
 
 
 @dataclass(frozen=True)
 class ClusterResult:
-    """What one run showed. `delivered[p]` counts the messages that process p delivered.
+    """The result of one run. `delivered[p]` counts the messages that process p delivered.
 
     `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
     was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
@@ -66,7 +67,7 @@ class ClusterResult:
 
     @property
     def counts(self) -> Counts:
-        """What the relay did on all links together."""
+        """The counts of all links of the relay together."""
         return sum(self.links.values(), Counts())
 
     @property
@@ -91,7 +92,7 @@ class ClusterResult:
         return (*violated, *self.lost, *self.faults, *unjudged)
 
     def record(self) -> bytes:
-        """What is kept beside the logs, as one JSON object."""
+        """Return the record that is kept beside the logs, as one JSON object."""
         changing = {
             "happened": self.happened,
             "deeds": self.deeds,

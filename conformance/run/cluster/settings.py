@@ -122,5 +122,5 @@ class ClusterSettings:
         return Faults(**rates)
 
     def share(self, process: int) -> int:
-        """How many of the messages a process broadcasts; shares differ by at most one."""
+        """Return the number of messages that a process broadcasts; shares differ by at most one."""
         return self.messages // self.processes + (process < self.messages % self.processes)

@@ -1,4 +1,5 @@
-"""What a total order costs a group under a Poisson load, in virtual time, as Kim and Kim 1997, section 5.
+"""The costs of a total order for a group under a Poisson load, in virtual time, as Kim and Kim 1997,
+section 5.
 
 `simulate` runs one point with the real cores, `sweep` many, and `on_spark` the same on Spark; `theory` has
 what can be computed, `sentences` what the paper says of its figures, `page` writes docs/dtp-figures.md.

@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Of independent runs, by Student's t. Raises `ValueError`: fewer than two values."""
+    """Estimate the mean of independent runs, by Student's t. Raises `ValueError`: fewer than two values."""
     if len(values) < 2:
         raise ValueError("one run says nothing of how far others are from it: take two seeds at least")
     return Estimate(mean(values), _t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))

@@ -50,7 +50,7 @@ class _Request:
 
 
 class _Silence:
-    """It may have been silent for so long that the token is passed."""
+    """The end of a silence after which the token may be passed."""
 
 
 class _Alarm(NamedTuple):
@@ -69,7 +69,9 @@ class _Arrival(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """Where a round of the token began: what had been asked and sent, and the state of all members."""
+    """The beginning of a round of the token: the requests and messages before it, and the state of all
+    members.
+    """
 
     at: float
     asked: int
@@ -78,7 +80,7 @@ class _Round(NamedTuple):
 
 
 def simulate(setting: Setting, seed: int) -> Result:
-    """What one run of this point shows; the same setting and seed show the same, bit by bit, anywhere.
+    """Run this point once; the same setting and seed give the same result, bit by bit, anywhere.
 
     Raises:
         RuntimeError: a core counted a violation, or the group stopped before all was stable: a defect.

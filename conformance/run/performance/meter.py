@@ -1,4 +1,4 @@
-"""What is measured at the outputs of the cores, with the paper's definitions (section 1, third paragraph).
+"""Measurements at the outputs of the cores, with the paper's definitions (section 1, third paragraph).
 
 | paper                                                              | here                         |
 |--------------------------------------------------------------------|------------------------------|
@@ -24,7 +24,7 @@ __all__ = ["Meter", "Result"]
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What one run showed: means over its measured messages, and counts.
+    """The result of one run: means over its measured messages, and counts.
 
     Attributes:
         buffer_max: the most messages that one member ever kept.
@@ -54,7 +54,9 @@ class _Update:
 
 
 class Meter:
-    """Of one group of so many members. What stands in for a NULL is no update: `at` is None."""
+    """The meter of one group of so many members. A message in the place of a NULL is no update: `at` is
+    None.
+    """
 
     def __init__(self, members: int) -> None:
         self.members = members
@@ -120,7 +122,7 @@ class Meter:
             self._span_ms = now
 
     def result(self, measured: int, handled: int) -> Result:
-        """Of a run that is over, in which so many messages were measured."""
+        """Return the result of a run that is over, in which so many messages were measured."""
         assert self._span_ms is not None
         assert self.stable == measured
         return Result(

@@ -47,7 +47,7 @@ def sweep_on(
 
 
 def _runs(jobs: list[bytes]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What takes the runs of these numbers."""
+    """Return the function that takes the runs of these numbers."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

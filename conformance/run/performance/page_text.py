@@ -1,4 +1,4 @@
-"""What `docs/dtp-figures.md` says around its tables; numbers that a sweep decides are left open."""
+"""The text of `docs/dtp-figures.md` around its tables; numbers that a sweep decides are left open."""
 
 __all__ = ["COMPUTED", "END", "HEAD", "PROSE", "SILENT"]
 

@@ -1,4 +1,4 @@
-"""What the prose of Kim and Kim asks of the runs of a sweep, question by question.
+"""The questions of Kim and Kim's prose to the runs of a sweep.
 
 A question has the points that it needs at a scale, and judges what came out there: whether the runs agree
 with the sentence, and the numbers in words. The drawings are lost in the copy that was read, so that the
@@ -28,7 +28,7 @@ _LOADED = 20
 
 
 class Scale(NamedTuple):
-    """How much is simulated: sizes of groups, values of 1/lambda in ms, messages a run, and seeds."""
+    """The size of a simulation: sizes of groups, values of 1/lambda in ms, messages a run, and seeds."""
 
     sizes: tuple[int, ...] = (2, 5, 10, 20, 40)
     means_ms: tuple[float, ...] = (50.0, 100.0, 200.0)
@@ -106,7 +106,7 @@ def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Who is stable first, at every point."""
+    """Judge that DTP is stable first, at every point."""
     good, found = True, []
     for value in scale.means_ms:
         for size in scale.sizes:
@@ -125,7 +125,9 @@ def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def extended_points(scale: Scale) -> list[Setting]:
-    """Where the paper sees Pinwheel late, and where requests are rare; with one outstanding message too."""
+    """Return the points where the paper sees Pinwheel late, and where requests are rare; with one outstanding
+    message too.
+    """
     points = [scale.point(protocol, 40, value) for protocol in (CM, PINWHEEL) for value in (50.0, 200.0)]
     return [*points, scale.point(PINWHEEL, 40, 50.0, window=1)]
 
@@ -163,7 +165,7 @@ def _ends(curves: dict[str, list[float]], digits: int = 1) -> str:
 
 
 def small_buffer(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Who keeps least, and how the distance grows."""
+    """Judge that DTP keeps least, and how the distance grows."""
     curves = {protocol: _curve(runs, scale, protocol, lambda result: result.buffer) for protocol in PROTOCOLS}
     next_best = [min(cm, pinwheel) for cm, pinwheel in zip(curves[CM], curves[PINWHEEL], strict=True)]
     gaps = [other - own for other, own in zip(next_best, curves[DTP], strict=True)]
@@ -173,7 +175,7 @@ def small_buffer(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def delivery(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """How far apart the others are, and how Totem grows."""
+    """Judge how far apart the others are, and how Totem grows."""
     curves = {
         protocol: _curve(runs, scale, protocol, lambda result: result.delivery_ms) for protocol in PROTOCOLS
     }
@@ -185,7 +187,7 @@ def delivery(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def overhead(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """How far from one message the others are, and how Totem falls."""
+    """Judge how far from one message the others are, and how Totem falls."""
     curves = {
         protocol: _curve(runs, scale, protocol, lambda result: result.overhead) for protocol in PROTOCOLS
     }
@@ -222,7 +224,7 @@ def _told_spreads(spreads: dict[str, float]) -> str:
 
 
 def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Whether the shares in ordering vary less in DTP than in the others."""
+    """Judge that the shares in ordering vary less in DTP than in the others."""
     spreads = _spreads(runs, load_points(False)(scale), lambda result: result.orderings)
     good = all(spreads[DTP] < spread for protocol, spread in spreads.items() if protocol != DTP)
     return good, (
@@ -232,7 +234,7 @@ def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Whether the shares in ordering vary less than by chance."""
+    """Judge that the shares in ordering vary less than by chance."""
     (setting,) = (setting for setting in load_points(False)(scale) if setting.protocol == DTP)
     spread = _spreads(runs, [setting], lambda result: result.orderings)[DTP]
     at_random = 1 / math.sqrt(_of(runs, setting, lambda result: mean(result.orderings)))
@@ -243,7 +245,7 @@ def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Whether those who send less order more."""
+    """Judge that members which send less order more."""
     settings = [setting for setting in load_points(True)(scale) if setting.protocol != TOTEM]
     everything = _spreads(runs, settings, lambda result: result.sendings)
     acks = _spreads(runs, settings, lambda result: result.orderings)
@@ -268,7 +270,7 @@ def end_points(scale: Scale) -> list[Setting]:
 
 
 def lifted(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Whether the silent end lifts the means."""
+    """Judge that the silent end lifts the means."""
     ratios = [_stability(runs, setting) for setting in end_points(scale)]
     pairs = list(zip(ratios[:3], ratios[3:], strict=True))
     told = "; ".join(

@@ -51,7 +51,7 @@ class Sentence(NamedTuple):
     is_ours: bool = False
 
     def answer(self, agrees: bool) -> str:
-        """What the runs say, in a word."""
+        """Return the answer of the runs, in a word."""
         if self.is_ours:
             return "our question: yes" if agrees else "our question: no"
         return "agrees" if agrees else "differs"

@@ -21,7 +21,7 @@ from antiphon.impl.protocols.totem import totem
 __all__ = ["PROTOCOLS", "Setting", "implementation_of"]
 
 _NEVER_MS = 1e9
-"""Where nothing is lost, nothing has to be sent again: longer than any run."""
+"""Waiting time where nothing is lost and nothing has to be sent again: longer than any run."""
 
 _AT_ONCE_MS = 1e-6
 """`it immediately passes the token`: the core of Totem wants a time above 0."""
@@ -80,12 +80,12 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def message_ms(self) -> float:
-        """How long a message occupies the bus."""
+        """Milliseconds that a message occupies the bus."""
         return self.transmission_ms(self.message_bytes)
 
     @property
     def control_ms(self) -> float:
-        """How long a control message occupies the bus."""
+        """Milliseconds that a control message occupies the bus."""
         return self.transmission_ms(self.control_bytes)
 
     @property
@@ -104,7 +104,7 @@ class Setting(Struct, frozen=True, kw_only=True):
         return self.arrivals_a_ms * max(self.message_ms + acks, token)
 
     def transmission_ms(self, size: int) -> float:
-        """How long so many bytes occupy the bus."""
+        """Return the milliseconds that so many bytes occupy the bus."""
         return 0.0 if self.rate_mbps is None else size * 8 / (1000 * self.rate_mbps)
 
 

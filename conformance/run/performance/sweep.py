@@ -14,7 +14,7 @@ from antiphon.conformance.run.performance.setting import Setting
 __all__ = ["Runs", "jobs_of", "ordered", "sweep"]
 
 Runs = dict[Setting, tuple[Result, ...]]
-"""What the runs of each point showed, one a seed, in the order of the seeds."""
+"""Results of the runs of each point, one a seed, in the order of the seeds."""
 
 
 def sweep(
@@ -40,7 +40,7 @@ def jobs_of(settings: Iterable[Setting], seeds: Sequence[int]) -> list[tuple[Set
 
 
 def ordered(found: Iterable[tuple[Setting, int, Result]], seeds: Sequence[int]) -> Runs:
-    """What came out in any order, by point and seed."""
+    """Sort results that came in any order, by point and seed."""
     by_job = {(setting, seed): result for setting, seed, result in found}
     settings = dict.fromkeys(setting for setting, _ in by_job)
     return {setting: tuple(by_job[setting, seed] for seed in seeds) for setting in settings}

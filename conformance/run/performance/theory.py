@@ -1,4 +1,4 @@
-"""What can be computed of the figures without a simulation, to lay beside it.
+"""Theory of the figures: what can be computed without a simulation, to lay beside it.
 
 All of it for members that are equally active, and whose messages take little time beside 1/(n lambda), the
 mean time between two requests of the group. The token of CM, Pinwheel and DTP passes with a request, or after
@@ -58,18 +58,20 @@ def _between_acks_ms(setting: Setting) -> float:
 
 
 def _silent(setting: Setting) -> float:
-    """How probable it is that T passes without a request."""
+    """Return the probability that T passes without a request."""
     return math.exp(-setting.arrivals_a_ms * setting.silence_ms) if setting.nulls else 0.0
 
 
 def _passes_until_all_spoke(setting: Setting) -> float:
-    """Of Pinwheel: how many passes of the token later the last member has spoken, in the mean."""
+    """Return the mean number of passes of Pinwheel's token until the last member has spoken."""
     n, speaks = setting.members, 1 - _silent(setting)
     return sum(1 - _hit(n - 1 - k, k, speaks / n) for k in range(n))
 
 
 def _hit(rest: int, draws: int, each: float) -> float:
-    """How probable it is that so many draws hit all of a certain `rest`, if each hits each so probably."""
+    """Return the probability that so many draws hit all of a certain `rest`, if each hits each so
+    probably.
+    """
     if rest > draws:
         return 0.0
     missing = [0.0] * rest + [1.0]

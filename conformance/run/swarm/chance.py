@@ -39,11 +39,11 @@ __all__ = ["Drawn", "Script", "Wandering", "Weather", "draw"]
 Link = tuple[int, int]
 
 _USUAL_MS = 1.0
-"""What a datagram takes where nothing is drawn."""
+"""Milliseconds that a datagram takes where nothing is drawn."""
 
 
 class Rates(NamedTuple):
-    """What a link does to a datagram: three probabilities, and how late a copy may be."""
+    """The faults of a link: three probabilities, and the delay of a copy."""
 
     loss: float
     duplication: float
@@ -123,7 +123,7 @@ class Script:
 
 
 class Drawn(NamedTuple):
-    """What a seed draws: the kinds of faults, the schedule without fates, and the weather that has them."""
+    """The draw of a seed: the kinds of faults, the schedule without fates, and the weather that has them."""
 
     faults: tuple[FaultKind, ...]
     schedule: Schedule
@@ -219,7 +219,7 @@ class _Draws:
         return at, min(self.calm_ms, round(at + self._span(1.0, most), 1))
 
     def layers(self, network: Network) -> dict[str, int] | None:
-        """What stands around the core: always, never, or drawn."""
+        """Draw the layers around the core: always, never, or by chance."""
         wanted = self._settings.layers
         drawn, ahead, size = self._chance(0.5), self._random.choice((1, 2, 4)), self._random.choice(_SIZES)
         if network is Network.FIFO or wanted == "always" or (wanted == "drawn" and drawn):
@@ -227,16 +227,16 @@ class _Draws:
         return None
 
     def holders(self) -> int | None:
-        """How many members have a message that is delivered, in half of the runs."""
+        """Draw the number of members that have a message when it is delivered, in half of the runs."""
         wanted, holders = self._chance(0.5), self._random.randint(1, self._settings.members)
         return holders if wanted and self._settings.deliver == "drawn" else None
 
     def delay_ms(self) -> float:
-        """How long the usual datagram takes."""
+        """Draw the delay of the usual datagram."""
         return self._span(5.0, 100.0) if FaultKind.DELAY in self.faults else _USUAL_MS
 
     def rates(self) -> dict[Link, Rates]:
-        """What each link does: all alike, or each strong, weak or none."""
+        """Draw the faults of each link: all alike, or each strong, weak or none."""
         alike, late_ms = self._chance(0.5), self._span(2.0, 200.0)
         strengths = [self._random.random() * 0.5 for _ in _DATAGRAM_FAULTS]
         strengths = [

@@ -1,4 +1,4 @@
-"""What the members of a run did, in the order in which they did it: what cores were told, and what they sent.
+"""The deeds of the members of a run, in their order: the calls to cores, and the messages that they sent.
 
 A run is taken as `run_seed` takes it; its cores are wrapped and its tracer listens, and neither changes what
 happens. A message is named as its datagram is, by sender, counter and receiver, also where layers put several

@@ -29,18 +29,18 @@ from antiphon.spec.services.causal import FIFO
 __all__ = ["PROMISE", "judge", "shows_order", "symptoms"]
 
 _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
-"""What a sealed member refuses: what comes twice, and what was sent before the sender knew it."""
+"""Usual refusals of a sealed member: repeated datagrams, and those sent before the sender knew it."""
 
 PROMISE = (TOTAL_ORDER, FIFO_ORDER)
-"""What a run is judged by, FIFO order where a member broadcasts twice. Every group promises causal order too,
-which its deliveries alone do not show.
+"""The promise by which a run is judged, FIFO order where a member broadcasts twice. Every group promises
+causal order too, which its deliveries alone do not show.
 """
 
 Wanted = dict[tuple[int, int], bytes]
 
 
 def symptoms(ending: Ending) -> tuple[str, ...]:
-    """What is wrong at the end of a run, in a few words each, the worst first; nothing is, if all promises of
+    """Return the symptoms at the end of a run, in a few words each, the worst first; none, if all promises of
     a total order are kept.
 
     The words are rough: two runs fail alike if the worst is the same. Of what is raised they say what, where.
@@ -132,7 +132,7 @@ def shows_order(schedule: Schedule) -> bool:
 
 
 def _hoards(ending: Ending) -> list[str]:
-    """Who keeps of what everybody has delivered more than the last messages."""
+    """Return the members that keep more than the last of the messages that everybody has delivered."""
     most = KEPT_MAX * ending.schedule.members
     return [
         f"process {process} keeps {kept} payloads at rest: more than {KEPT_MAX} for each member"
@@ -142,7 +142,7 @@ def _hoards(ending: Ending) -> list[str]:
 
 
 def _refusals(ending: Ending) -> list[str]:
-    """What members refuse of each other, on a network that changes no byte."""
+    """Return the refusals of members by each other, on a network that changes no byte."""
     return [
         f"process {process} refuses {count} datagrams of members: {kind}"
         for process, endpoint in enumerate(ending.network.endpoints)

@@ -38,18 +38,18 @@ a token that never rests goes round hundreds of times.
 """
 
 LINGER_MS = 250.0
-"""How long a run goes on when everything is delivered."""
+"""Milliseconds that a run goes on when everything is delivered."""
 
 KEPT_MAX = 4
-"""So many payloads for each member may a member keep at rest, those of the last messages."""
+"""Largest number of payloads for each member that a member may keep at rest, those of the last messages."""
 
 FORGETTING_MS = 5_000.0
-"""How long members may take to learn that all have everything."""
+"""Milliseconds that members may take to learn that all have everything."""
 
 
 @dataclass
 class Ending:
-    """Where a run stands when it is over.
+    """The state of a run when it is over.
 
     `failed`: what a member raised; `capped`: it was given up; `kept`: how many payloads each member keeps at
     rest, if its protocol forgets; `early`: what was delivered before so many members had it as it asked for.
@@ -162,7 +162,9 @@ class _Run:
                 ending.kept = self._kept_at_rest()
 
     def _kept_at_rest(self) -> tuple[int, ...]:
-        """How many payloads each member keeps, if they forget: when no member keeps too many, or at last."""
+        """Return the number of payloads that each member keeps, if they forget: when no member keeps too
+        many, or at last.
+        """
         network, last_ms = self.network, self.network.now + FORGETTING_MS
         kept: tuple[int, ...] = ()
         while self._forgets:
@@ -214,7 +216,7 @@ class _Run:
         self.network.broadcast(name[0], payload, self._asked.get(name, 1))
 
     def _fault(self, entry: Entry) -> None:
-        """What a fault does when it begins, and when it ends."""
+        """Begin and end a fault."""
         network = self.network
         match entry:
             case Cut(at_ms=at, until_ms=until, links=links):
@@ -245,7 +247,9 @@ class _Run:
 
 
 def _asked(schedule: Schedule) -> dict[tuple[int, int], int]:
-    """How many members have a message when it is delivered, for those that ask for more than one."""
+    """Return the number of members that have a message when it is delivered, for messages that ask for more
+    than one.
+    """
     counts = [0] * schedule.members
     asked: dict[tuple[int, int], int] = {}
     for broadcast in schedule.broadcasts:
@@ -257,7 +261,7 @@ def _asked(schedule: Schedule) -> dict[tuple[int, int], int]:
 
 
 def _payloads(state: object) -> int:
-    """How many payloads a snapshot has."""
+    """Return the number of payloads in a snapshot."""
     if isinstance(state, bytes):
         return 1
     if isinstance(state, Struct):

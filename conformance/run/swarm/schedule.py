@@ -58,7 +58,7 @@ class Fate(_Entry, frozen=True):
 
 
 class Cut(_Entry, frozen=True):
-    """What the first of each pair sends to the second is lost in this time."""
+    """Loss, in this time, of everything that the first of each pair sends to the second."""
 
     at_ms: float
     until_ms: float
@@ -118,7 +118,7 @@ class Leave(_Entry, frozen=True):
 
 
 class Slow(_Entry, frozen=True):
-    """What the first of each pair sends to the second takes `by_ms` longer in this time."""
+    """Delay, in this time: datagrams from the first of each pair to the second take `by_ms` longer."""
 
     at_ms: float
     until_ms: float
@@ -127,7 +127,7 @@ class Slow(_Entry, frozen=True):
 
 
 class Once(_Entry, frozen=True):
-    """When a process has delivered so many messages, in all its lives, something happens.
+    """Entries that happen when a process has delivered so many messages, in all its lives.
 
     The times of `then` count from there.
     """
@@ -172,11 +172,11 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def ends_ms(self) -> float:
-        """When the last fault has ended and the last broadcast is made."""
+        """The time at which the last fault has ended and the last broadcast is made."""
         return max([self.calm_ms, *map(_end, self.entries)])
 
     def payloads(self) -> dict[tuple[int, int], bytes]:
-        """What is broadcast, by its source and the source's own count from 1."""
+        """Return the payloads that are broadcast, by source and the source's own count from 1."""
         counts = [0] * self.members
         found: dict[tuple[int, int], bytes] = {}
         for entry in self.broadcasts:

@@ -1,4 +1,5 @@
-"""What all runs of a swarm have in common; a run itself follows from its core, its seed and these settings.
+"""The common settings of all runs of a swarm; a run itself follows from its core, its seed and these
+settings.
 
 This module knows ranges and names of faults, not what they do.
 """
@@ -22,7 +23,8 @@ knows that; as each message asks, where layers stand around the core; or as the 
 
 
 class FaultKind(StrEnum):
-    """What a run may meet. Each run has each kind with probability one half, so that none hides another.
+    """The kinds of faults of a run. Each run has each kind with probability one half, so that none hides
+    another.
 
     Source: Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012.
     """
@@ -57,8 +59,8 @@ _OF_CHANGING = (
 
 
 class Budget(Struct, frozen=True):
-    """What a bounded model allows in a run: so many datagrams are lost at most, each message is broadcast by
-    one of its `sources`, and `timers` ring at any time, or late, since the model counts how often.
+    """The budget of a bounded model for a run: so many datagrams are lost at most, each message is broadcast
+    by one of its `sources`, and `timers` ring at any time, or late, since the model counts how often.
     """
 
     losses: int

@@ -38,7 +38,7 @@ from antiphon.impl.protocols.core import Network
 __all__ = ["shrink"]
 
 TRIES_MAX = 3_000
-"""How many runs are spent on one schedule."""
+"""Number of runs that are spent on one schedule."""
 
 
 def shrink(
@@ -52,7 +52,7 @@ def shrink(
 
 
 class _Spent(Exception):
-    """So many runs were taken that the best schedule so far has to do."""
+    """All runs were taken; the best schedule so far has to do."""
 
 
 class _Shrinking:
@@ -151,7 +151,7 @@ def _place(entry: Entry) -> tuple[str, float, str]:
 
 
 def _without(process: int) -> Callable[[Entry], Entry | None]:
-    """What is left of an entry when a member is not there."""
+    """Return a function that removes a member from an entry."""
 
     def left(entry: Entry) -> Entry | None:
         match entry:

@@ -29,7 +29,7 @@ _OF_MEMBERS = {"endpoint", "link", "beat", "join", "welcome", "superseded", "end
 
 @dataclass
 class SwarmReport:
-    """What the runs of the seeds from `seed` on showed.
+    """The results of the runs of the seeds from `seed` on.
 
     `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
     `met` counts the runs that had each kind of fault, `messages` what was sent by kind, `actions` the steps
@@ -102,7 +102,7 @@ class SwarmReport:
 
 
 def without_run(result: RunResult) -> RunResult:
-    """What a run showed, without its schedule and logs, which its seed gives again."""
+    """Return a result without its schedule and logs, which its seed gives again."""
     return dataclasses.replace(result, findings=(), schedule=None, logs=())
 
 
@@ -156,7 +156,7 @@ def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[
 
 
 def _unanswered(core: str, seeds: range) -> RunResult:
-    """What is known of runs whose process ended before it answered: nothing."""
+    """Return the result of a run whose process ended before it answered: nothing is known."""
     reason = (
         f"a process that took runs from seed {seeds[0]} on was killed and gave no answer; the runs from "
         "there on are missing: take them with fewer --jobs"

@@ -39,7 +39,7 @@ __all__ = ["RunResult", "core_of", "fitted", "pictured", "run_schedule", "run_se
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run showed.
+    """The result of one run.
 
     `name` is what the run is called, and stands in its logs. `reasons` say why it did not hold; `symptoms` is
     that in rough words. `messages` counts what was sent by kind, one message to all as one; `actions` the
@@ -79,7 +79,7 @@ class RunResult:
 
 
 class _Kind(NamedTuple):
-    """How runs of one kind of groups are drawn, taken, judged and drawn as a picture."""
+    """One kind of groups: functions that draw, take, judge and picture its runs."""
 
     draw: Callable[[int, Settings, Implementation[Any]], Drawn]
     run: Callable[..., Any]
@@ -235,7 +235,7 @@ def _kind(core: str, settings: Settings, schedule: Schedule | None = None) -> tu
 
 
 def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
-    """Who counts while a run is taken that is not written down."""
+    """Return the listener that counts while a run is taken that is not written down."""
     return {"log": counted} if settings.join else {"tracer": counted}
 
 

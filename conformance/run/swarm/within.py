@@ -1,4 +1,4 @@
-"""What a bounded model allows in a run, so that runs of a swarm can be drawn within it.
+"""The limits that a bounded model sets to a run, so that runs of a swarm can be drawn within it.
 
 Who may broadcast which message is seen in the model's own steps. How many datagrams may be lost, and whether
 timers are counted, its constants say: `losses` and `timeouts`. What else it counts is not known here: a run

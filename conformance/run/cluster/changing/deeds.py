@@ -1,4 +1,4 @@
-"""What happens to processes whose group changes: deeds, which a seed draws, one round after the other.
+"""Deeds to processes whose group changes; a seed draws them, one round after the other.
 
 A round has each deed of each kind that was asked for once, in any order. A deed says to whom it happens, for
 how long, and how soon after it the next one may begin. The kinds and their words are those of swarms.
@@ -37,7 +37,7 @@ TIMEOUTS: Final = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
 
 
 class What(StrEnum):
-    """What is done to processes; each is of one kind of fault."""
+    """The kinds of deeds to processes; each is of one kind of fault."""
 
     CRASH = "killed, and started again later"
     RESTART = "killed, and started again at once"
@@ -83,13 +83,13 @@ _WAITS_MS: Final = {
     What.SLOW: (0.3, 1.0),
     What.JOIN: (0.1, 1.0),
 }
-"""How long a deed lasts, at least and at most, in `exclude_ms`."""
+"""The duration of a deed, at least and at most, in `exclude_ms`."""
 
 _EARLY: Final = 0.3
-"""How often a process is killed although it has not come back from the last time."""
+"""Probability that a process is killed although it has not come back from the last time."""
 
 _CLOSE: Final = 0.4
-"""How often the next deed does not wait for the end of one."""
+"""Probability that the next deed does not wait for the end of one."""
 
 
 def word(what: What) -> str:
@@ -102,18 +102,20 @@ class Deed(Struct, frozen=True):
 
     what: What
     to: tuple[int, ...]
-    """Whom it happens to: of a partition the smaller part; of a cut the one that is not heard."""
+    """The processes that it happens to: of a partition the smaller part; of a cut the one that is not
+    heard.
+    """
     other: int
-    """Of a cut, who does not hear."""
+    """The process that does not hear, of a cut."""
     lasts_s: float
     gap_s: float
-    """So long after its beginning the next deed may begin."""
+    """Seconds after its beginning at which the next deed may begin."""
     early: bool
-    """It is done to a process that has not come back yet, too."""
+    """True if it is done to a process that has not come back yet, too."""
 
     @property
     def kind(self) -> FaultKind:
-        """Which fault it is."""
+        """The kind of fault that it is."""
         return _KINDS[self.what]
 
     def __str__(self) -> str:
@@ -123,18 +125,18 @@ class Deed(Struct, frozen=True):
 
 
 def whats(kinds: Iterable[FaultKind]) -> tuple[What, ...]:
-    """What is done so that faults of these kinds happen."""
+    """Return the kinds of deeds that make faults of these kinds happen."""
     asked = {*kinds}
     return tuple(what for what, kind in _KINDS.items() if kind in asked)
 
 
 def spared(processes: int) -> int:
-    """How many of the processes may be away: a majority of all stays."""
+    """Return the number of processes that may be away: a majority of all stays."""
     return (processes - 1) // 2
 
 
 def rounds(seed: int, processes: int, kinds: Iterable[FaultKind]) -> Iterator[list[Deed]]:
-    """What happens, without end; nobody joins later in it, which happens once, at the beginning."""
+    """Yield rounds of deeds, without end; a late joiner joins once, at the beginning, and in none of them."""
     generator = random.Random(f"{seed}:deeds")
     some = [what for what in whats(kinds) if what is not What.JOIN]
     while True:
@@ -143,13 +145,13 @@ def rounds(seed: int, processes: int, kinds: Iterable[FaultKind]) -> Iterator[li
 
 
 def joins_after_s(seed: int) -> float:
-    """So long after the group was founded who joins later starts."""
+    """Return the seconds after the founding of the group at which a late joiner starts."""
     least, most = _WAITS_MS[What.JOIN]
     return random.Random(f"{seed}:joins").uniform(least, most) * TIMEOUTS.exclude_ms / 1000.0
 
 
 def round_s(kinds: Iterable[FaultKind]) -> float:
-    """How long a round takes, roughly, with the time in which the group comes together again."""
+    """Estimate the seconds of a round, with the time in which the group comes together again."""
     return sum(max(_WAITS_MS[what]) * TIMEOUTS.exclude_ms / 1000.0 + 1.0 for what in whats(kinds))
 
 

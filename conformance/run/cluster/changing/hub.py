@@ -38,11 +38,11 @@ class Hub:
         }
         self._sockets: list[socket.socket] = []
         self._at: dict[int, tuple[str, int]] = {}
-        """Where each process that runs listens."""
+        """The address of each running process."""
         self._of: dict[tuple[str, int], int] = {}
-        """Whose address each one is, or was last."""
+        """The process that has each address, or had it last."""
         self._cut: dict[Pair, int] = {}
-        """How many cuts there are on a link."""
+        """Number of cuts on a link."""
         self._slow_ms: dict[int, float] = {}
         """By how much what a process sends is late."""
         self._late: list[tuple[float, int, Pair, bytes]] = []
@@ -58,12 +58,12 @@ class Hub:
 
     @property
     def addresses(self) -> tuple[tuple[str, int], ...]:
-        """Where each process is reached."""
+        """The address at which each process is reached."""
         return tuple(pipe.getsockname() for pipe in self._sockets)
 
     @property
     def counts(self) -> Counts:
-        """What all links together did."""
+        """The counts of all links together."""
         return sum((link.counts for link in self.links.values()), Counts())
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""What the processes of a group whose members change have left: logs and states, and what they say.
+"""Judge of what the processes of a changing group have left: logs and states.
 
 1. The logs are judged as `antiphon verify` judges those of members: view synchrony, the order of each source,
    and one order of all messages where the protocol has one. They stand, with numbers for the members, beside
@@ -31,12 +31,12 @@ NUMBERED = "numbered"
 
 
 class Written(NamedTuple):
-    """What the logs of all members say."""
+    """The content of the logs of all members."""
 
     delivered: dict[str, int]
-    """How many messages each process has delivered, by its name."""
+    """Number of messages that each process has delivered, by its name."""
     places: dict[int, dict[str, str]]
-    """What was delivered at each place, and by whom."""
+    """The delivery at each place of the order, by process."""
     acknowledged: dict[str, str]
     """The messages that their senders have seen delivered, and whose they are."""
     views: dict[int, dict[tuple[str, ...], str]]
@@ -44,7 +44,7 @@ class Written(NamedTuple):
 
 
 def read(home: Path) -> Written:
-    """What the logs of all members say. A line that was cut off is left out."""
+    """Read the logs of all members. A line that was cut off is left out."""
     written = Written({}, {}, {}, {})
     for path in member_logs(home):
         lines = list(_lines(path))
@@ -64,7 +64,7 @@ def read(home: Path) -> Written:
 
 
 def judged(home: Path, *, ordered: bool) -> RunFindings:
-    """What the judge finds in the logs, if there is any. Raises MemberLogsError, OSError."""
+    """Return the judge's findings about the logs, if there are any. Raises MemberLogsError, OSError."""
     if not member_logs(home):
         return RunFindings((), ())
     into = home / NUMBERED
@@ -75,7 +75,7 @@ def judged(home: Path, *, ordered: bool) -> RunFindings:
 
 
 def lost(written: Written, states: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
-    """What the states at the end, those of a protocol with one order, show to be broken.
+    """Return the breaches that the states at the end show, those of a protocol with one order.
 
     Args:
         written: what the logs say.

@@ -49,13 +49,13 @@ _LEFT = b'{"kind":"left"}\n'
 _LOOKS_S = 0.02
 
 _TOGETHER_S = 30.0
-"""So long a deed waits until the group is as it has to be for it; a busy machine may take seconds."""
+"""Seconds that a deed waits until the group is as it has to be for it; a busy machine may take seconds."""
 
 _EXCLUDES = 20.0
-"""So many times `exclude_ms` a process stays stopped until the others have excluded it."""
+"""Number of `exclude_ms` that a process stays stopped until the others have excluded it."""
 
 _LAST_S = 10.0
-"""So long the last messages of a round are waited for before there is another round."""
+"""Seconds that the last messages of a round are waited for before there is another round."""
 
 
 class RunningMember(Node):
@@ -65,11 +65,11 @@ class RunningMember(Node):
 
     standing: control.Standing | None = None
     sent = 0
-    """How many messages of the share the group has taken."""
+    """Number of messages of the share that the group has taken."""
     round = 0
     """The last round of which it has the last messages of all."""
     kept: int | None = None
-    """How many messages its state had at the end."""
+    """Number of messages in its state at the end."""
     leaves = False
     """True if it may end."""
     stopped = False
@@ -111,9 +111,9 @@ class Run:
     ) -> None:
         self.happened: Counter[What] = Counter()
         self.missing: list[str] = []
-        """What was to happen and could not, and why."""
+        """Deeds that could not happen, and the reasons."""
         self.deeds: list[tuple[float, str]] = []
-        """What was done, and how many seconds after the beginning."""
+        """Deeds that happened, and their seconds after the beginning."""
         self.stops = [0] * settings.processes
         self.killed: set[str] = set()
         self.whole = False
@@ -124,7 +124,7 @@ class Run:
         self._everyone: list[RunningMember] = []
         self._runs = Counter[int]()
         self._begun = [0] * settings.processes
-        """How many messages of its share each process has broadcast in its earlier runs."""
+        """Number of messages of its share that each process has broadcast in its earlier runs."""
         self._busy: set[int] = set()
         """The processes to which something happens now."""
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -140,7 +140,7 @@ class Run:
 
     @property
     def sent(self) -> int:
-        """How many messages of all shares the group has taken."""
+        """Number of messages of all shares that the group has taken."""
         return sum(
             begun if member is None else max(begun, member.sent)
             for begun, member in zip(self._begun, self._members, strict=True)

@@ -1,4 +1,4 @@
-"""What a seed draws for a group whose members change: which faults, how strong they are, and when.
+"""The draw of a seed for a group whose members change: the faults, their strength, and their times.
 
 1. Each process has a life of its own: it crashes, is started again, leaves, or is stopped, one after the
    other, and never two of these at once. So each of them happens.
@@ -58,7 +58,7 @@ not started yet.
 """
 
 _SAYS_MS = 300.0
-"""So long after the founding something has been delivered."""
+"""Milliseconds after the founding at which something has been delivered."""
 
 _SIZES = (65_000, 1_400, 600)
 _SPELLS = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE, FaultKind.PAUSE)
@@ -114,7 +114,7 @@ class _Draws:
         self._span_ms = round(self.timeouts.exclude_ms * self._random.uniform(0.5, 3.0), 1)
         self.calm_ms = round(self.begins_ms + self._span_ms, 1)
         self._away: list[tuple[float, float, int]] = []
-        """When processes are gone, until the others have noticed all of it."""
+        """Times at which processes are gone, until the others have noticed all of it."""
         self._starts: dict[int, float] = {}
 
     def choice(self, among: Sequence[Any]) -> Any:
@@ -131,11 +131,11 @@ class _Draws:
         return self._between(self.begins_ms, self.calm_ms)
 
     def delay_ms(self) -> float:
-        """How long the usual datagram takes."""
+        """Draw the delay of the usual datagram."""
         return self._between(2.0, 25.0) if FaultKind.DELAY in self.faults else 1.0
 
     def rates(self) -> dict[Link, Rates]:
-        """What each link does: all alike, or each strong, weak or none."""
+        """Draw the faults of each link: all alike, or each strong, weak or none."""
         alike, late_ms = self._chance(0.5), self._between(2.0, 2 * self.timeouts.suspect_ms)
         strengths = [self._random.random() * 0.4 for _ in _DATAGRAM_FAULTS]
         strengths = [
@@ -184,7 +184,7 @@ class _Draws:
             yield Broadcast(burst if FaultKind.IDLE in self.faults else moment, process, size_bytes)
 
     def _life(self, process: int, start: float) -> Iterator[Entry]:
-        """What happens to a process, one after the other, from its start on."""
+        """Yield the events of a process's life, one after the other, from its start on."""
         at = start
         jumps = FaultKind.JUMP in self.faults and self._chance(0.5)
         kinds = [kind for kind in _SPELLS if kind in self.faults]
@@ -204,7 +204,7 @@ class _Draws:
             yield self._jump(process, at)
 
     def _until(self, kind: FaultKind, at: float, *, forever: bool) -> float | None:
-        """When it is over, or None: never."""
+        """Draw the end of a fault, or None: never."""
         times = self.timeouts
         if kind is FaultKind.RESTART:
             return at
@@ -243,7 +243,7 @@ class _Draws:
         return Jump(at, process, self._between(self.timeouts.heartbeat_ms, 10_000.0))
 
     def _of_links(self, processes: Sequence[int]) -> Iterator[Entry]:
-        """What is cut, or slow."""
+        """Yield the links that are cut, or slow."""
         times = self.timeouts
         if FaultKind.ONE_WAY_CUT in self.faults:
             for _ in range(self._random.randint(1, 2)):

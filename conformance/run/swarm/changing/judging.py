@@ -32,14 +32,16 @@ from antiphon.spec.services.views import VIEW_SYNCHRONY
 __all__ = ["gaps", "judge", "judged", "met", "shows", "symptoms"]
 
 CHANGES_MIN, CHANGES_MAX = 10, 1
-"""So often may a list change, and so often in each heartbeat: more is a storm, in which nothing is done."""
+"""Largest number of changes of a list, and of changes in each heartbeat: more is a storm, in which nothing is
+done.
+"""
 
 _USUAL = {Rejection.FOREIGN_INCARNATION}
-"""What a member refuses: the news that an earlier run at its address is no member."""
+"""Usual refusals of a member: the news that an earlier run at its address is no member."""
 
 
 def judged(group: SimulatedMembers, *, owed: bool = True, whole: bool = True) -> RunFindings:
-    """What the judge of logs finds of the members of a group, as far as they have come.
+    """Return the findings of the judge of logs about the members of a group, as far as they have come.
 
     Args:
         group: the members.
@@ -53,7 +55,7 @@ def judged(group: SimulatedMembers, *, owed: bool = True, whole: bool = True) ->
 
 
 def symptoms(ending: Ending) -> tuple[str, ...]:
-    """What is wrong at the end of a run, in a few words each, the worst first.
+    """Return the symptoms at the end of a run, in a few words each, the worst first.
 
     The words are rough: two runs fail alike if the worst is the same.
     """
@@ -102,7 +104,7 @@ def shows(ending: Ending) -> bool:
 
 
 def met(ending: Ending, drawn: tuple[FaultKind, ...]) -> tuple[FaultKind, ...]:
-    """Which of the kinds that were drawn a run has really met."""
+    """Return the kinds of drawn faults that a run has really met."""
     always = {FaultKind.DELAY, FaultKind.IDLE}
     return tuple(kind for kind in drawn if kind in always or ending.happened[kind])
 
@@ -144,7 +146,7 @@ def _storms(life: Life, ending: Ending) -> bool:
 
 
 def _accusations(life: Life, ending: Ending) -> list[str]:
-    """What is said against a member, or by it against others."""
+    """Return the accusations against a member, or by it against others."""
     told = [
         f"{life.member.name} refuses {count} datagrams of members: {kind}"
         for kind, count in sorted(life.machine.dropped.items())
@@ -173,7 +175,7 @@ def _stands_still(ending: Ending) -> bool:
 
 
 def _told(ending: Ending) -> list[str]:
-    """Where all stand that should be together."""
+    """Return the state of all members that should be together."""
     after = ending.network.now - ending.schedule.ends_ms
     lives = [life for life in ending.network.all_lives if life.alive and not life.over]
     each = [

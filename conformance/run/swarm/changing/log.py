@@ -1,4 +1,4 @@
-"""What a run of members left: their logs, as the judge of logs reads them, and what they did by themselves.
+"""The record of a run of members: their logs, as the judge of logs reads them, and their own actions.
 
 This module knows events on both sides, and no protocol.
 """
@@ -33,7 +33,7 @@ class Log:
         self.events: tuple[tuple[Event, ...], ...] = ()
 
     def record(self, event: tracing.Event) -> None:
-        """Nothing: cores of lists are not listened to."""
+        """Do nothing: nobody listens to cores of lists."""
 
     def fault(self, process: int | None, what: str) -> None:
         """A fault of the environment begins or ends."""
@@ -91,7 +91,7 @@ def history_of(group: SimulatedMembers, *, owed: bool, whole: bool) -> tuple[tup
 
 
 def _lines(life: Life) -> list[Line]:
-    """What a member would have written down (`antiphon.impl.member_log`)."""
+    """Return the lines that a member would have written (`antiphon.impl.member_log`)."""
     lines: list[Line] = []
     said = iter(zip(life.sent_after, enumerate(life.sent, 1), strict=True))
     after, sent = next(said, (-1, (0, b"")))

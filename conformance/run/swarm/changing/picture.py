@@ -25,7 +25,7 @@ __all__ = ["Picture"]
 
 @dataclass
 class _Row:
-    """What one process does at one step of a run."""
+    """The action of one process at one step of a run."""
 
     step: int
     process: int | None
@@ -45,7 +45,7 @@ class Picture(Log):
         super().__init__(members)
         self._rows: list[_Row] = []
         self._sent: dict[int, tuple[int, int, str, float]] = {}
-        """Of each datagram the step, the sender, the kind and the time."""
+        """The step, the sender, the kind and the time of each datagram."""
         self._cause: tuple[str, int | None, int] = ("", None, -1)
         self._group: SimulatedMembers | None = None
 

@@ -56,18 +56,20 @@ from antiphon.spec.lang.foreign import alive, foreign, is_interrupt
 __all__ = ["Ending", "run"]
 
 LINGER_MS = 50.0
-"""How long a run goes on when everything is delivered: what comes late or twice may still do harm."""
+"""Milliseconds that a run goes on when everything is delivered: late or repeated datagrams may still do
+harm.
+"""
 
 _LOOKS_MS = 20.0
-"""How often a run looks whether it is over, and who has left for good."""
+"""Milliseconds between two looks whether a run is over, and who has left for good."""
 
 _RETRIES_MS = 2.0
-"""How soon a process that is stopped is looked at again that shall leave."""
+"""Milliseconds until a stopped process that shall leave is looked at again."""
 
 
 @dataclass
 class Ending:
-    """Where a run stands when it is over.
+    """The state of a run when it is over.
 
     `failed`: what a member raised; `capped`: it was given up. `settled`: all that are up are in one view and
     have delivered everything. `lost`: the last view has no majority left, and so nobody owes anything.
