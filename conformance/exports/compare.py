@@ -37,8 +37,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both sides said about a model; `difference` is empty when they agree, and says why nothing follows
-    when `outcome` is unknown.
+    """The comparison of both sides' answers about a model; `difference` is empty when they agree, and gives
+    the reason when `outcome` is unknown.
     """
 
     model: Model
@@ -135,8 +135,8 @@ def _broken(report: Report) -> frozenset[str]:
 def _difference(
     states: int, transitions: int, broken: frozenset[str], spin: SpinRun, *, counted: bool
 ) -> str:
-    """What differs, in words. After an error of the specification our search ends, and only the verdict is
-    compared.
+    """Return the difference in words. After an error of the specification our search ends, and only the
+    verdict is compared.
     """
     if not counted:
         return "" if SPECIFICATION in spin.broken else "SPIN finds no error of the specification"

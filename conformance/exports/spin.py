@@ -28,7 +28,7 @@ class SpinFailure(Exception):
     """SPIN, the compiler or the verifier failed; the message has what it said."""
 
     def shown(self) -> str:
-        """What failed, and the first of its own lines about an error, for a table."""
+        """Return the failure and the first of its own lines about an error, for a table."""
         head, *said = [line.strip() for line in str(self).splitlines() if line.strip()]
         own = [line for line in said if "error" in line.casefold()] or said
         return f"{head} {'; '.join(own[:2])}".strip()
@@ -36,7 +36,7 @@ class SpinFailure(Exception):
 
 @dataclass(frozen=True)
 class SpinRun:
-    """What the verifier reports about a model.
+    """The report of the verifier about a model.
 
     Attributes:
         states: the states of the specification that it stored: its count without the state in which an
@@ -112,7 +112,7 @@ def run_spin(
 
 
 def read_report(said: str, model: PromelaModel, initial: int) -> SpinRun:
-    """What the verifier's report means for the model's specification.
+    """Read the verifier's report in terms of the model's specification.
 
     Raises:
         SpinFailure: it is no report.
@@ -148,7 +148,7 @@ def _number(pattern: str, said: str) -> int:
 
 
 def _call(command: list[str], directory: Path, seconds: float, *, failing: bool = False) -> str:
-    """What a command says; a failure counts unless it may be how an error is reported."""
+    """Run a command and return its output; a failure counts unless it may be how an error is reported."""
     try:
         ran = subprocess.run(  # noqa: S603 - a fixed command
             command, cwd=directory, capture_output=True, text=True, timeout=seconds, check=False

@@ -1,4 +1,4 @@
-"""Which variables of one layer the steps of another read and write, for sentences that are about modules.
+"""Variables of one layer that the steps of another read and write, for sentences that are about modules.
 
 It is read off the intermediate form, with all that the steps call, and no run is made.
 
@@ -39,7 +39,9 @@ def queues_left_alone() -> tuple[bool, str]:
 
 
 def _accesses(bound: Program) -> tuple[set[str], set[str]]:
-    """What the steps of the view change read, and what they write, of the queues of the normal phase."""
+    """Return the queues of the normal phase that the steps of the view change read, and those that they
+    write.
+    """
     assert set(QUEUES) <= vars(NormalPhase)["__annotations__"].keys()
     module = bound.module
     definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}

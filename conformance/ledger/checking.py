@@ -22,13 +22,15 @@ from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
 
 HUNTED = 24
-"""How many steps Z3 looks ahead for a counterexample that the ledger records."""
+"""Number of steps that Z3 looks ahead for a counterexample that the ledger records."""
 
 SEARCHED = 6
-"""How many steps Z3 looks ahead where the ledger records none."""
+"""Number of steps that Z3 looks ahead where the ledger records none."""
 
 Z3_SECONDS = 600.0
-"""When Z3 gives up on one program; what is open then is unknown, and differs from the record."""
+"""Seconds after which Z3 gives up on one program; what is open then is unknown, and differs from the
+record.
+"""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def _results(
 
 
 def _found(verdict: Verdict, length: int | None) -> str:
-    """What came out, in a few words."""
+    """Return the result in a few words."""
     if length is not None:
         return f"{verdict.outcome.value} in {counted(length, 'step')}"
     explored = verdict.evidence.bound.rpartition("; ")[2]

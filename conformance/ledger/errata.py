@@ -294,7 +294,7 @@ def _counterexample(claim: Claim, item: CheckResult, command: Command) -> str:
 
 
 def _unreached(result: ClaimResult) -> str:
-    """What stands instead of a run: a state that nothing reaches, or a reading of the text."""
+    """Return the text in place of a run: a state that nothing reaches, or a reading of the text."""
     never = [
         item for item in result.results if item.check.outcome == "unknown" and isinstance(item.check, Check)
     ]

@@ -95,7 +95,9 @@ class Reports:
         engine: str = "auto",
         bounds: Bounds = UNBOUNDED,
     ) -> Report:
-        """What `antiphon.model.explore.check` says about these properties of the program, or about all."""
+        """Return the report of `antiphon.model.explore.check` about these properties of the program, or about
+        all.
+        """
         asked = None if properties is None else tuple(properties)
         question = ("check", engine, repr(asked), repr(bounds))
         return self._answer(
@@ -105,7 +107,9 @@ class Reports:
     def check_refinement(
         self, program: Program, refinement: Refinement, *, engine: str = "generated"
     ) -> Report:
-        """What `antiphon.model.refinement.check_refinement` says about the program, without bounds."""
+        """Return the report of `antiphon.model.refinement.check_refinement` about the program, without
+        bounds.
+        """
         concrete, abstract = refinement.bind(program)
         explain = () if refinement.explain is None else (refinement.explain,)
         told = (item.__qualname__ for item in (*explain, *(refinement.events or ())))
@@ -189,7 +193,9 @@ def _is_edited() -> bool:
 
 
 def _entry(report: Report, basis: str) -> _Entry | None:
-    """What is kept of a report; nothing when a run has a step that the reference does not offer."""
+    """Return the entry of a report in the cache; None when a run has a step that the reference does not
+    offer.
+    """
     try:
         runs = tuple(
             None if verdict.trace is None else _numbered(verdict.trace) for verdict in report.verdicts

@@ -1,4 +1,4 @@
-"""What Kim and Kim say of their figures, asked of short runs of smaller groups than theirs.
+"""The sentences of Kim and Kim about their figures, asked of short runs of smaller groups than theirs.
 
 docs/dtp-figures.md asks the same of ten thousand messages a run and up to forty members. Runs that several
 sentences ask about are taken once. Every seed is fixed here and shown in what is found.
@@ -22,7 +22,7 @@ _run = cache(simulate)
 
 
 def _ask(sentence: Sentence) -> tuple[bool, str]:
-    """Whether the runs agree with the sentence, and what they show."""
+    """Ask a sentence of the runs: return True if they agree, and their numbers in words."""
     runs = sweep(sentence.points(_SHORT), _SHORT.seeds, _run)
     agrees, found = sentence.judge(runs, _SHORT)
     return agrees, f"{found} ({_SHORT.messages} messages, seed {_SHORT.seeds[0]})"

@@ -210,7 +210,7 @@ found.
 
 
 def measure(name: str) -> tuple[bool, str]:
-    """Whether the measurement gives what is expected, and what it found.
+    """Take a measurement: return True if it gives the expected result, and the result in words.
 
     Raises:
         LookupError: no measurement has this name.

@@ -19,7 +19,7 @@ from antiphon.spec.claims import Check, Claim
 
 @dataclass(frozen=True)
 class Need:
-    """What happens without one repair of a claim: the check that notices and what came out, or None when none
+    """The need of one repair of a claim: the check that notices its absence and the result, or None when none
     does. `tried` counts checks, `left` the deep ones that were left out.
     """
 

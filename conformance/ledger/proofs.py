@@ -38,8 +38,8 @@ def bounds_by_induction() -> tuple[bool, str]:
 
 
 def buffers_on_walks() -> tuple[bool, str]:
-    """Whether, among three processes with nine updates and one NULL after each gsn, no walk of DTP with all
-    repairs leaves the true bounds, and walks do without a repair that they need.
+    """Test on walks, among three processes with nine updates and one NULL after each gsn: no walk of DTP with
+    all repairs leaves the true bounds, and walks do without a repair that they need.
     """
     constants: dict[str, Any] = {"processes": 3, "messages": 9, "losses": 0, "timeouts": 0, "nulls": 1}
     needed = {

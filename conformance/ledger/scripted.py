@@ -66,7 +66,7 @@ class _Script:
         self.steps.append(f"acknowledge(p{p}, m{update}, p{next_holder})")
 
     def receive(self, p: int, *updates: int) -> None:
-        """These MSGs come to p."""
+        """Let these MSGs come to p."""
         self.steps += [f"receive_next_message(Msg(p{p}, m{update}))" for update in updates]
 
     def receive_acks(self, p: int, numbers: range) -> None:
@@ -160,7 +160,7 @@ def _after(bound: Program, state: State, wanted: str) -> State | None:
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
-    """How many states are found ahead of `state` without faults, until the predicate is true in one, and
+    """Count the states ahead of `state` without faults, until the predicate is true in one; return also
     whether it is.
 
     Raises:
@@ -177,8 +177,8 @@ def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
 
 
 def asked_once() -> tuple[bool, str]:
-    """Whether a body that was lost, with the one request for it, before another message was numbered, still
-    arrives in figure 16.
+    """Test whether a body that was lost, with the one request for it, before another message was numbered,
+    still arrives in figure 16.
     """
     repairs = [
         item.name
@@ -200,8 +200,8 @@ def asked_once() -> tuple[bool, str]:
 
 
 def fullest_buffers() -> tuple[bool, str]:
-    """Whether a process of DTP, among three and among four with all repairs and no loss, keeps the 3n - 2
-    MSGs and n - 1 ACKs that are the most there can be.
+    """Test whether a process of DTP, among three and among four with all repairs and no loss, keeps the 3n -
+    2 MSGs and n - 1 ACKs that are the most there can be.
     """
     good, found = True, []
     for n in (3, 4):
@@ -219,8 +219,8 @@ def fullest_buffers() -> tuple[bool, str]:
 
 
 def idle_rounds() -> tuple[bool, str]:
-    """Whether a process of DTP, among three without a loss, keeps one MSG and one ACK more after each round
-    when an ACK does not carry the status of its sender, and nothing when it does.
+    """Test whether a process of DTP, among three without a loss, keeps one MSG and one ACK more after each
+    round when an ACK does not carry the status of its sender, and nothing when it does.
     """
     growth = []
     for without in ((), ("carry_status",)):
@@ -241,6 +241,6 @@ def idle_rounds() -> tuple[bool, str]:
 
 
 def _kept(bound: Program, state: State, process: int) -> tuple[int, int]:
-    """How many MSGs and ACKs the buffer of a process of DTP holds."""
+    """Return the numbers of MSGs and ACKs in the buffer of a process of DTP."""
     buffer, acks = (state[bound.variables.index(name)][process] for name in ("buffer", "acks"))
     return len(buffer), sum(ack is not None for ack in acks)

@@ -52,7 +52,9 @@ class Shown:
     file: str = ""
 
     def changes_of(self, event: Event, skipped: int = 0) -> tuple[str, ...]:
-        """What a row of the diagram changed, or of a part of it that lacks so many rows at the top."""
+        """Return the changes of a row of the diagram, or of a part of it that lacks so many rows at the
+        top.
+        """
         number = event.row + skipped
         is_step = event.lane is not None and 0 < number <= len(self.changes)
         return self.changes[number - 1] if is_step else event.changes
@@ -77,7 +79,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """What was judged at once: its name, the cases, what was counted, and the command that asks it again."""
+    """A set of verdicts of one question: its name, the cases, the counts, and the command that asks it
+    again.
+    """
 
     name: str
     outcome: Outcome
@@ -97,7 +101,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found. There is a suite at least."""
+    """The answer of a command. There is a suite at least."""
 
     command: str
     suites: tuple[Suite, ...]
@@ -292,7 +296,7 @@ def told(facts: Mapping[str, Fact]) -> dict[str, str]:
 
 
 def lines_of(shown: Shown) -> list[str]:
-    """What happens in a run, a line a row, and below it what it changed; of a long run its window."""
+    """Return the events of a run, a line a row, and below it the changes; of a long run its window."""
     drawn, lines = windowed(shown.diagram), []
     for event in drawn.events:
         number, lane = event.row + drawn.skipped, "" if event.lane is None else f"{drawn.lanes[event.lane]}: "

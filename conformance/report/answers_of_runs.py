@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from antiphon.conformance.spark.pipeline import VerifyReport
 
 _DRAWN_MAX = 5
-"""So many violations of logs are drawn."""
+"""Largest number of violations of logs that are drawn."""
 
 
 def of_logs(

@@ -38,7 +38,7 @@ SYSTEM = "system"
 
 
 class Fate(Enum):
-    """What became of a packet until the end of the trace."""
+    """The fate of a packet until the end of the trace."""
 
     RECEIVED = "received"
     LOST = "lost"
@@ -47,7 +47,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Event:
-    """What happened on a lane at a step. Row 0 is the start, row k the k-th step.
+    """An event on a lane at a step. Row 0 is the start, row k the k-th step.
 
     `label` says what the step was without its process and packet; `emits` are the events of the service;
     `broken` says which property breaks; `changes` are the values that the step changed; `crash`: the lifeline
@@ -169,7 +169,7 @@ class _Drawing:
         return len(self.members)
 
     def packets(self, state: State) -> set[tuple[str, Any]]:
-        """What is in flight in a state, by variable."""
+        """Return the packets in flight in a state, by variable."""
         variables = self.trace.program.variables
         return {(name, packet) for name in self.channels for packet in state[variables.index(name)]}
 
@@ -216,7 +216,7 @@ class _Drawing:
         self.events.append(Event(row, lane, label, emits, broken, fault, shown, crash))
 
     def finish(self) -> Diagram:
-        """What still flies is drawn too."""
+        """Finish the diagram; packets that still fly are drawn too."""
         for key in self._ordered(set(self.flying)):
             flight = self.flying[key]
             if not flight.read:
@@ -282,7 +282,7 @@ class _Drawing:
         return self.lane_of.get(getattr(packet, "to", None))
 
     def _starter(self, packet: Any) -> int | None:
-        """Who sent a packet of the initial state, as far as it can be told."""
+        """Return the sender of a packet of the initial state, as far as it is known."""
         sender = getattr(packet, "sender", None)
         if sender in self.lane_of:
             return self.lane_of[sender]

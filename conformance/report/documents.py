@@ -109,7 +109,7 @@ class ReportDocument(msgspec.Struct, kw_only=True):
 
 
 def place_of(program: Program) -> str:
-    """Where the specification of a program stands, as `module:Class`."""
+    """Return the place of the specification of a program, as `module:Class`."""
     return f"{program.spec.__module__}:{program.spec.__qualname__}"
 
 

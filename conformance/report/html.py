@@ -64,7 +64,7 @@ def trace_html(name: str, trace: Trace) -> str:
 
 
 def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
-    """What was compared with an implementation: how much, and the first difference."""
+    """Show the comparison with an implementation: its size, and the first difference."""
     counts = {key: value for key, value in vars(report).items() if type(value) is int and key != "seed"}
     told = ", ".join(f"{value:,} {key}" for key, value in counts.items())
     title = f"<p><b>{escape(name)}</b> {outcome_html(report.outcome)} {escape(told)}</p>"

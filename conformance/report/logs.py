@@ -25,7 +25,7 @@ __all__ = ["ROWS_MAX", "diagram_of_logs"]
 ROWS_MAX: Final = 60
 """A picture shows so many events."""
 _AROUND: Final = 8
-"""So many of them before the first event that clashes, if all of the run have no room."""
+"""Number of events before the first one that clashes, if all of the run have no room."""
 
 _OF_THE_PROTOCOL: Final = (logs.CoreBroadcast, logs.CoreDeliver, logs.Send, logs.Receive)
 
@@ -141,7 +141,7 @@ def _chosen(steps: Sequence[Step], places: Sequence[Place], most: int) -> tuple[
 
 
 def _arrows(steps: Sequence[Step], rows: dict[tuple[int, int], int]) -> list[Arrow]:
-    """Of each message that is shown to arrive whence it came: from above, if its broadcast is not shown."""
+    """Return the arrow of each message that is shown to arrive: from above, if its broadcast is not shown."""
     begun: dict[tuple[str, str], tuple[int, int]] = {}
     arrows: list[Arrow] = []
     for step in steps:

@@ -17,7 +17,7 @@ from antiphon.conformance.report.window import windowed
 from antiphon.model.verdict import Outcome
 
 _SHOWN_MAX: Final = 20
-"""So many runs are drawn; of the others the verdict stands in the table."""
+"""Largest number of runs that are drawn; the verdicts of the others stand in the table."""
 
 _STYLE: Final = (
     "body{font:14px/1.45 Helvetica,Arial,sans-serif;color:#1a202c;max-width:1100px;margin:24px auto;"

@@ -139,7 +139,7 @@ def fingerprint(case: Case) -> str:
 
 
 def _flow(case: Case, drawn: Diagram, lane: int | None, roots: list[Path]) -> dict[str, Any] | None:
-    """What happens on one lane; None for a lane on which nothing does."""
+    """Return the thread flow of one lane; None for a lane without events."""
     assert case.shown is not None
     events = [event for event in drawn.events if event.lane == lane and event.row > 0]
     if not events:

@@ -273,7 +273,7 @@ class _Sheet:
             self._text(x + 13, y + 4 + self.drops.get(event.row, 0) + LINE * number, text, styles[style])
 
     def _left_out(self, event: Event) -> None:
-        """What belongs to no lane, and moves no message either."""
+        """Draw an event that belongs to no lane, and moves no message either."""
         if all(arrow.end != event.row for arrow in self.diagram.arrows):
             self._text(GUTTER, self.ys[event.row] + 4, event.label, 'font-style="italic" fill="#4a5568"')
 

@@ -67,7 +67,7 @@ class _Page:
     # Lines --------------------------------------------------------------------------------------------------
 
     def column(self, lane: int) -> int:
-        """Where the line of a lane stands."""
+        """Return the column of the line of a lane."""
         return GUTTER + lane * self.lane_width
 
     def _blank(self) -> list[tuple[str, Style]]:
@@ -151,7 +151,7 @@ class _Page:
             self._add(cells)
 
     def _sends(self, row: int) -> None:
-        """What a step puts in flight: `a▸p1`."""
+        """Draw the packets that a step puts in flight: `a▸p1`."""
         for source in (*range(len(self.diagram.lanes)), None):
             sent = [arrow for arrow in self.diagram.arrows if arrow.begin == row and arrow.source == source]
             for label, group in itertools.groupby(
@@ -225,7 +225,7 @@ class _Page:
         cells[here] = lane[here]
 
     def _back(self) -> None:
-        """Where a lasso goes on."""
+        """Draw the place where a lasso goes on."""
         loop = self.diagram.loop
         if loop is not None and loop < self.diagram.rows:
             self._round("└─", f"↻ on with step {loop + 1 + self.diagram.skipped}")
@@ -253,7 +253,7 @@ class _Page:
 
 
 def _packet(arrow: Arrow) -> tuple[object, ...]:
-    """What makes a packet one packet, however often it is read."""
+    """Return the key that identifies a packet across its receptions."""
     return arrow.label, arrow.source, arrow.begin, arrow.target
 
 

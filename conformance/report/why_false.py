@@ -22,7 +22,7 @@ from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.source import Source, function_of
 
 DEEPEST = 20
-"""So many helpers deep a text is followed."""
+"""Largest depth of helpers to which a text is followed."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Failure:
 
 
 def why_false(program: Program, state: State, predicate: str) -> tuple[Failure, ...]:
-    """What makes an invariant, a witness or an obligation false in `state`; empty when it is true there, or
-    its text cannot be followed.
+    """Return the parts that make an invariant, a witness or an obligation false in `state`; empty when it is
+    true there, or its text cannot be followed.
 
     Raises:
         SpecError: the predicate cannot be evaluated in this state, or does not exist.
@@ -59,8 +59,8 @@ def why_false(program: Program, state: State, predicate: str) -> tuple[Failure, 
 
 
 def why_shown(trace: Trace) -> tuple[Failure, ...]:
-    """What makes the invariant or obligation that a trace shows false in its last state; empty when it shows
-    something else.
+    """Return the parts that make the invariant or obligation of a trace false in its last state; empty when
+    it shows something else.
     """
     program = trace.program
     marked = [method.mark for method in program.declaration.marked("invariant", "obligation")]
@@ -113,7 +113,7 @@ class _Text:
         }
 
     def why(self, node: ast.expr, names: dict[str, Any], value: bool) -> Iterator[Failure]:
-        """What makes the expression have this truth value."""
+        """Yield the parts that give the expression this truth value."""
         match node:
             case ast.BoolOp(op=op, values=parts) if isinstance(op, ast.And) is not value:
                 one = next((part for part in parts if self.truth(part, names) is value), None)
@@ -166,7 +166,7 @@ class _Text:
         yield from self.reader.of_method(method, given, value=value, depth=self.depth + 1)
 
     def bindings(self, generator: ast.GeneratorExp, names: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """What the generator binds, in the order of Python."""
+        """Yield the bindings of the generator, in the order of Python."""
         return self._bind(generator.generators, names)
 
     def _bind(self, generators: list[ast.comprehension], names: dict[str, Any]) -> Iterator[dict[str, Any]]:

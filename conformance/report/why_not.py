@@ -38,7 +38,7 @@ class WhyNot:
 
 
 def why_not(program: Program, state: State, action: str, arguments: Iterable[str] = ()) -> WhyNot:
-    """Which guards disable `action` in `state`.
+    """Return the guards that disable `action` in `state`.
 
     `arguments` are the first arguments in the compact notation (`p1`) or as in a specification
     (`Process(1)`); missing ones are all tried.

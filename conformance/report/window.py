@@ -44,7 +44,7 @@ def windowed(diagram: Diagram, most: int = ROWS_MAX) -> Diagram:
 
 
 def _crashed(diagram: Diagram, first: int) -> Iterator[Event]:
-    """Of each lane whose lifeline is over before these rows its end, at the top."""
+    """Yield the end of each lane whose lifeline is over before these rows, at the top."""
     for lane in range(len(diagram.lanes)):
         end = max((end for _, end in diagram.lifelines(lane) if end is not None), default=first)
         goes_on = any(event.lane == lane and event.row > end for event in diagram.events)

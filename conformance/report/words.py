@@ -1,4 +1,4 @@
-"""What a report says in words, the same in a terminal, in a notebook and in a document."""
+"""The words of a report, the same in a terminal, in a notebook and in a document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def constants(program: Program) -> str:
 
 
 def repairs(program: Program) -> str:
-    """Which repairs of a program are on; nothing where there are none."""
+    """Return the repairs of a program that are on; empty where there are none."""
     known = [item.name for item in program.declaration.constants if item.repair]
     on = [name for name in known if program.constants[name]]
     if not known:
@@ -62,7 +62,7 @@ def counted(number: int, what: str) -> str:
 
 
 def found(verdict: Verdict) -> str:
-    """What was found about a property."""
+    """Return the finding about a property."""
     if verdict.reason or verdict.outcome is not Outcome.HOLDS:
         return short_places(verdict.reason)
     proved = verdict.evidence.kind is EvidenceKind.PROVED
@@ -70,7 +70,7 @@ def found(verdict: Verdict) -> str:
 
 
 def explored(exploration: Exploration) -> str:
-    """How much was explored, and how fast; nothing where no states were counted."""
+    """Return the size and speed of an exploration; empty where no states were counted."""
     if not exploration.states:
         return ""
     seen = "every reachable state" if exploration.complete else "a part"
@@ -80,8 +80,8 @@ def explored(exploration: Exploration) -> str:
 
 
 def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
-    """Of each property that was judged how many runs keep it, break it or leave it open, and how the first
-    breaks it, or why it is open there.
+    """Return for each property that was judged how many runs keep it, break it or leave it open, and how the
+    first breaks it, or why it is open there.
     """
     broken: dict[str, str] = {}
     for verdict in report.verdicts:
@@ -95,7 +95,7 @@ def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
 
 
 def length(trace: Trace) -> str:
-    """How long a run is; of a lasso, how long until it repeats, and what."""
+    """Return the length of a run; of a lasso, the length until it repeats, and of the part that does."""
     if trace.loop is None:
         return counted(len(trace), "step")
     rest = f"{len(trace) - trace.loop} for ever" if trace.loop < len(trace) else "none"

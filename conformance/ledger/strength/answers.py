@@ -1,4 +1,4 @@
-"""What mutants answered, kept on disk as soon as it is known."""
+"""Answers of mutants, kept on disk as soon as they are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ FORM = 2
 
 
 class Answers:
-    """What mutants of a program did, kept on disk by all that it depends on; `read` counts what was there."""
+    """The effects of mutants of a program, kept on disk by everything that they depend on; `read` counts
+    those that were there.
+    """
 
     def __init__(self, cache: Cache, *, fresh: bool = False) -> None:
         self.cache, self.fresh, self.read, self.asked = cache, fresh, 0, 0

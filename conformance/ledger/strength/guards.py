@@ -31,7 +31,7 @@ from antiphon.spec.lang.source import function_of
 __all__ = ["GUARD_SECONDS", "cited", "file_of", "guard_of", "guards_of", "home_of", "is_same"]
 
 GUARD_SECONDS = 60.0
-"""So much processor time is spent on the guards of one program in each step."""
+"""Seconds of processor time for the guards of one program in each step."""
 
 OPERATORS = ("guard dropped", "guard negated")
 NOT_LITERAL = ("faults", "readings", "repairs")
@@ -41,7 +41,7 @@ CITED = re.compile(
     r"(?:Figures?|Lines?|Sections?|Step|Algorithm) [\d.]+(?:[-, ]+(?:and )?(?:\d+|phase [IV]+|line \d+))*",
     re.IGNORECASE,
 )
-"""How a docstring names a place of a document."""
+"""Citations of a place of a document in a docstring."""
 
 
 def guards_of(program: Program) -> Iterator[Mutant]:
@@ -95,7 +95,7 @@ def _is_literal(part: type) -> bool:
 
 @cache
 def _checks_by_module() -> dict[str, Counter[str]]:
-    """How many checks of each family have a literal class of a module as a part."""
+    """Count the checks of each family that have a literal class of a module as a part."""
     found: dict[str, Counter[str]] = {}
     for claim, check in held(all_claims()):
         for module in {part.__module__ for part in check.spec.__mro__ if _is_literal(part)}:

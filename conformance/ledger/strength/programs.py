@@ -1,4 +1,4 @@
-"""Which checks are asked of mutants, in which programs, and what in these is a protocol's text.
+"""The checks that mutants are asked, their programs, and the part of these that is a protocol's text.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
 """
@@ -58,12 +58,12 @@ def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
 
 
 def explored(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
-    """Those of them that are no refinement."""
+    """Return the checks that are no refinement."""
     return (item for item in held(claims) if refinement_of(item[1].spec) is None)
 
 
 def refined(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
-    """Those of them that are refinements."""
+    """Return the checks that are refinements."""
     return (item for item in held(claims) if refinement_of(item[1].spec) is not None)
 
 

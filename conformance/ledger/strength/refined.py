@@ -25,7 +25,7 @@ from antiphon.spec.refinement import Refinement
 
 PROPERTY = "Refinement"
 BRIEF_STATES = 2_000
-"""How far a mutant is walked when it is asked briefly."""
+"""Number of states to which a mutant is walked when it is asked briefly."""
 
 _EVERYTHING = frozenset({PROPERTY})
 
@@ -50,7 +50,9 @@ class RefinementTrial:
     def ask(
         self, mutant: Mutant | LeftOut, _: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """Whether the protocol with this change is still the machine: there is no other property to name."""
+        """Judge whether the protocol with this change is still the machine: there is no other property to
+        name.
+        """
         try:
             changed = mutant.of(self.program)
             before, after = _texts(self.program.module), _texts(changed.module)
@@ -80,7 +82,7 @@ class RefinementTrial:
         return _EVERYTHING
 
     def trivial(self, _: str) -> str:
-        """Nothing: where the machine does not take a step, the refinement is not said to hold."""
+        """Return "": where the machine does not take a step, the refinement is not said to hold."""
         return ""
 
 

@@ -1,4 +1,4 @@
-"""What became of each mutant over all programs."""
+"""The fate of each mutant over all programs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _kills(plan: Plan, digest: str) -> bool:
 
 
 def _fate(plan: Plan, digest: str) -> Fate | None:
-    """What became of a mutant in one program."""
+    """Return the fate of a mutant in one program."""
     answer = plan.found.sample.get(digest)
     if answer is not None and answer.fate is Fate.SURVIVED and digest in plan.judged_elsewhere:
         return Fate.INNER

@@ -17,7 +17,7 @@ class Team:
     """The processes that ask the mutants of programs; with one there is no other than this."""
 
     working: ClassVar[tuple[Sequence[Plan], Work]]
-    """What the processes do that are begun now."""
+    """The work of the processes that are being started."""
 
     def __init__(self, total: int, jobs: int, progress: Callable[[int, int, str], None] | None) -> None:
         self.jobs = jobs
@@ -47,7 +47,7 @@ class Team:
 
 
 def _worked(number: int) -> Found:
-    """What a process of a team found out about one program."""
+    """Return the results of a process of a team about one program."""
     plans, work = Team.working
     work(plans[number], lambda _: None)
     plans[number].end_trial()

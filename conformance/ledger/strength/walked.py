@@ -27,7 +27,9 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Walks:
-    """How many walks are taken, of at most how many steps, and how many states are walked for liveness."""
+    """The number of walks, their largest number of steps, and the number of states that are walked for
+    liveness.
+    """
 
     walks: int
     steps: int
@@ -35,7 +37,7 @@ class Walks:
 
 
 NEVER_BROKEN_ON_WALKS = (PropertyKind.WITNESS, PropertyKind.LIVENESS)
-"""Of these all states have to be seen, or runs that never end."""
+"""Properties that walks cannot break: all states have to be seen, or runs that never end."""
 
 
 class WalkedTrial(Trial):
@@ -82,7 +84,7 @@ class WalkedTrial(Trial):
         return Answer(Fate.KILLED, tuple(name for name in names if name in found), still_open, apart)
 
     def _apart(self, changed: Program, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of some properties whose own text the change is in."""
+        """Return the properties whose own text has the change."""
         changes = _definitions(self.program.module) ^ _definitions(changed.module)
         differing = {item.name for item in changes}
         return tuple(name for name in names if differing & self._texts_of(name))
@@ -110,7 +112,7 @@ class WalkedTrial(Trial):
         return self._walked[mutant.digest]
 
     def _on_fair_runs_of(self, changed: Program, lively: set[str]) -> set[str]:
-        """Those of some liveness properties that a mutant breaks within more states."""
+        """Return the liveness properties that a mutant breaks within more states."""
         if not lively:
             return set()
         try:

@@ -1,4 +1,5 @@
-"""Which transitions of a bounded model have runs of the real cores exercised, and which never?
+"""Coverage: transitions of a bounded model that runs of the real cores have exercised, and those that none
+has.
 
 A run is read as a path of the model (`steps`), the model is walked once as a checker walks it (`model`), and
 the two are joined on Spark, as tables of a lake (`joined`).

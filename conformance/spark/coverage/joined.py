@@ -49,8 +49,9 @@ __all__ = ["PATHS", "Coverage", "Exercised", "coverage", "rows_of"]
 PATHS: Final = pa.schema(
     [("before", pa.binary()), ("step", pa.string()), ("times", pa.int64()), ("outside", pa.int64())]
 )
-"""What some runs have: a row a transition, how often it was taken; and, without a state, a row for each
-reason why paths ended ("": the run was over), how many, and how many deeds came after it."""
+"""The rows of some runs: a row a transition, with how often it was taken; and, without a state, a row for
+each reason why paths ended ("": the run was over), how many, and how many deeds came after it.
+"""
 
 _RUNS_A_TASK: Final = 200
 _BYTES_A_RUN: Final = 2_000
@@ -72,7 +73,7 @@ class Exercised:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the runs of a lake have exercised of a model.
+    """The transitions of a model that the runs of a lake have exercised.
 
     Attributes:
         model: that model.
@@ -191,7 +192,7 @@ def _read(
 def _takes(
     protocol: str, constants: dict[str, Any], wanted: Settings
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What takes runs by their seeds."""
+    """Return the function that takes runs by their seeds."""
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         told = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
@@ -211,7 +212,8 @@ def _reader(protocol: str, constants: tuple[tuple[str, Any], ...]) -> Reader:
 def rows_of(
     protocol: str, constants: Mapping[str, Any], wanted: Settings, runs: Iterable[Sequence[int]]
 ) -> list[dict[str, Any]]:
-    """What the paths of these runs have, as `PATHS` says; each run by its seed, its steps and its datagrams.
+    """Return the rows of the paths of these runs, as `PATHS` has them; each run by its seed, its steps and
+    its datagrams.
 
     Raises:
         PipelineError: a run takes other steps than it is said to.

@@ -140,7 +140,7 @@ class _Prompt:
             yield number, after, *self._known[number]
 
     def _after(self, state: int) -> set[int]:
-        """Where one thing leads that happens to a process, which then does what it can, or to the network."""
+        """Return the states after one event at a process, which then does what it can, or in the network."""
         ends: set[int] = set()
         for number, after, own, process in self._out(state):
             if not own:
@@ -149,7 +149,7 @@ class _Prompt:
         return ends
 
     def _settled(self, states: set[int], me: int) -> set[int]:
-        """Where these lead when a process has done what it can."""
+        """Return the states after these when a process has done what it can."""
         ends: set[int] = set()
         passed, left = set(states), list(states)
         while left:

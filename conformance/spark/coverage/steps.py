@@ -43,7 +43,9 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """How far a run is a path of the model; `left`: at what it went on outside of it, with so many deeds."""
+    """The part of a run that is a path of the model; `left`: the event at which it left the model, with the
+    number of later deeds.
+    """
 
     transitions: list[Transition] = field(default_factory=list)
     left: str = ""
@@ -113,7 +115,7 @@ class _Walk:
         self._flying: Counter[object] = Counter()
 
     def begin(self) -> None:
-        """What processes do of their own accord before anything happens. Raises _Left."""
+        """Take the internal steps that are enabled in the initial state. Raises _Left."""
         for process in range(self._binding.members):
             self._settle(process, ())
 
@@ -162,7 +164,7 @@ class _Walk:
         self.state = after
 
     def _settle(self, me: int, later: Sequence[Deed]) -> None:
-        """What the process does of its own accord now; of several steps the one that it told."""
+        """Take the internal steps of a process; of several the one that it reported."""
         told = deque(_told(me, later, self._binding))
         while moves := self._enabled(me, lambda k: k.internal):
             if len(moves) > 1 and told:
@@ -182,7 +184,7 @@ class _Walk:
             raise _Left(f"{_kind(message)}: no packet of the model") from refused
 
     def _compare(self, me: int, snapshot: Any) -> None:
-        """What a core shows where it rests is what the path has."""
+        """Require that a core which rests shows the values of the path."""
         program = self._binding.program
         shown = self._binding.project(me, _renamed(snapshot, self._names))
         state = dict(zip(program.variables, self._reader.edges.unpack(self.state), strict=True))

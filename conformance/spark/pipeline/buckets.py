@@ -30,7 +30,7 @@ KEY: Final = ("run", "source", "count")
 """By what rows are in buckets, and sorted in each."""
 
 _SPILL_ROWS: Final = 200_000
-"""So many rows are held before they are spilled: some 30 MB."""
+"""Number of rows that are held before they are spilled: some 30 MB."""
 
 Words = npt.NDArray[np.uint32]
 
@@ -82,7 +82,7 @@ class Spill:
 def writes_buckets(
     spills: str, place: str, buckets: int
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What writes the buckets whose numbers it is given, and tells how many rows they have."""
+    """Return the function that writes the buckets whose numbers it gets, and counts their rows."""
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -110,8 +110,8 @@ def _write_bucket(spills: Path, place: Path, bucket: int, buckets: int) -> int:
 
 
 def buckets_of(table: pa.Table, buckets: int) -> npt.NDArray[np.int32]:
-    """Of each row the bucket, as Spark computes it: Murmur3 of the columns of the key, one after the other,
-    each with the hash so far as its seed; a value that is not there leaves that as it is.
+    """Return the bucket of each row, as Spark computes it: Murmur3 of the columns of the key, one after the
+    other, each with the hash so far as its seed; a missing value leaves that as it is.
     """
     hashes = np.full(table.num_rows, 42, np.uint32)
     for values, valid in map(_numbers, table.select(KEY).columns):

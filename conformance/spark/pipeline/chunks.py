@@ -67,7 +67,7 @@ bit each), and, if it is healthy, how much there is to judge (`Facts.counts`).
 ROWS_MAX: Final = 50_000
 _EVENTS_MIN: Final = 5_000
 _FAULTS_MAX: Final = 1_000
-"""So many rows, events that are not noted, and faults are held before they go on."""
+"""Number of rows, events that are not noted, and faults that are held before they go on."""
 
 
 class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
@@ -107,7 +107,7 @@ def open_planned(plan: bytes) -> Iterator[OpenedRun]:
 def reads_chunks(
     staging: str, buckets: int, open_runs: OpenRuns = open_planned
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What reads the chunks whose numbers it is given, and tells how many rows they have."""
+    """Return the function that reads the chunks whose numbers it gets, and counts their rows."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -278,6 +278,6 @@ class _Run:
 
 
 def _process_of(name: str) -> int | None:
-    """Whose log a fault between logs is about; none where it speaks of the whole run."""
+    """Return the process whose log a fault between logs is about; None where it is about the whole run."""
     number = name.removeprefix("process-").partition(".")[0]
     return int(number) if number.isdigit() and name.startswith("process-") else None

@@ -327,7 +327,7 @@ _SAID: Final[Mapping[str, tuple[str, ...]]] = {
     "receive": ("source", "count"),
 }
 _VALID: Final = np.array([[name in _SAID.get(kind, ()) for kind in KINDS] for name in NUMBERS])
-"""Which of the numbers events have that are read many at a time, by kind."""
+"""The numbers that the events of each kind have, of those that are read many at a time."""
 
 
 def events_of(rows: pa.Table) -> Iterator[tuple[int, Event]]:

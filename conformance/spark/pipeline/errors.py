@@ -16,7 +16,7 @@ class PipelineError(Told):
 
 
 class InputError(PipelineError):
-    """What was asked for does not exist or would overwrite something."""
+    """The request names something that does not exist, or would overwrite something."""
 
 
 class NoJava(MissingExtra, PipelineError):

@@ -1,4 +1,5 @@
-"""What the logs of a run say as a whole, beyond their events: noted while they are read, one bit a fact.
+"""Facts about the logs of a run as a whole, beyond their events: noted while they are read, one bit a
+fact.
 
 Nobody can tell these in one pass over rows that are sorted by message, for which they would have to be sorted
 again. A fact that is not so never breaks a run: it only makes it a suspect where the fact is asked for.
@@ -30,7 +31,7 @@ from antiphon.conformance.spark.pipeline.columns import (
 
 
 class Fact(IntFlag):
-    """What may be said of a run."""
+    """A fact about a run."""
 
     SOUND = 1
     """No log has a fault; every correct process delivers as much as anybody, and there is one; nothing was
@@ -49,10 +50,10 @@ COUNTS: Final = (
     "broadcasts", "deliveries", "owed", "compared", "shared", "in_rows", "of_one_source", "answers",
     "datagrams", "core",
 )  # fmt: skip
-"""What is counted of each run."""
+"""The counts of each run."""
 _SOURCES: Final = 1 << 32
 _ORDER_MAX: Final = 10_000_000
-"""So many causes and effects of a log are kept for the merge."""
+"""Largest number of causes and effects of a log that are kept for the merge."""
 _TAKEN_MAX: Final = 1_000
 """After so many broadcasts that no protocol has taken a log is held to show the application's side alone."""
 
@@ -65,7 +66,7 @@ _BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER, _SEND, _RECEIVE, _CRASH, _
 
 
 def _table(*codes: int) -> Bools:
-    """Which kinds are among these."""
+    """Return a mask of these kinds among all."""
     return np.isin(np.arange(len(CODES)), codes)
 
 
@@ -78,7 +79,7 @@ _DATAGRAMS: Final = {_SEND, _RECEIVE}
 _KNOWN: Final = {_BROADCAST, _DELIVER, _CRASH, _END} | _CORE | _DATAGRAMS
 _CAUSES: Final = {_BROADCAST: 1, _DELIVER: 2, _SEND: 3, _RECEIVE: 4}
 _CAUSALITY: Final = np.array([_CAUSES.get(code, 0) for code in range(len(CODES))], np.int64)
-"""Of an effect one more than of its cause; 0 of what is neither."""
+"""Code of a cause, and of an effect one more; 0 of other events."""
 
 
 @dataclass
@@ -115,7 +116,7 @@ class _Handover:
 
 
 class LogFacts:
-    """What one log says, noted as its events come."""
+    """The facts about one log, noted as its events come."""
 
     def __init__(self, process: int) -> None:
         self.process = process
@@ -129,9 +130,9 @@ class LogFacts:
         self.last_number = 0
         self.last_counts: dict[tuple[int, int], int] = {}
         self.of_sources: Counter[int] = Counter()
-        """How many deliveries are of each source."""
+        """Number of deliveries of each source."""
         self.answers = self.datagrams = self.core = self.events = 0
-        """How many messages are broadcast after a delivery, and how many events there are of each kind."""
+        """Number of messages that are broadcast after a delivery, and of events of each kind."""
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
         self.alone = False
@@ -166,7 +167,7 @@ class LogFacts:
         self._note_handover(events.columns, kinds, slice(begin, end))
 
     def _note_counts(self, kinds: bytes, sources: list[int], counts: list[int], delivered: int) -> None:
-        """Of each source the identifiers grow."""
+        """Note that the identifiers of each source grow."""
         last, process = self.last_counts, self.process
         for kind, source, count in zip(kinds, sources, counts, strict=True):
             if kind == _BROADCAST and source == process:
@@ -255,7 +256,7 @@ def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
 
 
 class Facts:
-    """What the logs of one run say together."""
+    """The facts about all logs of one run together."""
 
     def __init__(self) -> None:
         self.logs: list[LogFacts] = []
@@ -271,7 +272,7 @@ class Facts:
         return max((log.deliveries for log in self.logs), default=0)
 
     def contents(self, *, may_be_less: bool) -> Contents:
-        """How much the logs hold; `may_be_less` if a log has a fault."""
+        """Return the counts of the logs; `may_be_less` if a log has a fault."""
         kinds = set[int]().union(*(log.kinds for log in self.logs))
         return Contents(
             results=len(kinds & _RESULTS),
@@ -294,8 +295,8 @@ class Facts:
         return facts
 
     def counts(self) -> dict[str, int]:
-        """How much a run holds that properties are about (`COUNTS`), if it is healthy, so that a message has
-        one place in all logs.
+        """Return the numbers of events of a run that properties are about (`COUNTS`), if it is healthy, so
+        that a message has one place in all logs.
         """
         lengths = [log.deliveries for log in self.logs]
         second = sorted([0, 0, *lengths])[-2]

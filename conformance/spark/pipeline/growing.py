@@ -30,7 +30,7 @@ TICK: Final = ""
 _TICKS: Final = 2
 
 BYTES_A_TRIGGER: Final = 64 << 20
-"""So many bytes are read in one step at most."""
+"""Largest number of bytes that are read in one step."""
 
 RANGES: Final = StructType(
     [
@@ -50,7 +50,7 @@ class GrowingLogs(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """How streams name it."""
+        """Return the name that streams use."""
         return "antiphon-growing-logs"
 
     def schema(self) -> StructType:
@@ -58,7 +58,7 @@ class GrowingLogs(DataSource):
         return RANGES
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's names
-        """What looks at the folder."""
+        """Return the reader that looks at the folder."""
         return _Reader(Path(self.options["path"]), float(self.options.get("silence_s", "inf")))
 
 
@@ -84,7 +84,9 @@ class _Reader(DataSourceStreamReader):
         return ReadMaxBytes(BYTES_A_TRIGGER)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
-        """Where the logs end now; the same offset if none has grown and it is no time for a tick."""
+        """Return the present end of the logs; the same offset if none has grown and it is no time for a
+        tick.
+        """
         left = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         assert left is not None or isinstance(limit, ReadAllAvailable)
         logs = {run: dict(sizes) for run, sizes in start["logs"].items()}
@@ -123,8 +125,8 @@ class _Reader(DataSourceStreamReader):
 
 
 def sizes_in(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """Of each log that may grow the directory of its run, its process and its size: of the run that the
-    folder is, or of the runs in it. What cannot be read now is left for later.
+    """Yield the directory of the run, the process and the size of each log that may grow: of the run that the
+    folder is, or of the runs in it. A log that cannot be read now is left for later.
     """
     try:
         directories = [folder, *sorted(child for child in folder.iterdir() if child.is_dir())]

@@ -43,7 +43,7 @@ def volume(runs: Sequence[FoundRun]) -> int:
 
 
 class _Judged(NamedTuple):
-    """What is known of one run."""
+    """The verdicts about one run."""
 
     verdicts: list[tuple[Outcome, Finding, str]]
     damage: list[Damage]
@@ -104,7 +104,7 @@ def judge_here(
 
 
 def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> Iterator[_Judged]:
-    """What is known of each run, in their order."""
+    """Yield the verdicts about each run, in their order."""
     judge = partial(_judge, tuple(promise) if not isinstance(promise, str) else (promise,))
     if jobs == 1 or len(runs) == 1 or volume(runs) < _ALONE_BYTES:
         yield from map(judge, runs)

@@ -43,7 +43,7 @@ from antiphon.model.verdict import Outcome
 
 _BYTES_A_LINE: Final = 100
 _VERSION: Final = 2
-"""Of what is written of a batch; what an earlier judge has written is left alone."""
+"""Version of the files of a batch; those of an earlier judge are left alone."""
 
 
 def judge_lake(
@@ -76,7 +76,7 @@ def judge_lake(
 
 
 def verdicts_at(batch: Batch, promise: Collection[str]) -> Path:
-    """Where the verdicts of a batch stand."""
+    """Return the place of the verdicts of a batch."""
     names = properties_of(promise)
     told = hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
     is_usual = names == properties_of((TOTAL_ORDER,))
@@ -116,7 +116,7 @@ def _judge(session: SparkSession, batch: Batch, promise: Collection[str]) -> Non
 def _healthy(
     session: SparkSession, batch: Batch, suspects: Path, names: Collection[str]
 ) -> dict[str, tuple[int, int]]:
-    """Of each property in how many runs that are no suspects it was judged, and how much."""
+    """Return for each property the number of healthy runs in which it was judged, and of its events."""
     if batch.runs == _rows(suspects):
         return {}
     columns = ", ".join(f"{name} bigint" for name in ("run", "events", *COUNTS))
@@ -190,7 +190,7 @@ def _report(
 
 
 def _rows(place: Path) -> int:
-    """How many rows a table has, as the ends of its files say."""
+    """Return the number of rows of a table, by the ends of its files."""
     return sum(parquet.read_metadata(file).num_rows for file in place.glob("*.parquet"))
 
 
@@ -222,7 +222,7 @@ def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> 
 
 
 def _first_unknown(session: SparkSession, batch: Batch, found: DataFrame) -> dict[str, str]:
-    """Of each property why nothing is known of it in the first run of which that is so."""
+    """Return for each property the reason why it is unknown in the first run of which that is so."""
     first = Window.partitionBy("property").orderBy("run")
     unknown = found.filter(F.col("outcome") == Outcome.UNKNOWN.value)
     few = unknown.withColumn("place", F.row_number().over(first)).filter(F.col("place") == 1)

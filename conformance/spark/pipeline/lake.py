@@ -52,7 +52,7 @@ from antiphon.conformance.spark.pipeline.session import cores, settings, spark_s
 SCHEMA: Final = "antiphon.lake"
 VERSION: Final = 1
 BATCH_BYTES: Final = 4 << 30
-"""So many bytes of logs are one batch at most: what a crash can cost."""
+"""Largest number of bytes of logs in one batch: the cost of a crash."""
 
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_RUNS: Final = 5_000
@@ -71,7 +71,7 @@ class Batch:
     faults: int
     buckets: int
     kinds: Sequence[int] = ()
-    """Which kinds of events stand together in a run, a bit each."""
+    """Kinds of events that stand together in a run, a bit each."""
 
     @property
     def id(self) -> str:
@@ -81,7 +81,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Ingested:
-    """What an ingestion has added to a lake: the new batches, and how many runs were there already."""
+    """The addition of an ingestion to a lake: the new batches, and the number of runs that were there
+    already.
+    """
 
     lake: str
     batches: tuple[Batch, ...]
@@ -267,7 +269,7 @@ def _batches(runs: Sequence[FoundRun], most: int) -> Iterator[list[FoundRun]]:
 
 
 def _marks(lake: Path) -> dict[str, str]:
-    """Of every run of a lake what tells whether its logs have changed."""
+    """Return the mark of every run of a lake, which changes with its logs."""
     if not any(lake.iterdir()):
         return {}
     return {

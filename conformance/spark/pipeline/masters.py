@@ -21,7 +21,7 @@ from antiphon.conformance.spark.pipeline.errors import InputError
 
 LOCAL: Final = "local[*]"
 WAIT_S: Final = 3.0
-"""So long an address has to answer."""
+"""Seconds that an address has to answer."""
 
 FORMS: Final = "local, local[4], local[*], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn, k8s://URL"
 
@@ -120,7 +120,7 @@ def _speaks_spark(connection: socket.socket) -> bool:
 
 
 def _received(connection: socket.socket, size: int) -> bytes:
-    """So many bytes, or fewer if no more come."""
+    """Receive so many bytes, or fewer if no more come."""
     until, told = time.monotonic() + WAIT_S, b""
     while len(told) < size and (more := connection.recv(size - len(told))):
         told += more

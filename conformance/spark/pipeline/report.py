@@ -15,7 +15,7 @@ from antiphon.conformance.judge.history import Finding
 from antiphon.model.verdict import Outcome
 
 SHOWN_MAX: Final = 20
-"""So many violations and faults come into a report."""
+"""Largest number of violations and faults in a report."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """What was found of one property in one run."""
+    """The finding about one property in one run."""
 
     run: str
     outcome: Outcome
@@ -45,7 +45,7 @@ class RunVerdict:
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """How many runs keep each property, and the first that do not.
+    """The number of runs that keep each property, and the first that do not.
 
     `counts` is of each property, in the order of report; `suspects` counts the runs that were judged one by
     one: in one process all, on Spark those that one pass did not find healthy. `violated` counts the verdicts
@@ -63,7 +63,7 @@ class VerifyReport:
     suspects: int
     events: int
     lake: str | None = None
-    """Whose tables have everything; none if the logs were judged without one that is kept."""
+    """The lake whose tables have everything; None if the logs were judged without one that is kept."""
     judged: Mapping[str, int] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which runs are meant by paths: directories that hold logs, found by names, sizes and times alone.
+"""Runs by paths: directories that hold logs, found by names, sizes and times alone.
 
 1. A path is a log, a directory of one run, a directory of runs, or a pattern of those, on a file system that
    all machines see. A URI of such (`file:`) is the same. What else Spark reads is found by `remote`.
@@ -28,7 +28,7 @@ from antiphon.conformance.spark.pipeline.errors import InputError
 NO_RUN: Final = "no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ..."
 _THREADS: Final = 16
 _SHARE: Final = 64
-"""So many directories are looked at by a thread before it turns to others."""
+"""Number of directories that a thread looks at before it turns to others."""
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -50,14 +50,14 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class Found:
-    """What paths name: the runs of this machine's file systems, and the URIs that Spark has to look at."""
+    """The runs of this machine's file systems that paths name, and the URIs that Spark has to look at."""
 
     runs: tuple[FoundRun, ...]
     uris: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """How many bytes the logs have, as far as is known."""
+        """Number of bytes of the logs, as far as is known."""
         return sum(run.size for run in self.runs)
 
 
@@ -99,7 +99,7 @@ def local_path(path: str) -> str:
 
 
 def lake_at(place: str | Path) -> Path:
-    """Where a lake stands: a path of a file system that all machines have as their own.
+    """Return the place of a lake: a path of a file system that all machines have as their own.
 
     Raises:
         InputError: an address that only Spark could read.

@@ -1,4 +1,4 @@
-"""Which runs are healthy is told by one pass over the rows, without a sort, and one exchange of a row a run.
+"""Healthy runs, found by one pass over the rows, without a sort, and one exchange of a row a run.
 
 Rows come sorted by run and message, all rows of a message together (`lake`). So each message is judged alone,
 and each run by sums over its messages. A run is healthy, and keeps every property of total order, if
@@ -62,8 +62,8 @@ _OF_ALL: Final = (
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:
-    """Which facts a run needs beside what the pass tells, so that it keeps these properties; none if no facts
-    suffice.
+    """Return the facts that a run needs beside the result of the pass to keep these properties; None if no
+    facts suffice.
     """
     if not JUDGED.keys() >= set(properties):
         return None
@@ -89,7 +89,7 @@ _COLUMNS: Final[Mapping[About, str]] = {
     "events": "events",
 }
 JUDGED: Final[Mapping[str, str]] = {each.name: _COLUMNS[each.about] for each in (*_OF_ALL, *_OF_SENDERS)}
-"""How much each property is about in a healthy run, of the columns of `chunks.RUNS`."""
+"""Column of `chunks.RUNS` that counts the events of a healthy run that each property is about."""
 
 
 _PLAN: Final = {
@@ -146,8 +146,8 @@ _OF_MESSAGE: Final = {
     "deliveries": f"max(IF({_RUN}, position, NULL))",
     "facts": f"max(IF({_RUN}, number, NULL))",
 }
-"""What is summed up of a message, of the datagram with the same two numbers, and of a run. Minima, maxima and
-counts of integers alone: they need no room that grows.
+"""Sums over a message, over the datagram with the same two numbers, and over a run. Minima, maxima and counts
+of integers alone: they need no room that grows.
 """
 
 _SAME: Final = " AND ".join(f"{name}_min = {name}_max" for name in ("position", "number", "high", "low"))

@@ -1,4 +1,4 @@
-"""What is written for one run of a program stands in directories of its own, and goes when the program goes.
+"""Directories for one run of a program, which go when the program goes.
 
 1. A directory belongs to the process that holds the lock of the file `.owner` in it. The operating system
    gives the lock back however that process ends.

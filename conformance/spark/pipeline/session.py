@@ -85,9 +85,9 @@ _LONG_BYTES: Final = 32 << 20
 """Work on so many bytes of logs lasts long enough for Java to compile it well."""
 _POLL_S: Final = 0.5
 WORKERS_S: Final = 3.0
-"""So long a standalone master may be without a worker."""
+"""Seconds that a standalone master may be without a worker."""
 CONNECT_S: Final = 5.0
-"""So long a Spark Connect server has to take a connection; the client alone would try for minutes."""
+"""Seconds that a Spark Connect server has to take a connection; the client alone would try for minutes."""
 
 
 @contextmanager
@@ -160,7 +160,9 @@ def parts(volume: int, most: int, workers: int) -> int:
 
 
 def cores(session: SparkSession) -> int:
-    """How many tasks run side by side; what Spark cuts a range into when nothing else is said."""
+    """Return the number of tasks that run side by side: the parts of a range, which Spark cuts when nothing
+    else is given.
+    """
     row = session.range(1 << 14).select(F.spark_partition_id().alias("part")).agg(F.max("part")).first()
     assert row is not None
     return int(row[0]) + 1
@@ -258,7 +260,9 @@ def _stop(session: SparkSession) -> None:
 
 @contextmanager
 def _without_words_of_py4j() -> Iterator[None]:
-    """What py4j logs of an interrupted call is raised too; it logs on its own loggers and on the root."""
+    """Suppress py4j's log lines about an interrupted call, which is raised too; it logs on its own loggers
+    and on the root.
+    """
 
     def foreign(record: logging.LogRecord) -> bool:
         return Path(record.pathname).parent.name != "py4j"
@@ -350,7 +354,7 @@ def _has_worker(client: Any, place: Any, asked: Any, of_answer: Any) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says first."""
+    """Return the first line of an error."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 

@@ -89,7 +89,9 @@ _SEED_MAX: Final = 2**63
 
 @dataclass(frozen=True)
 class Swarmed:
-    """What a swarm showed, and the batch of the lake that holds it; `is_new` unless it was there before."""
+    """The results of a swarm, and the batch of the lake that holds them; `is_new` unless it was there
+    before.
+    """
 
     report: SwarmReport
     batch: Batch | None = None
@@ -151,7 +153,7 @@ def _cut_for(session: SparkSession, runs: int) -> AbstractContextManager[None]:
 
 
 class _Swarm:
-    """What was asked."""
+    """A swarm: its core, seeds and settings."""
 
     def __init__(self, core: str, seeds: range, settings: Settings) -> None:
         self.core, self.seeds, self.settings = core, seeds, settings
@@ -185,7 +187,7 @@ class _Swarm:
         return report
 
     def _result(self, row: Row) -> RunResult:
-        """What a row says."""
+        """Return the result in a row."""
         said: dict[str, Any] = row.asDict()
         del said["processor_ns"]
         said |= {name: tuple(said[name]) for name in ("reasons", "symptoms")}
@@ -242,7 +244,7 @@ class _Swarm:
         return 2 * report.sent // report.runs + 3 * self.settings.members * self.settings.messages
 
     def _opens(self) -> OpenRuns:
-        """What takes the runs of a chunk of `KeptSeed`s with logs."""
+        """Return the function that takes the runs of a chunk of `KeptSeed`s with logs."""
         core, wanted = self.core, msgspec.structs.replace(self.settings, logs=True)
         command = command_of(core, self.settings)
 
@@ -266,7 +268,7 @@ def _chunks(seeds: list[int], workers: int) -> list[list[KeptSeed]]:
 
 
 def _sums(results: DataFrame) -> list[tuple[str, str, int]]:
-    """What is summed up or counted of all results, in one aggregation: of what, its name, how often."""
+    """Return the sums and counts of all results, in one aggregation: the subject, its name, its number."""
 
     def row(what: str, name: Column, times: Column) -> Column:
         return F.struct(F.lit(what).alias("what"), name.alias("name"), times.alias("times"))
@@ -296,7 +298,7 @@ def _fingerprint(results: DataFrame) -> int:
 def _takes(
     core: str, seeds: range, wanted: Settings, most: int
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What takes the runs of the tasks whose numbers it is given: of so many seeds each."""
+    """Return the function that takes the runs of the tasks whose numbers it gets: of so many seeds each."""
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

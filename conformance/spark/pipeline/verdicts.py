@@ -70,7 +70,7 @@ def property_rank(name: str) -> Column:
 def _judge_by(
     promise: tuple[str, ...],
 ) -> Callable[[tuple[pa.Scalar, ...], pa.Table, pa.Table], pa.Table]:
-    """What judges one run of a lake by a promise."""
+    """Return the function that judges one run of a lake by a promise."""
 
     def judge(key: tuple[pa.Scalar, ...], rows: pa.Table, damage: pa.Table) -> pa.Table:
         if not rows.num_rows:  # damage of a run that is no suspect

@@ -98,19 +98,19 @@ EVERY_S: Final = 1.0
 _STATE: Final = "state binary"
 _SAID: Final = "said string"
 FAULTS_MAX: Final = 20
-"""So many faults of a run are told."""
+"""Largest number of faults of a run that are reported."""
 
 _STREAM: Final = {
     # That a run is silent is told with the next step of the others, or by a tick, not by a step of its own.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 _TOO_SLOW: Final = "Python worker failed to connect back"
-"""What Spark says when a process of Python's did not start within ten seconds, as on a machine that has much
-else to do. The checkpoint has what was done.
+"""Words of Spark when a process of Python did not start within ten seconds, as on a busy machine. The
+checkpoint has everything that was done.
 """
 _ATTEMPTS: Final = 4
 PIECE_BYTES: Final = 1 << 20
-"""So much of each log is read before the window is asked, if there is so much."""
+"""Number of bytes of each log that are read before the window is asked, if there are so many."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """The faults of a run that goes on, which are none."""
 
@@ -127,7 +127,7 @@ class _Fault(msgspec.Struct, frozen=True, order=True):
 
 
 class Watching(msgspec.Struct):
-    """What is held of a run between two steps.
+    """The state of a run between two steps.
 
     How far each log was read, its header, and when it was seen to grow; how many events there were, and what
     headers speak of; the faults; the window, and how many bytes the logs had when the judge was asked last.
@@ -207,7 +207,7 @@ class Watching(msgspec.Struct):
 
     @property
     def _size(self) -> int:
-        """How many bytes were read."""
+        """Number of bytes that were read."""
         return sum(tail.at for tail in self.tails.values())
 
     def _is_over(self, window: Window) -> bool:
@@ -226,7 +226,7 @@ class Watching(msgspec.Struct):
         return self._say(found)
 
     def _standing(self, directory: Path) -> Standing:
-        """What is known of a run that goes on."""
+        """Return the standing of a growing run."""
         begun = {process: self.headers.get(process) for process, tail in self.tails.items() if tail.at}
         faults = [
             *(fault for fault in faults_between(directory, begun, self.contents) if _is_one(fault)),
@@ -261,7 +261,7 @@ class Watching(msgspec.Struct):
         return Standing(str(directory), standing, worst, self.events, (*found, *_of_faults(run.problems)))
 
     def _say(self, standing: Standing) -> Standing | None:
-        """What is to be told, unless it was told."""
+        """Return the standing that is to be reported, unless it was."""
         broken = [(name, outcome, reason) for name, outcome, _, reason, _ in standing.found]
         told = [standing.standing, standing.outcome, broken]
         said = hashlib.blake2b(msgspec.json.encode(told), digest_size=12).hexdigest()
@@ -278,7 +278,7 @@ def _is_one(fault: Problem) -> bool:
 
 
 def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
-    """What is told of them."""
+    """Return the findings about faults."""
     return tuple((None, Outcome.UNKNOWN, 0, fault.reason, str(fault)) for fault in faults[:FAULTS_MAX])
 
 
@@ -287,7 +287,7 @@ Broken = tuple[str | None, Outcome, int, str | None, str]
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What a step says of a run: `outcome` is the worst of all properties, `found` the broken ones."""
+    """The report of a step about a run: `outcome` is the worst of all properties, `found` the broken ones."""
 
     path: str
     standing: str
@@ -320,7 +320,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Watched:
-    """What was told last of every run of a folder; `place` is where it stands."""
+    """The last report about every run of a folder; `place` is its directory."""
 
     place: str
     standings: tuple[Standing, ...]
@@ -411,7 +411,7 @@ def _follow(start: Callable[[], StreamingQuery], failed: list[Exception], *, onc
 
 
 def standings_in(place: Path) -> tuple[Standing, ...]:
-    """What was told last of every run, by the paths of the runs."""
+    """Return the last report about every run, by the paths of the runs."""
     last: dict[str, list[dict[str, Any]]] = {}
     for file in sorted((place / "verdicts").glob("[0-9]*.parquet")):
         of_step: dict[str, list[dict[str, Any]]] = {}
@@ -432,7 +432,7 @@ def _standing(rows: list[dict[str, Any]]) -> Standing:
 
 
 def _place_of(source: Path, promise: tuple[str, ...], lake: Path) -> Path:
-    """Where a lake keeps what it knows of a folder by a promise."""
+    """Return the place where a lake keeps the reports about a folder by a promise."""
     if lake.exists() and any(lake.iterdir()) and not is_lake(lake):
         raise InputError(f"{lake}: not a lake, and not empty; name another place")
     words = () if promise == (TOTAL_ORDER,) else promise
@@ -485,7 +485,7 @@ def _query(
 def _keeps(
     place: Path, tell: Callable[[Standing], None], failed: list[Exception]
 ) -> Callable[[DataFrame, int], None]:
-    """What keeps and tells what a step says, and notes what keeps it from that."""
+    """Return the function that keeps and reports the result of a step, and notes its failure."""
 
     def keep(said: DataFrame, step: int) -> None:
         standings = [msgspec.json.decode(row["said"], type=Standing) for row in said.collect()]
@@ -523,7 +523,9 @@ def _stop(query: StreamingQuery) -> None:
 
 
 def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:
-    """What takes a step of a run: its logs have grown, or it has been silent for too long."""
+    """Return the function that takes a step of a run: its logs have grown, or it has been silent for too
+    long.
+    """
 
     def step(key: tuple[str], grown: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
         if key[0] == TICK:

@@ -86,7 +86,7 @@ def check_on_spark(
 
 
 class _Shown:
-    """How far a search is, and within a level how many tasks are done."""
+    """The progress of a search, and within a level the number of finished tasks."""
 
     def __init__(self, show: Callable[[Progress], None]) -> None:
         self._show, self._last = show, Progress(0, 0, 0, 0, 0.0)
@@ -97,5 +97,5 @@ class _Shown:
         self._show(progress)
 
     def tasks(self, told: str) -> None:
-        """So many tasks of a level are done."""
+        """Show that so many tasks of a level are done."""
         self._show(dataclasses.replace(self._last, phase=told))

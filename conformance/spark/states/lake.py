@@ -40,7 +40,7 @@ from antiphon.model.engines.native.driver.batcher import Words
 SCHEMA = "antiphon.states"
 VERSION = 1
 GROUP = 1 << 17
-"""So many states stand in a row group: what a task takes at least."""
+"""Number of states in a row group: the least that a task takes."""
 
 
 class LakeError(InputError):
@@ -68,7 +68,7 @@ class Way(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What is whole.
+    """The complete part of a search.
 
     Attributes:
         program: the digest of the specification with its constants.
@@ -198,7 +198,7 @@ class Lake:
     # What is whole ------------------------------------------------------------------------------------------
 
     def read(self) -> Content | None:
-        """What is whole; None where nothing was begun.
+        """Read the complete part; None where nothing was begun.
 
         Raises:
             LakeError: it cannot be read, or files are missing.

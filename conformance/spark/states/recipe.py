@@ -22,7 +22,7 @@ from antiphon.spec.places import module_of
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a program is made elsewhere: its class as "module:Class" or "file.py:Class", looked for from
+    """The recipe to make a program elsewhere: its class as "module:Class" or "file.py:Class", looked for from
     `directory`; its constants; and the digest that it must have.
     """
 

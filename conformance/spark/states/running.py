@@ -115,7 +115,7 @@ class Runner:
         return self._session
 
     def _collected(self, session: SparkSession, frame: DataFrame) -> list[bytes]:
-        """What the tasks tell, of which one alone may be empty.
+        """Return the answers of the tasks, of which one alone may be empty.
 
         Raises:
             LakeError: a task says so, a disk is full, or a worker was killed.
@@ -156,6 +156,6 @@ def _here(work: Work, cut: Sequence[Sequence[Piece]]) -> list[Told]:
 
 
 def _last_line(error: BaseException) -> str:
-    """What the innermost cause says, which is the last line of a traceback of Python; else the first line."""
+    """Return the last line of the innermost cause of a traceback of Python; else the first line."""
     lines = [line for line in str(error).splitlines() if re.match(r"\w[\w.]*(Error|Exception)\b", line)]
     return lines[-1].strip() if lines else first_line(error)

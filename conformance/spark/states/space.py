@@ -222,7 +222,7 @@ class LakeSpace:
         self.lake.write(self._content)
 
     def release(self) -> None:
-        """Nothing of what is kept here stands in memory."""
+        """Do nothing: no state is kept in memory."""
 
     # States -------------------------------------------------------------------------------------------------
 

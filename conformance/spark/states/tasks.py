@@ -1,4 +1,4 @@
-"""What one task does: expand a piece of a level, take in what was found of a partition, look for states.
+"""The work of one task: expand a piece of a level, take in the new states of a partition, look for states.
 
 1. `expand` gives the successors of its piece, some hundred thousand at a time: each once, sorted, so that
    those of one partition stand together, which is a block.
@@ -30,9 +30,9 @@ from antiphon.model.engines.native.kernels.runtime import BROKEN_SHIFT, WRONG
 
 QUIET, ERROR, CANNOT = "!quiet", "!error", "!cannot say "
 TOGETHER = 1 << 19
-"""So many states are expanded together, if not fewer are there: of those a successor is kept once."""
+"""Number of states that are expanded together, if there are as many: of those a successor is kept once."""
 MOST_CHOSEN = 1 << 20
-"""So many states of a kind are looked at for the way to one of them."""
+"""Largest number of states of a kind that are looked at for the way to one of them."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Work:
-    """What all tasks of a level know: the program, the lake, the level to be found, and which predicates to
-    ask of its states with the value that is looked for; `known` are the runs of each partition.
+    """The common knowledge of all tasks of a level: the program, the lake, the level to be found, and the
+    predicates to ask of its states with the wanted value; `known` are the runs of each partition.
     """
 
     recipe: Recipe
@@ -60,8 +60,8 @@ class Work:
 
 
 class Told(msgspec.Struct):
-    """What a task tells: of its piece how many transitions, and how often each step; of its partition how
-    many states are new, and its runs; and which facts are the case.
+    """The answer of a task: of its piece the number of transitions, and of each step; of its partition the
+    number of new states, and its runs; and the facts that are the case.
     """
 
     transitions: int = 0
@@ -74,7 +74,9 @@ class Told(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which states of a level are looked for: those of a fact, or those with a successor among `before`."""
+    """The states of a level that are looked for: those of a fact, or those with a successor among
+    `before`.
+    """
 
     fact: str
     wanted: bool = False
@@ -189,7 +191,7 @@ def _marked(batcher: Batcher, marks: int) -> Iterator[str]:
 
 
 def _chosen(batcher: Batcher, work: Work, rows: Words, choice: Choice) -> npt.NDArray[np.bool_]:
-    """Which of the rows are looked for."""
+    """Return the rows that are looked for."""
     if choice.before is not None:
         return batcher.leading_to(rows, choice.before)
     fact = choice.fact

@@ -1,4 +1,4 @@
-"""How a worker of Spark is asked for tasks, and what goes to and fro: small rows, of `tasks`' own structures.
+"""Tasks on a worker of Spark, and their messages: small rows, of `tasks`' own structures.
 
 A worker keeps programs and their machine code from job to job. This module is imported by workers, and loads
 no session of Spark.
@@ -35,7 +35,7 @@ class Block(msgspec.Struct, tag=True):
 
 
 class Said(msgspec.Struct, tag=True):
-    """What a task told, on its way through the task of a partition."""
+    """The answer of a task, on its way through the task of a partition."""
 
     told: msgspec.Raw
 
