@@ -1,1 +1,3 @@
-"""What must be true: the language, the services, the published protocols and the ledger of their claims."""
+"""Truth about the protocols: the language, the services, the published protocols and the ledger of their
+claims.
+"""

@@ -424,7 +424,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def resolve(place: str) -> Any:
-    """What stands at a place of an entry."""
+    """Return the object at a place of an entry."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 

@@ -28,7 +28,9 @@ from antiphon.spec.lang.hints import did_you_mean
 
 @dataclass(frozen=True)
 class Kind:
-    """What is looked for: its name for people, how one is recognised, and what one must be."""
+    """The kind of object that is looked for: its name for people, a test that recognises one, and the
+    condition that it must meet.
+    """
 
     name: str
     recognises: Callable[[object], bool]
@@ -41,7 +43,7 @@ def is_place(name: str) -> bool:
 
 
 def stands_at(name: str, kind: Kind) -> Any:
-    """What "file.py:Name", "file.py" or "module:Name" names.
+    """Return the object that "file.py:Name", "file.py" or "module:Name" names.
 
     Raises:
         SpecError: there is no such file, module or name, or it is of another kind; the known names are
@@ -59,7 +61,7 @@ def stands_at(name: str, kind: Kind) -> Any:
 
 
 def module_of(cls: type) -> str:
-    """How the module of a class was named: by its file, if it was."""
+    """Return the name of the module of a class: its file, if it was named by that."""
     return _FILES.get(cls.__module__, cls.__module__)
 
 
@@ -152,7 +154,7 @@ def _imported(module: str, sought: str) -> ModuleType:
 
 
 def _failure(module: str, raised: Raised) -> str:
-    """What went wrong in an import, after the place of it."""
+    """Return the error of an import, after the place of it."""
     error = raised.error
     if isinstance(error, ImportError):
         return f"module {module!r} cannot be imported: {error}"
@@ -169,7 +171,7 @@ def _failure(module: str, raised: Raised) -> str:
 
 
 def _explained(error: BaseException, what: str) -> str:
-    """What a module raised, in words, with what its author may have meant."""
+    """Return the error that a module raised, in words, with a hint on what its author may have meant."""
     if isinstance(error, NameError) and error.name:
         return f"{what}{missing_word(error.name)}"
     bases = re.search(r"method resolution\s+order \(MRO\) for bases (.*)", what, re.DOTALL)
@@ -183,14 +185,14 @@ def _explained(error: BaseException, what: str) -> str:
 
 
 def missing_word(name: str) -> str:
-    """What to do about a name that a module does not know: import it, or write it as it is written."""
+    """Return a hint on a name that a module does not know: import it, or write it otherwise."""
     if name in lang.__all__:
         return f"; it is a word of the language, not imported here: from antiphon.spec.lang import {name}"
     return did_you_mean(name, lang.__all__)
 
 
 def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:
-    """What a module calls so."""
+    """Return the member of a module with this name."""
     found: object = module
     for part in qualified.split("."):
         if not hasattr(found, part):

@@ -30,12 +30,12 @@ class Level:
 
     @property
     def missing(self) -> frozenset[Property]:
-        """What the layer requires and does not find."""
+        """Properties that the layer requires and does not find."""
         return self.layer.requires - self.below
 
     @property
     def masked(self) -> frozenset[Property]:
-        """What holds below and not above."""
+        """Properties that hold below and not above."""
         return self.below - self.above
 
 
@@ -53,12 +53,12 @@ class Judgement:
 
     @property
     def properties(self) -> frozenset[Property]:
-        """What holds above the top, if the stack is well-formed."""
+        """Properties above the top, if the stack is well-formed."""
         return self.levels[-1].above if self.levels else self.given
 
 
 def properties_above(layer: Layer, below: frozenset[Property]) -> frozenset[Property]:
-    """What holds above a layer that finds what it requires."""
+    """Return the properties above a layer that finds what it requires."""
     return layer.provides | (layer.inherits & below)
 
 

@@ -31,7 +31,7 @@ _Constants = Mapping[str, int | bool | str]
 
 
 class Role(Enum):
-    """What a layer has to do with a property."""
+    """The relation of a layer to a property."""
 
     REQUIRES = "requires"
     PROVIDES = "provides"

@@ -1,4 +1,5 @@
-"""What each layer of Horus requires of what is below, provides, and passes on: one row a layer.
+"""Requirements of each layer of Horus from below, and the properties that it provides and passes on: one row
+a layer.
 
 The paper's Table 3, from which it reads the properties of a stack, is a picture that the transcribed copy has
 lost. These rows are a reconstruction: the layers of the stack TOTAL:MBRSHIP:FRAG:NAK:COM from the paper's
@@ -89,7 +90,7 @@ LAYERS: tuple[Layer, ...] = (
 """The rows, lower layers first."""
 
 NETWORKS: dict[str, frozenset[Property]] = {"ATM": _set(1)}
-"""What a network under the lowest layer gives by itself."""
+"""Properties of a network under the lowest layer by itself."""
 
 
 def layer_of(name: str, layers: Iterable[Layer] = LAYERS) -> Layer:

@@ -1,4 +1,4 @@
-"""What surrounds a protocol: channels that lose and duplicate, processes that crash, each with a budget, and
+"""Environments of a protocol: channels that lose and duplicate, processes that crash, each with a budget, and
 the views that a membership service supplies.
 """
 

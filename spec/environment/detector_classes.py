@@ -77,5 +77,5 @@ class Passive(Silence, Crashes, PassiveDetector, mutations=(Absent,)):
     """Passive: nothing happens any more as soon as somebody has crashed."""
 
     def is_silent(self) -> bool:
-        """Everybody waits for the one that has crashed."""
+        """Return True if all wait for the process that has crashed."""
         return any(self.down[p] for p in self.each(Process))

@@ -20,11 +20,11 @@ P = TypeVar("P")
 B = TypeVar("B")
 
 Position = Annotated[int, Between(0, "messages + room")]
-"""How many packets of a log were read."""
+"""Number of packets of a log that were read."""
 
 
 class Queues(Group):
-    """How much a queue or a log holds beyond one packet for each message."""
+    """Room of a queue or a log beyond one packet for each message."""
 
     room: Const[int] = 0
 
@@ -116,5 +116,5 @@ class FifoMulticast(Queues, Generic[B]):
         self.heard[sender][to] += 1
 
     def handed_on(self, sender: Process, to: Process) -> Position:
-        """How many multicasts of sender the protocol at `to` has taken: all that have arrived."""
+        """Return how many multicasts of sender the protocol at `to` has taken: all that have arrived."""
         return self.heard[sender][to]

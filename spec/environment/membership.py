@@ -111,15 +111,15 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
         return p in self.members[self.formed] and self.installed[p] < self.formed
 
     def may_receive(self, p: Process, v: Installed) -> bool:
-        """What was sent in view v may be received by p now."""
+        """Return True if p may now receive a message that was sent in view v."""
         return v == self.installed[p]
 
     def is_stale(self, p: Process, v: Installed) -> bool:
-        """What was sent in view v will never be received by p: it has gone on."""
+        """Return True if p will never receive a message that was sent in view v: it has gone on."""
         return v < self.installed[p]
 
     def is_early(self, p: Process, v: Installed) -> bool:
-        """What was sent in view v may be received by p only after it has installed v."""
+        """Return True if p may receive a message that was sent in view v only after it has installed v."""
         return v > self.installed[p]
 
     def is_settled(self) -> bool:

@@ -87,7 +87,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 class _Package(ModuleType):
-    """This package, in which `program` is the function, also once the module of that name is loaded."""
+    """The package itself, in which `program` is the function, also once the module of that name is loaded."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _MODULE_OF or not isinstance(value, ModuleType):

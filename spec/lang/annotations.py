@@ -28,8 +28,8 @@ _LANGUAGE = {
 
 
 class Scope:
-    """How an annotation is read: names from the class's module and surroundings, type variables from the
-    composition.
+    """The scope in which an annotation is read: names of the class's module and surroundings, type variables
+    of the composition.
     """
 
     def __init__(self, leaf: type) -> None:
@@ -218,7 +218,9 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 
 def _around(owner: Any, names: Iterable[str]) -> Iterator[tuple[str, object]]:
-    """What these names mean where `owner` was written: the types of its body first, the language last."""
+    """Return the meaning of these names where `owner` was written: the types of its body first, the language
+    last.
+    """
     inner = getattr(owner, "__antiphon_inner__", None)
     body: Mapping[str, object] = vars(owner) if inner is None else inner()
     module = sys.modules.get(getattr(owner, "__module__", ""), None)
@@ -248,5 +250,5 @@ def _size(size: object, what: str) -> int | str:
 
 
 def notes_of(annotation: object) -> tuple[object, ...]:
-    """What stands beside the type in `Annotated[...]`."""
+    """Return the notes beside the type in `Annotated[...]`."""
     return get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()

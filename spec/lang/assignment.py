@@ -1,5 +1,5 @@
-"""What is assigned to a place of the state is checked, and kept as its domain has it: sets are frozen, maps
-have the keys of their type.
+"""Assignment to a place of the state: the value is checked, and kept as its domain has it: sets are frozen,
+maps have the keys of their type.
 
 A map that is read from a state variable is *live*: it knows its place, and assigning to it puts a changed map
 there. A state itself holds a variable that is a map as the tuple of its values. This file knows nothing of

@@ -23,7 +23,7 @@ from antiphon.spec.lang.source import function_of
 
 
 class TooManyBeginnings(SpecError):
-    """Nobody could wait until all ways to begin were tried."""
+    """There are more ways to begin than anybody could wait for."""
 
 
 class Undecided(BaseException):
@@ -88,8 +88,8 @@ def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]
 
 
 def _first_sure(names: Sequence[str], function: Callable[..., Any]) -> int:
-    """How many parameters, from the first on, must have values because an `is` may be about them: all where
-    it is about a local, which may be any of them.
+    """Return how many parameters, from the first on, must have values because an `is` may be about them: all
+    where it is about a local, which may be any of them.
     """
     _, node = function_of(function)
     named = {

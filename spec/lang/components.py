@@ -39,7 +39,7 @@ from antiphon.spec.lang.values import Between, FairNote, In, Index, LivenessNote
 from antiphon.spec.lang.variants import offered
 
 QUANTIFIED = {"invariant": "all", "obligation": "all", "witness": "any"}
-"""How a predicate of an indexed instance is asked of the members."""
+"""Quantifier over the members, by the kind of a predicate of an indexed instance."""
 
 KNOWN = ("action", "environment", "guard", "constraint", "initial", *QUANTIFIED)
 
@@ -152,7 +152,7 @@ class _Instance:
         return made
 
     def _meant(self, annotation: object, owner: Any) -> Any:
-        """What an annotation means for this component: type variables are what they stand for."""
+        """Return the meaning of an annotation for this component: type variables are replaced."""
         found: Any = self.scope.evaluate(annotation, owner)
         if isinstance(found, TypeVar):
             return self.scope.variables.get(found, found)
@@ -255,7 +255,7 @@ class _Instance:
 
 
 class _Site:
-    """Where a method of the component was written, for its annotations."""
+    """The place where a method of the component was written, for its annotations."""
 
     def __init__(self, method: MethodDeclaration) -> None:
         self.__name__ = method.name
@@ -302,7 +302,7 @@ class _Renamed(ast.NodeTransformer):
         )
 
     def _function(self, name: str) -> str:
-        """What a method is called in the whole, for one member."""
+        """Return the name of a method in the whole, for one member."""
         mark = self.made.methods[name].mark
         quantified = self.made.each is not None and mark is not None and mark.kind in QUANTIFIED
         return f"{self.made.called(name)}{f'_at_{self.made.index}' if quantified else ''}"
@@ -328,7 +328,7 @@ def _place(origin: type) -> dict[str, Any]:
 
 
 def _own(part: type) -> dict[str, Any]:
-    """What a class itself annotates."""
+    """Return the annotations of a class itself."""
     return dict(vars(part).get("__annotations__", {}))
 
 

@@ -1,4 +1,4 @@
-"""What a specification class declares: constants, variants, variables, steps and predicates, typed, bases
+"""Declarations of a specification class: constants, variants, variables, steps and predicates, typed, bases
 first.
 
 This file reads annotations and marks; it does not read bodies (the front end does) and runs nothing.
@@ -132,8 +132,8 @@ class Declaration:
 
 
 def declare(cls: type) -> Declaration:
-    """What the class declares; one that is settled is read once, and one with a changed text is remembered
-    for a while.
+    """Return the declaration of the class; that of a settled one is read once, and that of a changed text is
+    cached for a while.
 
     Raises:
         SpecError: an annotation has no meaning, a default is missing, or two parts collide.
@@ -176,7 +176,7 @@ def _annotations(part: type) -> dict[str, Any]:
 
 
 class _Parts:
-    """What has been found while the classes of a composition are read, bases first."""
+    """The parts found so far while the classes of a composition are read, bases first."""
 
     def __init__(self, leaf: type) -> None:
         from antiphon.spec.lang.spec import Spec
@@ -492,7 +492,7 @@ INTEGER_RESULT = UnboundedInt()
 
 
 class _Site:
-    """Where a method was written: its module and the names around its class."""
+    """The place where a method was written: its module and the names around its class."""
 
     def __init__(self, function: Callable[..., Any], owner: type) -> None:
         self.__name__ = f"{owner.__name__}.{function.__name__}"
@@ -507,8 +507,8 @@ class _Site:
 
 
 def actor_of(method: MethodDeclaration, guard: MethodDeclaration) -> str | None:
-    """Who takes an action, as a guard on the actor sees it: its first parameter, or the receiver `to` of
-    the packet that is its first parameter.
+    """Return the actor of an action, as a guard on the actor sees it: its first parameter, or the receiver
+    `to` of the packet that is its first parameter.
 
     The text of the actor (`p`, `packet.to`); None when the guard is about something else, or the method is no
     action of the algorithm.
@@ -531,7 +531,7 @@ def constrains(action: MethodDeclaration, constraint: MethodDeclaration) -> bool
 
 
 def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tuple[int, ...]:
-    """Where the parameters of a constraint stand among those of an action that it constrains.
+    """Return the positions of the parameters of a constraint among those of an action that it constrains.
 
     Raises:
         SpecError: the action has no such parameter.
@@ -549,5 +549,5 @@ def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tup
 
 
 def call_text(method: MethodDeclaration) -> str:
-    """How a method is called with its own parameters, as people read it."""
+    """Return the call of a method with its own parameters, as people read it."""
     return f"self.{method.name}({', '.join(parameter.name for parameter in method.parameters)})"

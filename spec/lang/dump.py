@@ -16,7 +16,7 @@ from antiphon.spec.lang import ir, types
 
 INDENT = "  "
 MOST_WRITTEN = 4096
-"""Of how many definitions the text is remembered."""
+"""Number of definitions whose text is cached."""
 
 TYPED = (
     ir.SetLiteral, ir.Gather, ir.MakeRecord, ir.MakeIndex, ir.MakeSequence, ir.Append, ir.Concatenate,
@@ -59,7 +59,7 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Written:
-    """What was written of a definition: its lines, and the named types in it."""
+    """The text of a definition: its lines, and the named types in it."""
 
     definition: ir.Definition
     lines: tuple[str, ...]
@@ -67,7 +67,8 @@ class _Written:
 
 
 _known: dict[tuple[int, bool], _Written] = {}
-"""What was written last, by the identity of the definition, which many modules share, and with prose or not.
+"""Texts that were written last, by the identity of the definition, which many modules share, and with prose
+or not.
 """
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a specification is one error, located, that names the culprit and the way to write it.
+"""Errors of a specification: one class, located, whose message names the culprit and the way to write it.
 
 `SpecError` is the author's mistake (an unsupported construct, a type error, a value that leaves its domain);
 it is never raised for a property that fails, which is a result, nor for a guard that is false, which is
@@ -28,7 +28,7 @@ class Told(Exception):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints in place of a traceback."""
+        """Return the text that IPython prints in place of a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 

@@ -63,7 +63,9 @@ def distance(one: str, other: str) -> int:
 
 
 def _likeness(name: str, other: str) -> tuple[bool, bool, float]:
-    """What decides between names that are equally far: the same letters, the same first one, most of them."""
+    """Return the key that decides between names of equal distance: the same letters, the same first one, most
+    alike.
+    """
     ratio = difflib.SequenceMatcher(None, name, other).ratio()
     return sorted(name) == sorted(other), name[:1] == other[:1], ratio
 

@@ -130,7 +130,7 @@ class Field(Expression):
 
 
 class Comparison(Enum):
-    """How two values compare. EQUAL and UNEQUAL on any one type; the rest on integers, ordered indices, and
+    """Comparison of two values. EQUAL and UNEQUAL on any one type; the rest on integers, ordered indices, and
     sets (subset).
     """
 
@@ -292,7 +292,7 @@ class Gather(Expression):
 
 
 class Reduction(Enum):
-    """What a comprehension of integers is folded to."""
+    """Operation to which a comprehension of integers is folded."""
 
     SUM = "sum"
     MINIMUM = "min"
@@ -602,7 +602,7 @@ class Procedure(Definition):
 
 
 class Fairness(Enum):
-    """What is promised of an action that stays (weak), or again and again becomes (strong), enabled."""
+    """Fairness of an action that stays (weak), or again and again becomes (strong), enabled."""
 
     NONE = "none"
     WEAK = "weak"
@@ -655,7 +655,7 @@ class Handler(Definition):
 
 
 class PredicateKind(Enum):
-    """What a predicate over states is for."""
+    """Use of a predicate over states."""
 
     INVARIANT = "invariant"
     WITNESS = "witness"
@@ -683,7 +683,9 @@ class StepInvariant(Definition):
 
 
 class LivenessKind(Enum):
-    """When on a run the goal is to be true, or how it follows the premise; `INITIALLY` is the first state."""
+    """Time on a run at which the goal is to be true, or its relation to the premise; `INITIALLY`: the first
+    state.
+    """
 
     LEADS_TO = "leads to"
     EVENTUALLY = "eventually"
@@ -760,8 +762,10 @@ class Module:
     handlers: tuple[Handler, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     properties: tuple[str, ...] = ()
-    """What a step may break: names used by Expect, in order of first appearance, then step invariants."""
+    """Properties that a step may break: names used by Expect, in order of first appearance, then step
+    invariants.
+    """
     step_invariants: tuple[StepInvariant, ...] = ()
     liveness: tuple[LivenessProperty, ...] = ()
     fair: tuple[FairSteps, ...] = ()
-    """What is promised beside the fairness of each action."""
+    """Fairness beside that of each action."""

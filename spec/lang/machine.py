@@ -49,7 +49,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Transition:
-    """What one step does: the next state, the events in order, the properties it breaks."""
+    """The effect of one step: the next state, the events in order, the properties that it breaks."""
 
     step: Step
     state: State

@@ -123,8 +123,8 @@ class Map(Generic[K, V]):
         return self if self._home is None else Map.made(self.order, self.entries)
 
     def freeze(self) -> tuple[Any, ...]:
-        """What a state holds of a variable that is this map: its values in the order of keys, of a map of
-        maps tuples of tuples.
+        """Return the value of this map in a state: its values in the order of keys, of a map of maps tuples
+        of tuples.
         """
         return self.entries if self.order.inner is None else tuple(item.freeze() for item in self.entries)
 

@@ -24,7 +24,7 @@ from antiphon.spec.lang.spec import Spec
 from antiphon.spec.lang.values import witness
 
 FILE = "<expression>"
-"""Where errors in an expression are: its lines and columns count from 1."""
+"""Name of the file of errors in an expression: its lines and columns count from 1."""
 
 _numbers = itertools.count(1)
 
@@ -117,7 +117,7 @@ def _free(name: str, bound: Program) -> str:
 
 
 def _names(spec: type[Spec]) -> dict[str, Any]:
-    """What names mean in an expression: the types of the specification, then those of the modules of its
+    """Return the names of an expression: the types of the specification, then those of the modules of its
     parts, the class's own last.
     """
     found: dict[str, Any] = {}

@@ -36,7 +36,7 @@ HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
 
 MOST_STARTS = 1_000_000
-"""How many ways to begin are tried."""
+"""Number of ways to begin that are tried."""
 
 
 class Reference:
@@ -58,7 +58,7 @@ class Reference:
         }
         declaration = program.declaration
         self._fixed = {**self._constants, "_machine": self, "_domains": program.domains}
-        """What every instance has, whatever its state."""
+        """Attributes of every instance, whatever its state."""
         named = enumerate(program.variables)
         self._plain = [(place, name) for place, name in named if name not in self._maps]
         """The variables that are no maps, with their places in a state."""
@@ -217,7 +217,7 @@ class Reference:
         return itertools.product(*self._ranges(method, state))
 
     def _ranges(self, method: MethodDeclaration, state: State) -> list[Iterable[Any]]:
-        """What each parameter ranges over."""
+        """Return the values of each parameter."""
         ranges: list[Iterable[Any]] = []
         for parameter in method.parameters:
             domain = self.program.domain(parameter.type)

@@ -1,5 +1,4 @@
-"""Where a specification stands in its file: the parsed text of a function or class, and the place of every
-node of it.
+"""Source of specifications: the parsed text of a function or class, and the place of every node of it.
 
 A file is parsed once for each content. Text comes from `linecache`, so that notebooks, documentation and
 generated specifications, which register there, are read like files. This file knows Python's syntax and
@@ -47,10 +46,10 @@ class Source:
 
 
 MOST_FILES = 256
-"""How many files stay parsed: more than this package has specifications."""
+"""Number of files that stay parsed: more than this package has specifications."""
 
 _latest: dict[str, tuple[list[str], Source]] = {}
-"""What each file gave last, with the very list of lines that `linecache` had then."""
+"""The latest source of each file, with the very list of lines that `linecache` had then."""
 
 
 @lru_cache(maxsize=MOST_FILES)

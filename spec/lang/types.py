@@ -212,7 +212,7 @@ class Domain:
 
     @cached_property
     def cardinality(self) -> int:
-        """How many values the domain has; 0 for an empty one."""
+        """Number of values of the domain; 0 for an empty one."""
         match self.type:
             case Bool():
                 return 2
@@ -259,7 +259,7 @@ class Domain:
 
     @cached_property
     def test(self) -> Test:
-        """What `contains` asks, for who asks often."""
+        """The test of `contains`, for frequent use."""
         return _test_of(self)
 
     def rank(self, value: Value) -> int:

@@ -35,7 +35,7 @@ V = TypeVar("V")
 
 
 class Context(Protocol):
-    """What an executing machine offers to the functions a specification calls."""
+    """Interface of an executing machine to the functions that a specification calls."""
 
     def check_made(self, value: object) -> None:
         """Raise SpecError when a record or index that was just made leaves its domain."""
@@ -331,7 +331,7 @@ def leave() -> None:
 
 
 def _refused(reason: str, instead: str) -> SpecError:
-    """What is wrong with a declaration, told with the line that declares: one outside of this package."""
+    """Return the error of a declaration, with the line that declares: one outside of this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
         frame = frame.f_back
@@ -344,7 +344,7 @@ Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Mark:
-    """What a decorated method of a specification is."""
+    """The mark of a decorated method of a specification."""
 
     kind: str
     """action, environment, initial, invariant, step_invariant, witness, obligation, on, guard, constraint."""
@@ -464,8 +464,8 @@ def eventually_always(goal: str) -> LivenessNote:
 
 
 def always(goal: str) -> LivenessNote:
-    """Of a run: the method that is named is true in every state. It stands in `implies`; alone it is an
-    invariant.
+    """State that the method of this name is true in every state of a run. It stands in `implies`; alone it is
+    an invariant.
     """
     return LivenessNote("always", goal)
 
@@ -502,8 +502,8 @@ def _is_formula(value: object) -> bool:
 
 @dataclass(frozen=True)
 class FairNote:
-    """What `fair` says: one of `actions` happens, as `fairness` promises, `per` value of a parameter, `where`
-    a method is true.
+    """Statement of `fair`: one of `actions` happens, as `fairness` promises, `per` value of a parameter,
+    `where` a method is true.
     """
 
     actions: tuple[str, ...]

@@ -161,7 +161,7 @@ KEYWORDS |= {Mutation: ("mutations", '@mutation("...")')}
 
 
 def note_of(cls: type, kind: type[Note]) -> Note:
-    """What a class that is a variant of this kind says about itself.
+    """Return the note of a class that is a variant of this kind.
 
     Raises:
         SpecError: it is none.

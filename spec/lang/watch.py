@@ -1,4 +1,4 @@
-"""Whoever works long says what it does, piece by piece, so that whoever asked for it can look at the time.
+"""Reports of long work, piece by piece, so that whoever asked for it can look at the time.
 
 `working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception. Each
 thread has its own.
@@ -44,7 +44,7 @@ def working(what: str, *, large: bool = False) -> None:
 
 
 def unwatched() -> AbstractContextManager[None]:
-    """Nobody ends what works inside."""
+    """Let nobody end the work inside."""
     return watched_by(lambda _: None)
 
 

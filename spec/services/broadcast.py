@@ -37,7 +37,7 @@ M = TypeVar("M")
 
 
 class Failures(Group):
-    """Who has crashed."""
+    """Crashes of processes."""
 
     crashed: Map[Process, bool] = everywhere(False)
 
@@ -52,7 +52,7 @@ class Failures(Group):
 
 
 class Deliveries(Failures):
-    """Who has broadcast and delivered what, and that deliveries are honest: `UniformIntegrity`, `Integrity`.
+    """Broadcasts and deliveries, and the honesty of deliveries: `UniformIntegrity`, `Integrity`.
 
     `BroadcastOnce` is the application's promise that no message is broadcast twice, without which everything
     else means nothing.

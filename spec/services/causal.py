@@ -25,7 +25,7 @@ from antiphon.spec.services.promises import Promises, Property
 from antiphon.spec.services.views import PartitionableSynchrony
 
 Clock = Map[Process, Count]
-"""How many broadcasts of each process."""
+"""Number of broadcasts of each process."""
 
 
 class CausalOrder(Deliveries):
@@ -53,8 +53,8 @@ class CausalOrder(Deliveries):
 
     @on(Deliver)
     def judge_integrity(self, event: Deliver) -> None:
-        """Nothing that m happened before was delivered; what is delivered twice or was not broadcast breaks
-        integrity, and has no place in the order.
+        """Judge a delivery: no message that m happened before was delivered; a second or foreign delivery
+        breaks integrity, and has no place in the order.
         """
         p = event.process
         m = event.message
@@ -79,7 +79,7 @@ class CausalOrder(Deliveries):
             expect(False, "Fifo", Deliver(p, self.delivered_later(p, m, s)))
 
     def delivered_early(self, p: Process, m: Message, s: Process) -> Message:
-        """What p has delivered though m, of s, happened before it."""
+        """Return a message that p has delivered though m, of s, happened before it."""
         return next(
             (
                 k
@@ -90,7 +90,7 @@ class CausalOrder(Deliveries):
         )
 
     def delivered_later(self, p: Process, m: Message, s: Process) -> Message:
-        """What p has delivered though s broadcast it after m."""
+        """Return a message that p has delivered though s broadcast it after m."""
         return next(
             (
                 k
@@ -126,7 +126,7 @@ class ReliableOrderInViews(PartitionableSynchrony):
 
     @on(Deliver)
     def judge_delivery_view(self, event: Deliver) -> None:
-        """What happened before m in its view was delivered."""
+        """Require that p delivered all messages of the view that happened before m."""
         p = event.process
         m = event.message
         if m is not None and self.delivered_in[p][m] is None:
@@ -136,7 +136,7 @@ class ReliableOrderInViews(PartitionableSynchrony):
         super().judge_delivery_view(event)
 
     def judge_gaps(self, p: Process, m: Message, v: View) -> None:
-        """Of every process p has delivered all that happened before m."""
+        """Require that p has delivered, of every process, all messages that happened before m."""
         place = self.place_in[m]
         for k in self.each(Process):
             if self.origin[m] == k:

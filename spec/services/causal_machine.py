@@ -43,7 +43,7 @@ class CausalMachine(Views):
         return self.before[m] <= self.taken[p]
 
     def own_before(self, m: Message) -> Set[Message]:
-        """What its sender submitted before m."""
+        """Return the messages that the sender of m submitted before it."""
         return Set() | {k for k in self.before[m] if self.sender_of[k] == self.sender_of[m]}
 
     def has_own_before(self, p: Process, m: Message) -> bool:
@@ -65,7 +65,7 @@ class OwnSenderOnly(CausalMachine):
     """Breaks `Causal` and `ReliableCausal`."""
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """What its sender submitted."""
+        """Return True if p has all that the sender of m submitted before it."""
         return self.own_before(m) <= self.taken[p]
 
 
@@ -83,7 +83,7 @@ class WithGaps(CausalMachine):
     """Breaks `ReliableFifo` and `ReliableCausal`: what comes too late is not delivered."""
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Nothing was delivered that m happened before, and nothing that p sent is passed over."""
+        """Return True if p delivered nothing that m happened before, and passes over nothing of its own."""
         return self.has_own_before(p, m) and not any(m in self.before[k] for k in self.taken[p])
 
 

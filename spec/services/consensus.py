@@ -41,7 +41,7 @@ V = TypeVar("V")
 
 
 class Value(Index, size="values", symmetric=True):
-    """What can be proposed; no algorithm tells one from another."""
+    """A value that can be proposed; no algorithm tells one from another."""
 
 
 @record
@@ -61,7 +61,7 @@ class Decide:
 
 
 class Proposing(Group):
-    """How many values there are."""
+    """Number of values, for processes that propose."""
 
     values: Const[int] = 2
 
@@ -197,7 +197,7 @@ class ConsensusMachine(Proposing, Decision[Value]):
 
     @invariant
     def ToldIsChosen(self) -> bool:
-        """Nobody knows a decision that is not there."""
+        """Invariant: no process knows a decision that is not there."""
         return self.chosen is not None or not any(self.told[p] for p in self.each(Process))
 
     @witness
@@ -210,7 +210,7 @@ class ConsensusMachine(Proposing, Decision[Value]):
 
 
 class FaultyMachine(ConsensusMachine, Crashes):
-    """What faults change: the machine among processes that crash."""
+    """The machine among processes that crash: faults change it."""
 
 
 @mutation("what the first decides and takes with it when it crashes nobody knows")
@@ -242,7 +242,7 @@ class Unbound(FaultyMachine):
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """What q proposed."""
+        """Decide the proposal of q."""
         v = self.favourite[q]
         require(self.proposed[p] and not self.told[p] and v is not None)
         self.told[p] = True
@@ -280,7 +280,7 @@ class Mute(FaultyMachine):
     """Breaks `Termination`."""
 
     def is_decided_by(self, p: Process, q: Process) -> bool:
-        """Nobody knows anything yet."""
+        """Planted fault: q decides only while no process knows anything yet."""
         return super().is_decided_by(p, q) and not any(self.told[r] for r in self.each(Process))
 
 

@@ -1,5 +1,5 @@
-"""Whom a message is for, where processes come and go: three readings of Dest(m), and histories that tell them
-apart.
+"""Destinations of a message, where processes come and go: three readings of Dest(m), and histories that tell
+them apart.
 
 Barchet-Estefanel 2002, section 2.1, says Agreement of the processes in Dest(m), and section 2 that the set of
 processes varies over time; which set Dest(m) is stays open: the view in which m is sent, the one in which it
@@ -110,7 +110,7 @@ class ComingAndGoing(Destinations):
 
     @invariant
     def PlacedInAView(self) -> bool:
-        """Who gives a message its place is in a view."""
+        """Invariant: a process that gives a message its place is in a view."""
         return not any(self.placed_in[m] == 0 for m in self.each(Message))
 
     def is_over(self) -> bool:

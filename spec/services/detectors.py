@@ -124,7 +124,7 @@ class PassiveDetector(Failures):
 
     @on(Alarm)
     def judge_alarm(self, event: Alarm) -> None:
-        """Nobody is alarmed before somebody has crashed."""
+        """Require that some process has crashed before an alarm."""
         expect(any(self.crashed[q] for q in self.each(Process)), "AlarmAccuracy")
         self.was_alarmed[event.process] = True
 

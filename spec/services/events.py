@@ -77,7 +77,7 @@ class Group(Spec):
 
 
 class Views(Group):
-    """How many views there are, the first included, and how many processes are not in the first.
+    """Number of views, the first included, and of processes that are not in the first.
 
     The last `joiners` processes are in no view at the start; all others are together in view 1, without an
     event.

@@ -93,7 +93,7 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         return p if m is not None and self.has_early(p, m, v) else q
 
     def compare_deliveries(self, p: Process, m: Message) -> None:
-        """What comes before the transitional configuration is compared by itself too."""
+        """Compare also the deliveries made before the transitional configuration."""
         v = self.view_of(p)
         self.late[p][m] = self.is_moving(p)
         for q in self.each(Process):
@@ -106,7 +106,7 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Of those who install the view, exactly those come from the same one who are told to go together."""
+        """Require that exactly those who install the view together come from the same one."""
         p = event.process
         v = self.view_of(p)
         if event.view > v:
@@ -139,8 +139,8 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
 
     @obligation
     def SafeDelivery(self) -> bool:
-        """What is delivered in a view all its members deliver that do not fail; what is delivered in a
-        transitional configuration, all of that.
+        """Obligation: a message delivered in a view is delivered by all its members that do not fail; one
+        delivered in a transitional configuration, by all of that.
         """
         return all(
             self.delivered[q][m]
@@ -197,8 +197,8 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
             self.judge_gap(q, p, m, v, self.length_in[p][v])
 
     def judge_gap(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
-        """Of what q has delivered between their last common message and m, at its place j, p may have passed
-        over what those have sent who are not in its transitional configuration, if it delivers m in that.
+        """Let p pass over, of what q delivered between their last common message and m, at its place j, only
+        messages of processes outside its transitional configuration, if it delivers m in that.
         """
         last = self.common[p][q][v]
         part = self.part_of(p, v) if self.late[p][m] else None
@@ -211,7 +211,7 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
         expect(False, "ExtendedTotalOrder", Deliver(q, self.delivered_at(q, v, k)))
 
     def delivered_at(self, q: Process, v: View, k: Place) -> Message | None:
-        """What q has delivered as its k-th in v."""
+        """Return the k-th message that q has delivered in v."""
         return next(
             (m for m in self.each(Message) if self.place_in_view[q][m] == k and self.delivered_in[q][m] == v),
             None,

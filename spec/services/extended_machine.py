@@ -108,11 +108,11 @@ class ExtendedMachine(Views):
         emit(Deliver(p, m))
 
     def may_be_early(self, p: Process, m: Message) -> bool:
-        """Nobody of p's part has moved without m."""
+        """Return True if no process of p's part has moved without m."""
         return all(m in self.taken_early[q] or not self.has_moved(q, p) for q in self.each(Process))
 
     def is_safe(self, p: Process, m: Message) -> bool:
-        """Nobody has left p's view without m."""
+        """Return True if no process has left p's view without m."""
         return all(self.has(q, m) or not self.has_left(q, self.place[p]) for q in self.each(Process))
 
     # Going on ---------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class ExtendedMachine(Views):
         )
 
     def early_in(self, p: Process, v: View) -> Set[Message]:
-        """What p delivered in v before the transitional configuration."""
+        """Return the messages that p delivered in v before the transitional configuration."""
         return Set() | {m for m in self.taken_early[p] if self.home[m] == v}
 
     def is_ahead(self, p: Process, q: Process, v: View) -> bool:
@@ -261,7 +261,7 @@ class NotSafe(ExtendedMachine):
     """Breaks `SafeDelivery`."""
 
     def is_safe(self, p: Process, m: Message) -> bool:
-        """Whoever has left."""
+        """Planted fault: every message is safe, whoever has left."""
         return True
 
     def has_safe(self, p: Process) -> bool:
@@ -281,7 +281,7 @@ class BoundedParts(ExtendedMachine):
 
     @constraint("submit")
     def is_next(self, m: Message) -> bool:
-        """Those before have been submitted."""
+        """Bound: the messages before have been submitted."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
 
 
@@ -313,7 +313,7 @@ class OrderedParts(ExtendedMachine):
             )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Of two messages of a view k stands in the line, and m behind it or not yet."""
+        """Return True if, of two messages of a view, k stands in the line, and m behind it or not yet."""
         return (
             k != m
             and self.home[k] == self.home[m]
@@ -343,7 +343,7 @@ class PassesOver(OrderedParts):
     """Breaks `ExtendedTotalOrder`."""
 
     def may_lack(self, p: Process, m: Message, k: Message) -> bool:
-        """Whoever else has sent it."""
+        """Planted fault: p may lack k, whichever other process has sent it."""
         return self.has(p, k) or (self.part[p] is not None and self.author[k] != p)
 
 

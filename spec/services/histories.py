@@ -1,5 +1,5 @@
-"""What could be logged at all, where views change and nobody promises anything: the machine on which
-definitions are compared.
+"""Histories that could be logged at all, where views change and nobody promises anything: the machine on
+which definitions are compared.
 
 Processes broadcast, deliver what was broadcast, and go from view to view, all of them through the same ones,
 each when it likes, and one may crash. That one property follows from another is an invariant here, that it
@@ -68,30 +68,30 @@ class AnyHistory(PartitionableSynchrony):
 
     @on(Broadcast)
     def note_sending_view(self, event: Broadcast) -> None:
-        """Whether somebody has left the view."""
+        """Note that a process broadcasts after another has left the view."""
         v = self.view_of(event.process)
         self.sent_late[event.message] = any(self.view_of(q) > v for q in self.each(Process))
         super().note_sending_view(event)
 
     def judge_sending_view(self, p: Process, m: Message) -> None:
-        """It is noted, not refused."""
+        """Note the delivery in another view than the sending one, and do not refuse it."""
         if self.sent_in[m] != self.view_of(p):
             self.sending_view_broken = True
 
     def judge_same_view(self, p: Process, m: Message) -> None:
-        """It is noted, not refused."""
+        """Note the delivery in two views, and do not refuse it."""
         for q in self.each(Process):
             other = self.delivered_in[q][m]
             if other is not None and other != self.view_of(p):
                 self.same_view_broken = True
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
-        """It is noted, not refused."""
+        """Note the difference, and do not refuse it."""
         self.synchrony_broken = True
 
     @invariant
     def SendingViewImpliesSameView(self) -> bool:
-        """Who keeps Sending View Delivery keeps Same View Delivery."""
+        """Invariant: a run with Sending View Delivery has Same View Delivery."""
         return self.sending_view_broken or not self.same_view_broken
 
     @invariant
@@ -112,7 +112,7 @@ class AnyHistory(PartitionableSynchrony):
 
     @step_invariant
     def NothingAfterCrash(self, before: Self) -> bool:
-        """Who has crashed goes to no view and delivers nothing."""
+        """Require that a crashed process goes to no view and delivers nothing."""
         return all(
             before.correct(p)
             or (self.view_of(p) == before.view_of(p) and self.delivered[p] == before.delivered[p])
@@ -120,7 +120,7 @@ class AnyHistory(PartitionableSynchrony):
         )
 
     def is_done(self) -> bool:
-        """Everybody who has not crashed is in the last view and has delivered everything."""
+        """Return True if each process that is up is in the last view and has delivered everything."""
         return all(
             not self.correct(p) or (self.view_of(p) == self.views and self.delivered[p][m])
             for p in self.each(Process)

@@ -26,7 +26,7 @@ from antiphon.spec.services.views import PartitionableSynchrony
 
 
 class PlacesInViews(PartitionableSynchrony):
-    """Where in its sequence a process has delivered a message, of the deliveries in one view.
+    """Place of a message in a process's sequence of deliveries in one view.
 
     State: `length_in[p][v]` how many messages p has delivered in v, `place_in_view[p][m]` the place of m
     among them, from 1 (None: p has not delivered m, or in no view).

@@ -42,11 +42,11 @@ from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Mess
 from antiphon.spec.services.order import TotalOrderBroadcast
 
 Series = Annotated[int, Between(1, "series")]
-"""Which count a number belongs to, from 1; later series come after earlier ones."""
+"""Count to which a number belongs, from 1; later series come after earlier ones."""
 
 
 Count = Annotated[int, Between(0, "numbers")]
-"""How many numbers of a series were delivered or passed over."""
+"""Number of numbers of a series that were delivered or passed over."""
 
 
 @record
@@ -60,8 +60,8 @@ class Assigned:
 
 @record
 class Position:
-    """How far a process has delivered: the series it is in, and the last number of it that it delivered or
-    passed over (0: none).
+    """Progress of a process: the series it is in, and the last number of it that it delivered or passed over
+    (0: none).
     """
 
     series: Series
@@ -69,7 +69,7 @@ class Position:
 
 
 class Ordering(Group):
-    """How many series there are, how many numbers in each, and whether a crash is forgotten."""
+    """Number of series, of numbers in each, and whether a crash is forgotten."""
 
     series: Const[int] = 1
     numbers: Const[int] = 2
@@ -77,7 +77,7 @@ class Ordering(Group):
 
 
 class OrderingView(Ordering):
-    """What every mapping to the machine needs, and most need to say nothing about."""
+    """Common part of all mappings to the machine, about which most say nothing."""
 
     def gone(self, p: Process) -> bool:
         """P has crashed, and is held to nothing any more: only where the machine forgets."""
@@ -98,11 +98,11 @@ class OrderingOfDeliveries(OrderingView):
         return Set()
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """What p has delivered, and what it passed over."""
+        """Return the items that p has delivered, and those that it passed over."""
         return self.passed_over(p) | {item for item in self.given[p] if not self.gone(p)}
 
     def history(self) -> Set[Assigned]:
-        """What anybody that is not gone has delivered or passed over."""
+        """Return the items that any process that is not gone has delivered or passed over."""
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
@@ -292,7 +292,7 @@ def _way(
 
 
 def _item(learned: frozenset[Assigned], series: int, number: int) -> Assigned:
-    """What has this number, as the process has learned it; a number that it has not learned is taken for one
+    """Return the item with this number, as the process has learned it; an unknown number is taken for one
     without a message.
     """
     return next(

@@ -63,7 +63,7 @@ class SequenceMachine(Group):
         emit(Deliver(p, m))
 
     def message_at(self, p: Process) -> Message:
-        """What p delivers next."""
+        """Return the message that p delivers next."""
         return self.sequence[self.reached[p]]
 
     @environment
@@ -106,7 +106,7 @@ class Again(SequenceMachine):
 
     @action
     def deliver_again(self, p: Process) -> None:
-        """What p delivered last."""
+        """Planted fault: p delivers its last message again."""
         require(not self.gone[p] and self.reached[p] > 0)
         emit(Deliver(p, self.sequence[max(0, self.reached[p] - 1)]))
 
@@ -150,7 +150,7 @@ class TakenToTheGrave(SequenceMachine):
 
     @environment
     def deliver_and_crash(self, p: Process, m: Message) -> None:
-        """Nobody else ever has it."""
+        """Planted fault: p delivers a message that no other process ever has."""
         require(not self.gone[p] and m not in self.submitted)
         require(len(self.sequence) == self.messages - 1 and self.reached[p] == self.messages - 1)
         self.gone[p] = True
@@ -173,7 +173,7 @@ class BroadcastAgain(SequenceMachine):
 
     @action
     def submit_again(self, p: Process, m: Message) -> None:
-        """Somebody has submitted m."""
+        """Planted fault: p submits m, which has been submitted."""
         require(not self.gone[p] and m in self.submitted)
         emit(Broadcast(p, m))
 
@@ -184,7 +184,7 @@ class BeginsLater(SequenceMachine):
 
     @environment
     def begin_later(self, p: Process) -> None:
-        """Nobody else has delivered anything."""
+        """Planted fault: p begins later, while no other process has delivered anything."""
         require(not self.gone[p] and len(self.sequence) == self.messages)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
         self.gone[p] = True
@@ -212,7 +212,7 @@ class BackwardsToTheGrave(SequenceMachine):
 
     @environment
     def deliver_backwards(self, p: Process) -> None:
-        """Nobody else has delivered anything."""
+        """Planted fault: p delivers backwards, while no other process has delivered anything."""
         require(not self.gone[p] and len(self.sequence) == self.messages and self.messages > 1)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
         self.gone[p] = True
@@ -235,12 +235,12 @@ class SequenceChecked(
 
     @constraint("crash")
     def may_crash(self) -> bool:
-        """Somebody is left."""
+        """Bound: a process is left."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
 
     @on(Deliver)
     def judge_silence(self, event: Deliver) -> None:
-        """Who has crashed delivers nothing: every definition takes it for granted."""
+        """Require that a crashed process delivers nothing: every definition takes it for granted."""
         expect(not self.crashed[event.process], "SilentAfterCrash")
 
 

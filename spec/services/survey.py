@@ -40,7 +40,7 @@ class AgreementOnSuccessors(OwnLists):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """What p is told of the next view is no matter of the view that it comes from."""
+        """Note the view from which p comes, before the next one is judged."""
         is_later = event.view > self.view_of(event.process)
         if is_later:
             self.came_with[event.process][event.view] = self.own_members(event.process)
@@ -91,7 +91,7 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndication(self) -> bool:
-        """What a process is told to be safe in view v every member of v delivers that does not crash."""
+        """Obligation: each member of v that stays up delivers what a process learns to be safe in v."""
         return all(
             self.has_reached(m, self.indicated_in[p][m])
             for p in self.each(Process)
@@ -100,7 +100,7 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndicationPrefix(self) -> bool:
-        """So does it with what that process delivered in v before."""
+        """Obligation: so is each message that this process delivered in v before."""
         return all(
             not self.is_known_safe(p, m) or self.has_reached(m, self.delivered_in[p][m])
             for p in self.each(Process)
@@ -115,7 +115,7 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndicationLiveness(self) -> bool:
-        """What a correct process sends in the view in which it stays all correct members are told is safe."""
+        """Obligation: a message of a correct process in its last view becomes safe at correct members."""
         return all(
             self.sent_in[m] != v or self.origin[m] != p or self.is_told_to_all(m, v)
             for p in self.each(Process)
@@ -150,7 +150,7 @@ class StableViews(PartitionableSynchrony):
 
     @obligation
     def MembershipPrecision(self) -> bool:
-        """Where a correct process stays, every member stays that is correct.
+        """Obligation: where a correct process stays, every correct member stays.
 
         In extended virtual synchrony (Moser and others 1994), specification 2.1: a configuration is installed
         by all its members, unless it is left.
@@ -165,7 +165,7 @@ class StableViews(PartitionableSynchrony):
 
     @obligation
     def MulticastLiveness(self) -> bool:
-        """What a correct process sends in the view in which it stays every correct member delivers."""
+        """Obligation: correct members deliver the messages of a correct process in its last view."""
         return all(
             self.delivered[q][m] or not self.correct(q)
             for p in self.each(Process)
@@ -178,8 +178,8 @@ class StableViews(PartitionableSynchrony):
 
     @obligation
     def TerminationOfDelivery(self) -> bool:
-        """What a correct process sends in a view every member delivers, or it installs a later view: also
-        where a member has crashed, a process does not stay for ever.
+        """Obligation: every member delivers a message that a correct process sends in a view, or the process
+        installs a later one: also where a member has crashed, a process does not stay for ever.
         """
         return all(
             self.delivered[q][m]

@@ -38,7 +38,7 @@ class IndicatingMachine(ViewSynchronousMachine):
         return self.current_view[p] > 0 and self.delivery_view[p][m] == self.current_view[p]
 
     def prefix(self, p: Process, m: Message) -> Set[Message]:
-        """What has to be safe: all that p has delivered in its view, m among it."""
+        """Return the messages that have to be safe: all that p has delivered in its view, m among it."""
         return Set() | {k for k in self.each(Message) if self.delivery_view[p][k] == self.current_view[p]}
 
     def is_everywhere(self, p: Process, m: Message) -> bool:
@@ -76,7 +76,7 @@ class PassesOver(IndicatingMachine):
         )
 
     def stays(self, p: Process) -> bool:
-        """Who is behind stays too."""
+        """Planted fault: p stays although it is behind."""
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
 
@@ -128,7 +128,7 @@ class StaysBehind(IndicatingMachine):
     """Breaks `MembershipPrecision`."""
 
     def may_send(self, p: Process) -> bool:
-        """Nobody stays where it has sent."""
+        """Planted fault: p never stays where it has sent."""
         return super().may_send(p) and self.current_view[p] < self.views and not self.is_last_of_all(p)
 
     @action
@@ -202,7 +202,7 @@ class OrderedMachine(ViewSynchronousMachine):
         )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Of two messages of a view k stands in the line, and m behind it or not yet."""
+        """Return True if, of two messages of a view, k stands in the line, and m behind it or not yet."""
         return self.rank[k] > 0 and (self.rank[m] == 0 or self.rank[k] < self.rank[m])
 
     def may_end(self, p: Process) -> bool:
@@ -211,7 +211,7 @@ class OrderedMachine(ViewSynchronousMachine):
 
     @witness
     def TwoInLine(self) -> bool:
-        """Everybody who is up has delivered two messages of one view."""
+        """Witness: each process that is up has delivered two messages of one view."""
         return any(
             self.rank[m] == 2
             and all(self.dead[p] or self.delivery_view[p][m] > 0 for p in self.each(Process))
@@ -238,7 +238,7 @@ class AnyOrder(OrderedMachine):
     """Breaks `WeakTotalOrder`, and with it `ReliableTotalOrder`."""
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Nothing stands before anything."""
+        """Planted fault: no message stands before another."""
         return False
 
 

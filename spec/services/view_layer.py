@@ -68,7 +68,7 @@ class Hasty(ViewSynchronousLayer):
     """The first does not ask the others."""
 
     def machine_has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Nobody is asked."""
+        """Planted fault: no process is asked."""
         return False
 
 
@@ -82,4 +82,4 @@ class AnyOrder(ViewSynchronousLayer):
 
 
 LAYER_FAULTS = (GoesOn, Hasty, AnyOrder)
-"""What the layer may lack."""
+"""Faults that can be planted into the layer."""

@@ -55,7 +55,7 @@ from antiphon.spec.services.views import PartitionableSynchrony, UniformViewSync
 
 
 class ViewSynchronousState(Views):
-    """What the machine knows, which steps it may take now, and what each changes.
+    """State of the machine, the steps that it may take now, and the change of each.
 
     State: `current_view[p]` is the view of p (0: none), `view_members[v]` the members of a view that somebody
     has installed (nobody: it is not formed), `author[m]` and `sending_view[m]` who sent m and in which view,
@@ -93,7 +93,7 @@ class ViewSynchronousState(Views):
         )
 
     def has_formed(self, v: View) -> bool:
-        """Somebody has installed v."""
+        """Return True if a process has installed v."""
         return len(self.view_members[v]) > 0
 
     def is_left_out(self, p: Process) -> bool:
@@ -150,7 +150,7 @@ class ViewSynchronousState(Views):
         return self.sending_view[m] == self.current_view[p]
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Somebody has gone on to p's next view without m."""
+        """Return True if a process has gone on to p's next view without m."""
         v = self.current_view[p]
         return any(
             self.has_followed(q, v, self.next_view(p)) and self.delivery_view[q][m] != v
@@ -242,7 +242,7 @@ class ViewSynchronousState(Views):
 
     @witness
     def MessageOfTheGone(self) -> bool:
-        """Somebody has taken along a message whose sender has stopped."""
+        """Witness: a process has taken along a message whose sender has stopped."""
         return any(
             self.author[m] == q
             and self.dead[q]
@@ -387,7 +387,7 @@ class DeliveredLater(ViewSynchronousMachine):
     """Breaks `SendingViewDelivery`."""
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """Nobody has delivered m in another view."""
+        """Return True if no process has delivered m in another view."""
         v = self.current_view[p]
         return self.sending_view[m] <= v and not any(
             self.delivery_view[q][m] > 0 and self.delivery_view[q][m] != v for q in self.each(Process)
@@ -441,7 +441,7 @@ class Hasty(ViewSynchronousMachine):
     """Breaks `VscTermination`."""
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Nobody is asked."""
+        """Planted fault: no process is asked."""
         return False
 
 
@@ -450,7 +450,7 @@ class LivesOn(ViewSynchronousMachine):
     """Breaks `VscTermination`: it is correct, and never installs a new view."""
 
     def is_left_out(self, p: Process) -> bool:
-        """It is not told."""
+        """Planted fault: p never learns that it is left out."""
         return False
 
 
@@ -510,7 +510,7 @@ class UniformMachine(ViewSynchronousMachine):
         )
 
     def is_asked(self, q: Process) -> bool:
-        """What q has delivered counts."""
+        """Return True: the deliveries of q count."""
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
@@ -567,12 +567,12 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
     @on(Broadcast)
     def hear_broadcast(self, event: Broadcast) -> None:
-        """It submits."""
+        """Follow a broadcast as a submission."""
         self.follow_broadcast(event.process, event.message)
 
     @on(Deliver)
     def hear_delivery(self, event: Deliver) -> None:
-        """It delivers a message."""
+        """Follow the delivery of a message."""
         m = event.message
         expect(m is not None, "StepOfTheMachine")
         if m is not None:
@@ -580,12 +580,12 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
     @on(Install)
     def hear_installation(self, event: Install) -> None:
-        """It installs."""
+        """Follow the installation of a view."""
         self.follow_installation(event.process, event.view, event.members)
 
     @on(Crash)
     def hear_crash(self, event: Crash) -> None:
-        """It stops."""
+        """Follow the crash of a process."""
         self.follow_crash(event.process)
 
 
@@ -604,7 +604,7 @@ class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
         return members if members is not None else Set()
 
     def author(self, m: Message) -> Process | None:
-        """Who has broadcast m."""
+        """Return the process that has broadcast m."""
         return self.origin[m]
 
     def sending_view(self, m: Message) -> Installed:

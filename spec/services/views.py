@@ -60,7 +60,7 @@ class ViewAgreement(Failures, Views):
         return v if v is not None else 1 if self.begins_in_first(p) else 0
 
     def founders(self) -> Set[Process]:
-        """Who is in view 1 from the start."""
+        """Return the processes that are in view 1 from the start."""
         return Set() | {p for p in self.each(Process) if self.begins_in_first(p)}
 
     def agreed_members(self, v: View) -> Set[Process] | None:
@@ -95,7 +95,7 @@ class ViewAgreement(Failures, Views):
 
 
 class OwnLists(ViewAgreement):
-    """What each process was told itself of the members of its view.
+    """List of members that each process itself was given with its view.
 
     State: `told_members[p]` is the list with which p installed its view (None: it has installed none).
     """
@@ -109,7 +109,7 @@ class OwnLists(ViewAgreement):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Whoever goes on has a new list."""
+        """Require that a process which goes on has a new list."""
         is_later = event.view > self.view_of(event.process)
         super().judge_install(event)
         if is_later:
@@ -117,7 +117,7 @@ class OwnLists(ViewAgreement):
 
 
 class PartitionableSynchrony(ViewAgreement, Deliveries):
-    """What of view synchrony makes sense where a group may part, and each part has views of its own.
+    """Part of view synchrony that makes sense where a group may part, and each part has views of its own.
 
     Safety: `ViewSynchrony`, `SendingViewDelivery`, `SameViewDelivery`, `InitialView`, those of
     `ViewAgreement`, and integrity. Obligation: `VscValidity`.
@@ -276,7 +276,7 @@ class UniformViewSynchrony(ViewSynchrony):
 
     @obligation
     def UniformDelivery(self) -> bool:
-        """What any process delivers in view v, every process in v delivers that does not crash."""
+        """Obligation: each process of view v that stays up delivers what any process delivers in v."""
         return all(
             self.delivered[q][m]
             or not self.correct(q)

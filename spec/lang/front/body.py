@@ -1,5 +1,4 @@
-"""What is known at a point of a method: its locals, what was tested on the way there, whether anything was
-written.
+"""Knowledge at a point of a method: its locals, the tests on the way there, and the writes.
 
 A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, or bounds an integer from
 below (`len(self.queue)`, `i - j`), from a test that every way to this point has passed. A write to the state
@@ -65,16 +64,18 @@ class Fact:
 
 
 Facts = dict[str, Fact]
-"""What tests have shown: of a path under its text, of the least value of an integer under `at_least`."""
+"""Facts that tests have shown: of a path under its text, of the least value of an integer under
+`at_least`.
+"""
 
 
 def at_least(text: str) -> str:
-    """Where the facts keep the lower bound of the integer with this text."""
+    """Return the key of the lower bound of the integer with this text."""
     return f"at least {text}"
 
 
 class Role(Enum):
-    """What a method is, hence what it may do."""
+    """The role of a method, which decides what it may do."""
 
     ACTION = "an action"
     PROCEDURE = "a procedure"
@@ -107,17 +108,21 @@ class Body:
     used: set[str] = field(default_factory=set)
     assigned: frozenset[str] = frozenset()
     reuse: dict[str, Local] = field(default_factory=dict)
-    """What the other branch of the `if` around here bound: the same name there is one name after it."""
+    """Locals that the other branch of the `if` around here bound: the same name there is one name after
+    it.
+    """
 
     @property
     def self_name(self) -> str:
-        """What the method calls its specification."""
+        """The name by which the method means its specification."""
         arguments = self.definition.args.posonlyargs + self.definition.args.args
         return arguments[0].arg if arguments else ""
 
     @property
     def before_name(self) -> str:
-        """What a step invariant calls the specification before the step; empty in other methods."""
+        """The name by which a step invariant means the specification before the step; empty in other
+        methods.
+        """
         arguments = self.definition.args.posonlyargs + self.definition.args.args
         return arguments[1].arg if self.role is Role.STEP_INVARIANT else ""
 

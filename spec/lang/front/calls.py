@@ -1,4 +1,4 @@
-"""What may be called: records, indices, a few functions of Python, the language's own words, helpers of the
+"""Calls: records, indices, a few functions of Python, the language's own words, helpers of the
 specification.
 
 A function is recognised by identity, so that a shadowed name is seen for what it is.
@@ -62,7 +62,7 @@ SEQUENCE_METHODS = {
     "index": "any({0}[i] == x for i in range(len({0}))), next(i for i in range(len({0})) if {0}[i] == x)",
     "count": "sum(1 for y in {} if y == x)",
 }
-"""What stands in the place of the methods of Python's sets, lists and tuples."""
+"""Replacements of the methods of Python's sets, lists and tuples."""
 
 
 def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
@@ -162,7 +162,7 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
 
 
 def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
-    """What `super().name(...)` means here: the text that the method around it replaces, of the same
+    """Return the text that `super().name(...)` means: the one that the method around it replaces, of the same
     parameters; None when it is no such call.
 
     Raises:

@@ -38,7 +38,7 @@ def refuse_contradiction(method: MethodDeclaration, guard: MethodDeclaration, ac
 
 
 def _result(guard: MethodDeclaration, actor: str) -> ast.expr | None:
-    """What a guard asks of the actor, if it is one expression."""
+    """Return the condition of a guard on the actor, if it is one expression."""
     body = [item for item in function_of(guard.function)[1].body if not _is_text(item)]
     if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
         return None

@@ -241,7 +241,9 @@ def every(body: Body, node: ast.Call, at: Location) -> Value:
 
 
 def _rounds(body: Body, node: ast.expr, binder: ir.Binder) -> int | str:
-    """How many items a sequence can have that takes one from each value of a `for`, which has an order."""
+    """Return the number of items of a sequence that takes one from each value of a `for`, which has an
+    order.
+    """
     if isinstance(binder.source, types.Type):
         if not is_ordered(binder.source):
             kind = words(binder.source)

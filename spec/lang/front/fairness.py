@@ -1,5 +1,5 @@
-"""What is promised of steps: `per` parameters of one action, or with `fair("send", "receive")` of several
-actions together, or of a part of them.
+"""Fairness of steps: `per` parameters of one action, or with `fair("send", "receive")` of several actions
+together, or of a part of them.
 
 This file reads no bodies.
 """

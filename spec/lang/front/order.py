@@ -35,7 +35,7 @@ Place = tuple[int, ...]
 
 
 class Dependence(Enum):
-    """What a value within a turn depends on."""
+    """The dependence of a value within a turn."""
 
     NOTHING = 0  # the same throughout the loop
     TURN = 1  # on the loop's value or an inner loop's, somehow

@@ -30,7 +30,7 @@ def parameters(body: Body) -> tuple[ir.Parameter, ...]:
 
 
 def memberships(body: Body, given: tuple[ir.Parameter, ...]) -> tuple[ir.Require, ...]:
-    """What `In("network")` means: the argument is an element of that variable now."""
+    """Return the guards for `In("network")`: the argument is an element of that variable now."""
     found = []
     for declared, parameter in zip(body.method.parameters, given, strict=True):
         if not declared.within:

@@ -191,7 +191,7 @@ def _as_test(node: ast.expr, kind: types.Type) -> str:
 
 
 def _instead(node: ast.expr, given: types.Type, wanted: types.Type) -> str:
-    """How a value of the wanted type is written."""
+    """Return a hint on how a value of the wanted type is written."""
     inner = wanted.of if isinstance(wanted, types.Optional) else wanted
     if isinstance(given, types.IndexType) and is_integer(wanted):
         return f"{ast.unparse(node)}.index"
@@ -211,5 +211,5 @@ def meant(text: str) -> str:
 
 
 def was(value: ir.Read | ir.Call) -> ir.Before:
-    """What a variable, or a helper, was before the step."""
+    """Return the value of a variable, or a helper, before the step."""
     return ir.Before(type=value.type, value=value, at=value.at)

@@ -146,7 +146,7 @@ def plus(size: int | str, more: int | str) -> int | str:
 
 
 def cardinality(exact: Type) -> int | str | None:
-    """How many values a small type has, as a size; None of one with parts."""
+    """Return the number of values of a small type, as a size; None of one with parts."""
     match exact:
         case types.Bool():
             return 2

@@ -1,4 +1,4 @@
-"""Which function reads which node of Python's syntax."""
+"""Table of the functions that read the nodes of Python's syntax."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class World:
         return ir.INTEGER if isinstance(method.returns, UnboundedInt) else method.returns
 
     def suggest(self, name: str) -> str:
-        """What `self.name` may have meant."""
+        """Return a hint on the meaning of `self.name`."""
         known = [*self.variables, *self.constants, *self.methods, "each"]
         return did_you_mean(name, known) or f"; it has {', '.join(known)}"
 
@@ -191,7 +191,7 @@ def _record(world: World, python: Any, at: Location) -> tuple[ir.Expression, typ
 
 
 def place(world: World, name: str = "") -> Location:
-    """Where the class that declares `name` says so."""
+    """Return the place where the class that declares `name` does so."""
     for part in world.cls.__mro__:
         if name and name in vars(part).get("__annotations__", {}):
             return place_of(part, name)
