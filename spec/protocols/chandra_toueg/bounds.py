@@ -1,5 +1,5 @@
-"""How figure 6 is explored: local steps first, where asked for; and faults planted in it, to see that
-each of its rules is needed.
+"""Bounds of the exploration of figure 6: local steps first, where asked for; and faults planted in it, to see
+that each of its rules is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from antiphon.spec.services.events import Process
     "local and send only what others may leave unread, so that postponing them adds nothing that others see"
 )
 class Urgent(ChandraToueg):
-    """Nothing else happens while somebody can propose or begin a round."""
+    """Restriction: no other step happens while a process can propose or begin a round."""
 
     def can_go_on(self, p: Process) -> bool:
         """P proposes, or begins a round."""
@@ -24,7 +24,7 @@ class Urgent(ChandraToueg):
 
     @constraint("gather", "adopt", "refuse", "count", "receive_cast")
     def nobody_can_go_on(self) -> bool:
-        """Nobody can propose or begin a round."""
+        """Bound: no process can propose or begin a round."""
         return not any(self.can_go_on(q) and not self.is_gone(q) for q in self.each(Process))
 
     @constraint("propose", "begin_round")

@@ -53,7 +53,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
     # What a process has -------------------------------------------------------------------------------------
 
     def have_sent_estimates(self, p: Process) -> Set[Process]:
-        """Whose estimates of its round p has."""
+        """Return the processes whose estimates of its round p has."""
         return Set(
             q
             for q in self.each(Process)
@@ -64,7 +64,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
         )
 
     def have_replied(self, p: Process) -> Set[Process]:
-        """Whose replies of its round p has."""
+        """Return the processes whose replies of its round p has."""
         return Set(
             q
             for q in self.each(Process)
@@ -206,5 +206,5 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @constraint("begin_round", "gather", "adopt", "refuse", "count")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Of several processes the first."""
+        """Bound: of several processes the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)

@@ -46,7 +46,7 @@ Stamp = Annotated[int, Between(0, "rounds")]
 
 
 class Phase(Enum):
-    """Where a process is in its round. Idle: it has proposed nothing. Looping: at the head of the loop."""
+    """Phase of a process in its round. Idle: it has proposed nothing. Looping: at the head of the loop."""
 
     idle, looping, gathering, waiting, counting = range(5)
 

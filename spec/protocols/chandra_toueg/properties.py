@@ -62,7 +62,9 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
     @invariant
     def Locked(self) -> bool:
-        """What a majority has adopted in a round is what every later coordinator proposes."""
+        """Invariant: the value that a majority has adopted in a round is proposed by every later
+        coordinator.
+        """
         return all(
             item.value == other.value
             for item in self.proposals
@@ -126,7 +128,7 @@ class ChandraTouegForever(ChandraTouegDetecting, FalseSuspicions):
         return self.phase[p] is Phase.looping and self.round[p] == self.rounds and not self.has_decided(p)
 
     def knows_no_other(self, p: Process) -> bool:
-        """Nobody has another estimate than p."""
+        """Return True if no process has another estimate than p."""
         return all(self.down[q] or self.estimate[q] == self.estimate[p] for q in self.each(Process))
 
     @action(fairness="weak")

@@ -17,14 +17,14 @@ class ChandraTouegIsConsensus(ChandraTouegChecked):
     """Figure 6, seen as the machine."""
 
     def chosen(self) -> Value | None:
-        """What somebody has decided."""
+        """Return the value that any process has decided."""
         return next(
             (self.decision[p] for p in self.each(Process) if self.decision[p] is not None),
             None,
         )
 
     def offers(self, p: Process) -> Value | None:
-        """What p proposed, until something is decided."""
+        """Return the proposal of p, until a value is decided."""
         return self.proposal[p] if self.chosen() is None else None
 
     def told(self, p: Process) -> bool:

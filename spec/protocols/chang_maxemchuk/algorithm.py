@@ -60,7 +60,7 @@ class Sequence(Group):
         )
 
     def outstanding(self, p: Process) -> int:
-        """How many updates of p have no number that p knows."""
+        """Return the number of updates of p that have no number which p knows."""
         return sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_known(p, m))
 
     def is_known(self, p: Process, m: Message) -> bool:
@@ -84,7 +84,7 @@ class Sequence(Group):
         self.after_broadcast(p, m)
 
     def after_broadcast(self, p: Process, m: Message) -> None:
-        """What else there is to do when p has multicast m."""
+        """Do the rest when p has multicast m; here nothing."""
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
@@ -123,7 +123,7 @@ class Sequence(Group):
         self.status[p] = k
 
     def after_deliver(self, p: Process) -> None:
-        """What else there is to do when p has delivered."""
+        """Do the rest when p has delivered; here nothing."""
 
 
 class ChangMaxemchuk(Sequence):

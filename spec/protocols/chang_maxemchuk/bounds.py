@@ -1,4 +1,6 @@
-"""Who sends is known beforehand, so that a U_id, the l-th update of a process, says which update it is."""
+"""Bound: the senders are known beforehand, so that a U_id, the l-th update of a process, says which update it
+is.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ class InTurn(InQueues):
 
     @constraint("broadcast")
     def is_sender(self, p: Process, m: Message) -> bool:
-        """It is the turn of p."""
+        """Bound: it is the turn of p."""
         return p.index == (self.first + m.index * self.step) % self.processes
 
 

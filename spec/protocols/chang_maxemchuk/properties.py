@@ -1,4 +1,4 @@
-"""What CM promises: who has an update after how many acknowledgements, and total order broadcast.
+"""Promises of CM: who has an update after how many acknowledgements, and total order broadcast.
 
 Source: J. Kim and C. Kim, 1997, section 3, first paragraph.
 """
@@ -12,7 +12,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class SequenceProperties(Sequence):
-    """What is asked of CM and of Pinwheel."""
+    """Questions to CM and to Pinwheel."""
 
     @obligation
     def AllAssigned(self) -> bool:
@@ -20,7 +20,7 @@ class SequenceProperties(Sequence):
         return self.assigned == self.broadcasts
 
     def sent_by(self, p: Process) -> int:
-        """How many updates p has multicast."""
+        """Return the number of updates that p has multicast."""
         return sum(1 for m in self.each(Message) if self.source[m] == p)
 
     @invariant
@@ -49,7 +49,7 @@ class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
     """CM with its own properties."""
 
     def holders(self, k: Number) -> int:
-        """How many processes have the update with gsn k."""
+        """Return the number of processes that have the update with gsn k."""
         return sum(1 for p in self.each(Process) if self.has_number(p, k))
 
     @invariant
@@ -82,11 +82,11 @@ class ChangMaxemchukChecked(ChangMaxemchukProperties, TotalOrderBroadcast):
 
 
 class InQueuesProperties(InQueues):
-    """What is asked of CM and of Pinwheel over queues."""
+    """Questions to CM and to Pinwheel over queues."""
 
     @invariant
     def RemovedIsEverywhere(self) -> bool:
-        """What a process has removed from its buffer, every process has obtained."""
+        """Invariant: an update that a process has removed from its buffer was obtained by every process."""
         return all(
             m in self.buffer[p] or all(m in self.obtained[q] for q in self.each(Process))
             for p in self.each(Process)

@@ -29,7 +29,7 @@ class Packet:
 
 
 class InQueues(Sequence, FifoChannels[Packet]):
-    """What CM and Pinwheel share; a queue has room for an MSG and an ACK of each message."""
+    """Common part of CM and Pinwheel; a queue has room for an MSG and an ACK of each message."""
 
     room: Const[int] = 3
 
@@ -49,13 +49,15 @@ class InQueues(Sequence, FifoChannels[Packet]):
         self.push_to_others(p, Packet(m, self.assigned))
 
     def is_first(self, p: Process, m: Message) -> bool:
-        """Of the messages that p has and that have no number, m is the one to acknowledge."""
+        """Return True if m is the one to acknowledge, of the messages that p has and that have no number."""
         return all(
             self.is_numbered(other) or self.rank(p, m) <= self.rank(p, other) for other in self.obtained[p]
         )
 
     def rank(self, p: Process, m: Message) -> int:
-        """How far the source of m is from p in the cycle, and of one source which message it is."""
+        """Return the distance of the source of m from p in the cycle, and among messages of one source the
+        place of m.
+        """
         s = self.source[m]
         return 0 if s is None else (s.index - p.index) % self.processes * self.messages + m.index
 
@@ -86,7 +88,7 @@ class InQueues(Sequence, FifoChannels[Packet]):
     # What is delivered and removed ------------------------------------------------------------------------
 
     def after_deliver(self, p: Process) -> None:
-        """What is stable is removed."""
+        """Remove stable updates."""
         self.collect(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:

@@ -20,7 +20,7 @@ class SequenceOrdering(Sequence, OrderingView):
     """One sequence of numbers, of which each process knows a beginning, seen as the ordering machine."""
 
     def submitted(self) -> Set[Message]:
-        """What was multicast has a source."""
+        """Return the updates that were multicast: they have a source."""
         return Set() | {m for m in self.each(Message) if self.source[m] is not None}
 
     def history(self) -> Set[Assigned]:

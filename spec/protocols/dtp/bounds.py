@@ -70,7 +70,7 @@ class DtpCounted(Dtp):
 
 @restriction("timers expire only after losses, once for each")
 class Patient(DtpCounted):
-    """Nobody is impatient: what was not lost arrives before its timer expires."""
+    """Restriction: a message that was not lost arrives before its timer expires."""
 
     @constraint("resend_message", "resend_pass", "repeat_request")
     def has_lost(self) -> bool:
@@ -84,11 +84,11 @@ class Instant(DtpCounted):
 
     @constraint("broadcast", "pass_null", "resend_message", "resend_pass", "repeat_request")
     def is_quiet(self) -> bool:
-        """Nothing is in flight."""
+        """Bound: no message is in flight."""
         return len(self.network) == 0
 
     def may_acknowledge(self, p: Process) -> bool:
-        """Nothing is in flight, too."""
+        """Return True if no message is in flight, too."""
         return len(self.network) == 0 and super().may_acknowledge(p)
 
 

@@ -1,4 +1,4 @@
-"""When the first update is stable: CM, Pinwheel and DTP side by side, on the same updates, as in figure 1.
+"""Stability of the first update: CM, Pinwheel and DTP side by side, on the same updates, as in figure 1.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, the text on figure 1. The drawing is lost; the text says that M1 is

@@ -84,7 +84,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def LeastIsNamed(self) -> bool:
-        """Who passes knows all gsns, and names the least active of the others."""
+        """Invariant: a process that passes knows all gsns, and names the least active of the others."""
         return all(
             (self.passer[t] is None) == (self.named[t] is None)
             and all(
@@ -112,7 +112,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def HolderIsNamed(self) -> bool:
-        """Who holds the token was named by the last pass, and knows of it."""
+        """Invariant: the holder of the token was named by the last pass, and knows of it."""
         return all(
             not self.holding[p] or (self.turn[p] == self.last and self.named[self.last] == p)
             for p in self.each(Process)
@@ -120,7 +120,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def NamedKnows(self) -> bool:
-        """Whom any pass before the last named knows of it."""
+        """Invariant: a process that any pass before the last named knows of it."""
         return all(
             t >= self.last or self.named[t] != p or self.turn[p] >= t
             for t in self.each(Turn)
@@ -142,7 +142,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def ArrivedIsNew(self) -> bool:
-        """What a process is about to acknowledge is in its BUF and has no gsn; it holds the token."""
+        """Invariant: an update that a process is about to acknowledge is in its BUF and has no gsn; it holds
+        the token.
+        """
         return all(
             self.arrived[p] != m
             or (
@@ -212,7 +214,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def NothingAhead(self) -> bool:
-        """What is said of hgsn_j, by whomever, is not ahead of it, and no hgsn is ahead of the last gsn."""
+        """Invariant: no report of hgsn_j is ahead of it, and no hgsn is ahead of the last gsn."""
         return (
             all(self.status[j][j] <= self.assigned for j in self.each(Process))
             and all(self.told[t][j] <= self.status[j][j] for t in self.each(Turn) for j in self.each(Process))
@@ -230,7 +232,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def KnowsWhatIsTold(self) -> bool:
-        """Who has the ACK of a gsn, or has obtained it, or has heard of a pass, knows what that pass told."""
+        """Invariant: a process with the ACK of a gsn, or its update, or news of a pass, knows what that pass
+        told.
+        """
         return all(
             j == p
             or (
@@ -273,7 +277,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OnlyTheMulticast(self) -> bool:
-        """What is in BUF has come; what is on its way or asked for was multicast."""
+        """Invariant: the messages in BUF have come; those on their way or asked for were multicast."""
         return all(
             (m not in self.buffer[p] or self.has_obtained(p, m))
             and (m not in self.missed[p] or self.source[m] is not None)
@@ -287,7 +291,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OneWithoutANumber(self) -> bool:
-        """Of a sender only the last update can be without a gsn, and only while it waits."""
+        """Invariant: of a sender only the last update can be without a gsn, and only while it waits."""
         return all(
             self.source[m] != q
             or any(self.numbered[k] == m for k in self.each(Number))
@@ -304,7 +308,7 @@ class DtpBounds(DtpProperties, CarryStatus):
         return all(self.obtains(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def obtains(self, p: Process, k: Number) -> bool:
-        """What must be true of gsn k at p."""
+        """Return the condition on gsn k at p."""
         item = self.acks[p][k]
         if k <= self.status[p][p]:
             return all(
@@ -320,7 +324,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OnlyTheLatest(self) -> bool:
-        """Of the MSGs in BUF_i with a gsn, that is less than n - 1 below hgsn_i and less than n above it:
+        """Invariant: the gsns of the MSGs in BUF_i are less than n - 1 below hgsn_i and less than n above it:
         2n - 2 gsns, so that BUF_i holds 3n - 2 MSGs at most, with the one of each sender that has none.
         """
         return not any(

@@ -1,4 +1,4 @@
-"""What DTP sends and remembers: MSG, ACK, ACK of NULL and REQ as packets, and what `BUF_i` holds of an ACK.
+"""Packets and memory of DTP: MSG, ACK, ACK of NULL and REQ as packets, and what `BUF_i` holds of an ACK.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 4.2, first paragraph.
@@ -25,7 +25,7 @@ Status = Annotated[int, Between(0, "messages + spare")]
 """hgsn: the gsn of the last message of a process, 0 at first."""
 
 Nulls = Annotated[int, Between(0, "nulls")]
-"""Which NULL it is since the last gsn; as printed always 0."""
+"""Number of a NULL since the last gsn; as printed always 0."""
 
 
 @record
@@ -39,7 +39,7 @@ class Acknowledged:
 
 @record
 class Pass:
-    """What an ACK(t, U_id, g, m) says of the token. The update is None in an ACK of NULL."""
+    """Content of an ACK(t, U_id, g, m) about the token. The update is None in an ACK of NULL."""
 
     message: Message | None
     number: Status

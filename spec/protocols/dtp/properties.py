@@ -1,4 +1,4 @@
-"""What must be true of DTP: what the paper says of its variables and bounds, and total order broadcast.
+"""Properties of DTP: the paper's sentences on its variables and bounds, and total order broadcast.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, sections 3 and 4.
@@ -187,7 +187,7 @@ class DtpProperties(DtpBounded):
 
     @obligation
     def Recovers(self) -> bool:
-        """Whoever knows that it lost something gets it."""
+        """Obligation: a process that knows of a loss gets the lost message."""
         return all(self.is_recovered(p) or not self.takes_part(p) for p in self.each(Process))
 
     def takes_part(self, p: Process) -> bool:

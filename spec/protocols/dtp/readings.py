@@ -63,7 +63,7 @@ early = ambiguity(
 
 @tie.reading("lowest")
 class TieLowest(Dtp):
-    """Of several least active processes the one with the lowest ID is selected."""
+    """Reading: of several least active processes the one with the lowest ID is selected."""
 
     def may_name(self, p: Process, m: Process, own: Status) -> bool:
         """The candidate with the lowest ID."""
@@ -84,7 +84,7 @@ class TransferHeard(Dtp):
 
 @resending.reading("buffered")
 class ResendingBuffered(Dtp):
-    """What is multicast again is the ACK in BUF; where there is none any more, nothing is."""
+    """Reading: the ACK in BUF is multicast again; where there is none any more, nothing is."""
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
         """As long as the ACK is in BUF."""
@@ -147,7 +147,7 @@ class Remembering(Dtp):
 
 @selected.reading("oldest")
 class SelectedOldest(Remembering):
-    """Of several MSGs in BUF the one that came first is acknowledged."""
+    """Reading: of several MSGs in BUF the one that came first is acknowledged."""
 
     def is_new(self, p: Process, m: Message) -> bool:
         """None that has no ACK came before."""
@@ -169,7 +169,7 @@ class ResetOwnProcedures(Dtp):
 
 @early.reading("kept")
 class EarlyKept(Dtp):
-    """It is put in BUF_i, and N_i[j] passes over it when what is missing before it has come."""
+    """Reading: it is put in BUF_i, and N_i[j] passes over it when the missing ones before it have come."""
 
     def take_early_message(self, p: Process, j: Process, m: Message) -> None:
         """As with the next one, but for N_i[j]; what waits in BUF is not missed."""
@@ -181,7 +181,7 @@ class EarlyKept(Dtp):
         self.missed[p] -= self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """What waited for it is not early any more."""
+        """Put it; a message that waited for it is not early any more."""
         super().put_message(p, m)
         for x in self.each(Message):
             j = self.source[x]

@@ -38,7 +38,7 @@ class DtpOrdering(DtpBounded, OrderingOfDeliveries):
         }
 
     def submitted(self) -> Set[Message]:
-        """What was multicast has a source."""
+        """Return the updates that were multicast: they have a source."""
         return Set() | {m for m in self.each(Message) if self.source[m] is not None}
 
     def learned(self, p: Process) -> Set[Assigned]:

@@ -38,7 +38,7 @@ class NumberPasses(Dtp):
         self.turn[p] = max(self.turn[p], self.turn_of(seen))
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """It takes the next number: another NULL, or the first pass after a gsn."""
+        """Pass with the next number: another NULL, or the first pass after a gsn."""
         super().pass_token(p, sent)
         self.turn[p] = self.turn[p] + 1 if sent.message is None else self.turn_of(sent)
 
@@ -84,7 +84,7 @@ class AdvanceOnDelivery(UpToGap):
         return super().may_cover(p, k) and item is not None and item.message in self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """What waited for it counts as obtained."""
+        """Put it; messages that waited for it count as obtained."""
         super().put_message(p, m)
         self.catch_up(p)
 
@@ -103,7 +103,7 @@ class CollectAlways(Dtp):
     """Removing stable messages: `it checks if h > R_i[j]. If so, it … removes the stable MSGs`."""
 
     def finish(self, p: Process, heard: bool) -> None:
-        """What R_p covers is delivered, and what is stable removed."""
+        """Deliver the updates that R_p covers, and remove stable ones."""
         self.deliver_covered(p)
         self.remove_stable(p)
 
@@ -139,7 +139,7 @@ class AnswerNamed(Dtp):
     """Receiving REQ: `if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`, where no ACK of NULL is."""
 
     def is_successor(self, p: Process, j: Process) -> bool:
-        """Whom p named last."""
+        """Return True if p named j last."""
         sent = self.passed[p]
         return sent is not None and sent.next_holder == j
 
@@ -174,12 +174,12 @@ class CarryStatus(NumberPasses):
             self.told[self.turn[p]][j] = self.status[p][j]
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
-        """What its sender knew of the others, too."""
+        """Hear also the sender's knowledge of the others."""
         super().hear_ack(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1))
 
     def hear_null(self, p: Process, packet: Null) -> None:
-        """What its sender knew of the others, too."""
+        """Hear also the sender's knowledge of the others."""
         super().hear_null(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1) + packet.nulls)
 

@@ -224,7 +224,7 @@ class Dtp(Losses[Packet], Group):
                     self.network |= {Ack(j, item.sender, m, k, item.next_holder)}
 
     def take_early_message(self, p: Process, j: Process, m: Message) -> None:
-        """What else is done with a MSG of j with l > N_i[j]: nothing is printed, BUF is not mentioned."""
+        """Treat a MSG of j with l > N_i[j]: nothing is printed, BUF is not mentioned."""
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
         """MSG: `changes R_i[j] to h`; ACK: `updates … R_i[t] … to g`; NULL: `updates R_i[j] to g`."""
@@ -281,7 +281,7 @@ class Dtp(Losses[Packet], Group):
             self.awaiting[p] = False
 
     def take_early_ack(self, p: Process, packet: Ack) -> None:
-        """What else is done with an ACK with g > R_i[i] + 1: nothing is printed, BUF is not mentioned."""
+        """Treat an ACK with g > R_i[i] + 1: nothing is printed, BUF is not mentioned."""
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
         """`updates … R_i[t] … to g`."""
@@ -402,7 +402,9 @@ class Dtp(Losses[Packet], Group):
         self.pass_token(p, Pass(None, self.status[p][p], next_holder, self.next_null(p)))
 
     def next_null(self, p: Process) -> int:
-        """Which NULL since the last gsn it would be that p passes: nothing is printed, none has a number."""
+        """Return the number of the NULL that p would pass since the last gsn: nothing is printed, none has
+        one.
+        """
         return 0
 
     @action(fairness="weak", per="packet")
@@ -432,7 +434,7 @@ class Dtp(Losses[Packet], Group):
     # 4.2. Removing stable messages, Adjusting degree of fault tolerance -------------------------------------
 
     def finish(self, p: Process, heard: bool) -> None:
-        """What R_p covers is delivered; when a status `h > R_i[j]` was heard, stable messages are removed."""
+        """Deliver the updates that R_p covers; when a status `h > R_i[j]` was heard, remove stable ones."""
         self.deliver_covered(p)
         if heard:
             self.remove_stable(p)

@@ -33,8 +33,8 @@ class Casts(Group):
     cast: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """How many messages p may cast now: as many as there are numbers for. A layer with a window has its
-        own answer.
+        """Return how many messages p may cast now: as many as there are numbers for. A layer with a window
+        has its own answer.
         """
         return self.casts - self.cast[p]
 
@@ -59,7 +59,7 @@ class Data:
 
 @record
 class PlaceHolder:
-    """What is sent for a message that is not buffered any more."""
+    """Substitute for a message that is not buffered any more."""
 
     place: Place
 
@@ -89,7 +89,7 @@ Header = Data | PlaceHolder | Negative | Status
 
 @record
 class Envelope:
-    """What the network carries to one endpoint. `source` is what COM pushes; None where it does not."""
+    """Packet of the network for one endpoint. `source` is what COM pushes; None where it does not."""
 
     to: Process
     source: Process | None

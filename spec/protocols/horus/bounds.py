@@ -1,4 +1,5 @@
-"""How Horus' layers are explored: what can be switched on, who broadcasts what, and when timers expire.
+"""Bounds of the exploration of Horus' layers: what can be switched on, who broadcasts which message, and when
+timers expire.
 
 A stack inherits the classes here of the layers that it has. None of this is said by the paper.
 """
@@ -26,7 +27,7 @@ class Patient(Nak):
 
     @constraint("ask", "tell")
     def is_silent(self) -> bool:
-        """Nothing is in flight."""
+        """Bound: no packet is in flight."""
         return len(self.network) == 0
 
 
@@ -38,7 +39,7 @@ class DeliverAtOnce(Total):
     """Printed: "These messages are not delivered, but buffered"."""
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """It is delivered."""
+        """Deliver it."""
         self.hand_up(p, q, m)
 
 
@@ -47,7 +48,7 @@ class ForgetOwn(Total):
     """Printed: "all members that did not get the token in time send their messages"."""
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """What others sent."""
+        """Keep only what others sent."""
         if q != p:
             super().keep(p, q, m)
 
@@ -59,7 +60,7 @@ class Strides(Group):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """It is the turn of p."""
+        """Bound: it is the turn of p."""
         return self.stride == 0 or p.index == m.index * self.stride % self.processes
 
 

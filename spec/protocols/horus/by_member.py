@@ -47,7 +47,7 @@ class Backlog(LocalStatus):
                 emit(ComCast(p, Data(Unit(p, k))))
 
     def release(self, p: Process) -> None:
-        """What all have makes room."""
+        """Release what all have, which makes room."""
         super().release(p)
         self.flow(p)
 
@@ -79,7 +79,9 @@ class HorusByMemberChecked(HorusByMember, TotalOrderBroadcast):
 
     @obligation
     def AllDelivered(self) -> bool:
-        """What was broadcast is delivered everywhere, if the casts that there are suffice for the token."""
+        """Obligation: every broadcast is delivered everywhere, if the casts that there are suffice for the
+        token.
+        """
         return all(
             self.delivered[p][m] or any(self.room(q) == 0 for q in self.each(Process))
             for p in self.each(Process)

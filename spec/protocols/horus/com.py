@@ -38,7 +38,7 @@ class Com(InFlight[Envelope], Casts):
         return source is None or source not in self.outside[p]
 
     def address(self, p: Process) -> Process | None:
-        """What p pushes on an outgoing message: its address."""
+        """Return the address of p, which it pushes on an outgoing message."""
         return p
 
     @on(ComCast)

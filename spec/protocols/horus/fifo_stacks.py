@@ -40,7 +40,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 
 class Senders(Group):
-    """Who broadcasts what."""
+    """Senders of the messages."""
 
     senders: Const[int] = 1
 
@@ -66,7 +66,7 @@ class OverNak(Senders, NakChecked):
 
     @on(NakReceive)
     def hand_over(self, call: NakReceive) -> None:
-        """What comes up is delivered."""
+        """Deliver what comes up."""
         emit(Deliver(call.process, self.message(call.unit)))
 
     @witness
@@ -97,7 +97,7 @@ class OverFrag(Senders, FragChecked):
 
     @on(FragReceive)
     def hand_over(self, call: FragReceive) -> None:
-        """What comes up is delivered; None is no message that anybody broadcast."""
+        """Deliver what comes up; None is no message that anybody broadcast."""
         unit = call.unit
         emit(Deliver(call.process, self.message(unit) if unit is not None else None))
 
@@ -174,5 +174,5 @@ class DestinationSets(OverNak, FifoBroadcast):
 
     @on(NakReceive)
     def judge_source(self, call: NakReceive) -> None:
-        """What comes up was sent by a member of the view."""
+        """Require that what comes up was sent by a member of the view."""
         expect(call.unit.author not in self.outside[call.process], "FromTheView")

@@ -174,7 +174,7 @@ class MbrshipFlush(Members):
         self.multicast(p, FlushOk(self.view[p], failed), self.others(p, failed))
 
     def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
-        """What p has received of q goes to others."""
+        """Send to others what p has received of q."""
         for body in self.kept[p][q]:
             self.multicast(p, Copy(self.view[p], q, body), to)
 
@@ -235,7 +235,9 @@ class MbrshipFlush(Members):
         return v == self.view[p] and self.leaving[p] <= leaving and self.leaving[p] != leaving
 
     def belongs_later(self, p: Process, q: Process) -> bool:
-        """What is next from q was sent for a flush that p has not heard of, or in a view that p is not in."""
+        """Return True if the next packet from q is for a flush that p has not heard of, or a view that p is
+        not in.
+        """
         packet = self.channel[q][p][0]
         if isinstance(packet, FlushOk):
             return packet.view > self.view[p] or self.is_newer(p, packet.view, packet.leaving)
@@ -244,7 +246,7 @@ class MbrshipFlush(Members):
         return q in self.heard[p]
 
     def accept(self, p: Process, origin: Process, body: Body) -> None:
-        """What p has not received of origin, it passes up, and keeps unless it is a token."""
+        """Pass up what p has not received of origin, and keep it unless it is a token."""
         if body not in self.kept[p][origin]:
             if not isinstance(body, Token):
                 self.kept[p][origin] += (body,)
@@ -281,7 +283,7 @@ class ReturnNothing(MbrshipFlush):
     """FLUSH_OK alone."""
 
     def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
-        """Nothing."""
+        """Send nothing."""
 
 
 @mutation(
@@ -291,17 +293,17 @@ class InstallAtOnce(MbrshipFlush):
     """The coordinator alone waits for every FLUSH_OK."""
 
     def has_all(self, p: Process) -> bool:
-        """Nobody else does."""
+        """Return True: no other process is asked."""
         return True
 
 
 @restriction("one member fails, or is taken for dead, and no other before or after")
 class OneFailure(MbrshipFlush):
-    """What a flush survives."""
+    """Restriction: the failure that a flush survives."""
 
     @constraint("crash", "suspect")
     def nobody_has_failed(self) -> bool:
-        """Everybody is up, and trusted."""
+        """Bound: all are up, and trusted."""
         return not any(self.has_failed(q) for q in self.each(Process))
 
 

@@ -45,7 +45,7 @@ from antiphon.spec.services import Deliver, Process
 
 @record
 class Letter:
-    """What MBRSHIP casts, and to whom."""
+    """Cast of MBRSHIP, and its receivers."""
 
     to: Set[Process]
     packet: Packet
@@ -65,8 +65,8 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """What FRAG hands up waits to be handled, if it is for p and not of who was left behind. What nobody
-        cast is nothing that anybody can make sense of.
+        """Keep what FRAG hands up, if it is for p and not of who was left behind. A unit that nobody cast is
+        nothing that anybody can make sense of.
         """
         p = call.process
         q = call.origin
@@ -92,7 +92,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
     # Room ---------------------------------------------------------------------------------------------------
 
     def room_for(self, p: Process, failed: Set[Process]) -> int:
-        """How many casts of NAK it takes to send what p has of these on, and a word."""
+        """Return the number of casts of NAK that it takes to send on what p has of these, and a word."""
         return 1 + self.fragments * sum(len(self.kept[p][q]) for q in failed)
 
     @action(fairness="weak", per="p")
@@ -114,7 +114,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
         super().receive(p, q)
 
     def has_room_to_answer(self, p: Process, q: Process) -> bool:
-        """What is next from q is no FLUSH, or there is room."""
+        """Return True if the next packet from q is no FLUSH, or there is room."""
         if len(self.channel[q][p]) == 0:
             return False
         packet = self.channel[q][p][0]
@@ -126,7 +126,7 @@ class KeepDestinations(FlushOverFrag):
     """NAK goes on waiting for its acknowledgements."""
 
     def leave_behind(self, p: Process, q: Process) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @restriction(
@@ -150,12 +150,12 @@ class HandledAtOnce(FlushOverFrag, Nak):
         "crash",
     )  # fmt: skip
     def nothing_waits(self) -> bool:
-        """Nobody has anything to handle."""
+        """Restriction: no member has anything to handle."""
         return not any(self.can_handle(p, q) for p in self.each(Process) for q in self.each(Process))
 
     @constraint("receive")
     def is_first(self, p: Process, q: Process) -> bool:
-        """Nobody before p has, nor p of anybody before q."""
+        """Bound: no member before p has, nor p of any before q."""
         return not any(
             self.can_handle(r, s)
             for r in self.each(Process)
@@ -175,7 +175,7 @@ class HorusFlush(
     """TOTAL:MBRSHIP:FRAG:NAK:COM."""
 
     def listens(self, q: Process) -> bool:
-        """Nothing reaches a member that is down."""
+        """Return True if q is up: nothing reaches a member that is down."""
         return not self.down[q]
 
     @environment

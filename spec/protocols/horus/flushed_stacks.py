@@ -1,5 +1,6 @@
-"""What stands over MBRSHIP with its flush as messages: an application, judged by view synchrony and as FIFO
-broadcast; TOTAL, judged by view synchrony and as total order broadcast; and the same with FRAG:NAK:COM below.
+"""Stacks over MBRSHIP with its flush as messages: an application, judged by view synchrony and as FIFO
+broadcast; TOTAL, judged by view synchrony and as total order broadcast; and the same with FRAG:NAK:COM
+below.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Piece:
 
 
 class Fragments(Spec):
-    """How many fragments the largest message has."""
+    """Number of fragments of the largest message."""
 
     fragments: Const[int] = 2
 

@@ -59,8 +59,8 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """What FRAG hands up, if it belongs to the view of p and is new. What nobody cast is nothing that
-        anybody can make sense of.
+        """Take what FRAG hands up, if it belongs to the view of p and is new. A unit that nobody cast is
+        nothing that anybody can make sense of.
         """
         unit = call.unit
         if unit is None:
@@ -92,7 +92,7 @@ class MbrshipOverFrag(Mbrship, Frag):
         )
 
     def all_flushed(self) -> bool:
-        """Everybody who stays has sent what it had to send."""
+        """Return True if all that stay have sent what they had to send."""
         return len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p))
 
     @action(fairness="weak")
@@ -131,7 +131,7 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
     """TOTAL:MBRSHIP:FRAG:NAK:COM."""
 
     def listens(self, q: Process) -> bool:
-        """Nothing reaches a member that is down."""
+        """Return True if q is up: nothing reaches a member that is down."""
         return not self.down[q]
 
     @environment

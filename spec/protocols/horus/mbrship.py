@@ -52,7 +52,7 @@ from antiphon.spec.services import Crash, Process, View, Views
 
 
 class Members(Crashes, Views):
-    """What stands above MBRSHIP may look at: `view[p]` the number of p's view, `left[p]` who is not in it any
+    """State for the layers above MBRSHIP: `view[p]` the number of p's view, `left[p]` who is not in it any
     more, `flushed[p]` whether p has sent what it had to send; `suspected` are those taken for dead.
     """
 
@@ -93,7 +93,7 @@ class Members(Crashes, Views):
 
     @witness
     def ViewChanged(self) -> bool:
-        """Somebody was left behind."""
+        """Witness: a member was left behind."""
         return any(len(self.left[p]) > 0 for p in self.each(Process))
 
 
@@ -186,11 +186,11 @@ class MbrshipAlone(Mbrship):
         self.queue[q][p] = self.queue[q][p][1:] + (self.queue[q][p][0],)  # noqa: RUF005
 
     def ahead(self, q: Process, p: Process) -> int:
-        """How many messages of q are on their way to p, tokens not counted."""
+        """Return the number of messages of q on their way to p, tokens not counted."""
         return sum(1 for body in self.queue[q][p] if not isinstance(body, Token))
 
     def have_the_same(self) -> bool:
-        """Those who stay have all messages of one another, and of one that leaves the same."""
+        """Return True if those who stay have all messages of one another, and of one that leaves the same."""
         return all(
             len(self.queue[q][p]) == 0
             if self.stays(q)

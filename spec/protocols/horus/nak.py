@@ -74,7 +74,9 @@ class Nak(Com):
     # Upwards ------------------------------------------------------------------------------------------------
 
     def stream(self, source: Process | None) -> Process:
-        """Whose sequence a header belongs to. Where COM pushes no address, all of them look like one."""
+        """Return the process to whose sequence a header belongs. Where COM pushes no address, all look like
+        one.
+        """
         return source if source is not None else Process(0)
 
     @on(ComReceive)
@@ -124,7 +126,7 @@ class Nak(Com):
             emit(ComSend(p, q, PlaceHolder(k)))
 
     def note(self, p: Process, q: Process, status: Status) -> None:
-        """What q has is noted, and a number that q has used is known."""
+        """Note what q has, and a number that q has used."""
         self.acknowledged[p][q] = max(self.acknowledged[p][q], status.received)
         self.known[p][q] = max(self.known[p][q], status.sent)
         self.release(p)
@@ -135,11 +137,11 @@ class Nak(Com):
         self.release(call.process)
 
     def release(self, p: Process) -> None:
-        """What every other member of the view has is not buffered any more."""
+        """Release the casts that every other member of the view has."""
         self.oldest[p] = max(self.oldest[p], self.held_by_all(p) + 1)
 
     def held_by_all(self, p: Process) -> LastPlace:
-        """How many of its casts p knows every other member of its view to have."""
+        """Return the number of its casts that p knows every other member of its view to have."""
         return min(
             (self.acknowledged[p][q] for q in self.each(Process) if q != p and q not in self.outside[p]),
             default=self.cast[p],
@@ -156,8 +158,8 @@ class Nak(Com):
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
-        """What the status of p says about its own casts: how many there are. Its `received` is for one
-        reader, see `tell`.
+        """Return the status of p about its own casts: how many there are. Its `received` is for one reader,
+        see `tell`.
         """
         return Status(0, self.cast[p])
 
@@ -175,7 +177,7 @@ class Nak(Com):
 
 
 class Unnumbered(Com):
-    """What stands in NAK's place where there is no NAK: what COM hands up goes up as it comes."""
+    """Layer in NAK's place where there is no NAK: what COM hands up goes up as it comes."""
 
     @on(NakCast)
     def pass_down(self, call: NakCast) -> None:

@@ -56,7 +56,7 @@ class OverMbrship(Members, Strides):
 
     @on(GroupReceive)
     def take(self, call: GroupReceive) -> None:
-        """What MBRSHIP hands up."""
+        """Take what MBRSHIP hands up."""
         body = call.body
         if isinstance(body, Unordered):
             emit(Deliver(call.process, body.message))
@@ -80,11 +80,11 @@ class TotalStack(TotalChecked, MbrshipAlone, TotalOrderBroadcast):
 
     @invariant
     def SourceKept(self) -> bool:
-        """What TOTAL has not delivered yet it keeps under the name of who broadcast it."""
+        """Invariant: TOTAL keeps an undelivered message under the name of the process that broadcast it."""
         return all(self.is_true(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def is_true(self, p: Process, k: Number) -> bool:
-        """What p keeps with number k, if anything, was broadcast by its source."""
+        """Return True if what p keeps with number k, if anything, was broadcast by its source."""
         item = self.numbered[p][k]
         return item is None or item.source == self.origin[item.message]
 
@@ -137,7 +137,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
 
     @on(NakCast)
     def order(self, call: NakCast) -> None:
-        """What FRAG casts is a message of TOTAL."""
+        """Order a cast of FRAG, which is a message of TOTAL."""
         p = call.process
         m = Message(self.broadcasts)
         self.broadcasts += 1
@@ -147,14 +147,16 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
         self.send_numbered(p)
 
     def hand_up(self, p: Process, q: Process, m: Message) -> None:
-        """What TOTAL delivers is a fragment."""
+        """Hand up a delivery of TOTAL, which is a fragment."""
         unit = self.unit[m]
         if unit is not None:
             emit(NakReceive(p, q, unit))
 
     @on(FragReceive)
     def deliver_whole(self, call: FragReceive) -> None:
-        """What FRAG hands up is a message of the application; None is no message that anybody broadcast."""
+        """Deliver a message of the application that FRAG hands up; None is no message that anybody
+        broadcast.
+        """
         emit(
             Deliver(
                 call.process,

@@ -1,4 +1,4 @@
-"""What each boundary of Horus promises, and what is asked of each layer.
+"""Promises of each boundary of Horus, and questions to each layer.
 
 FIFO broadcast above NAK and FRAG, virtual synchrony above MBRSHIP and TOTAL, as machines over events. They
 are the reference for layers, as `spec/services` is for whole protocols: a layer passes a property on when its
@@ -50,8 +50,8 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(NewView)
     def judge_view(self, event: NewView) -> None:
-        """Whoever has gone to the same view before has delivered the same; they go in one step, so nothing
-        was delivered since.
+        """Require that all who went to the same view before have delivered the same; they go in one step, so
+        nothing was delivered since.
         """
         p = event.process
         self.entered[p] += 1
@@ -70,7 +70,7 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(Deliver)
     def judge_same_view(self, event: Deliver) -> None:
-        """It is delivered in its view."""
+        """Require that it is delivered in its view."""
         m = event.message
         if m is not None:
             expect(self.sent_in[m] == self.entered[event.process], "SameView")
@@ -81,7 +81,7 @@ class NakChecked(NakBounded):
 
     @invariant
     def GapNoticed(self) -> bool:
-        """Who has a message that came early knows of one that it misses."""
+        """Invariant: a process with a message that came early knows of one that it misses."""
         return all(
             len(self.early[p][q]) == 0 or self.expected[p][q] <= self.known[p][q]
             for p in self.each(Process)
@@ -104,7 +104,7 @@ class NakChecked(NakBounded):
 
     @witness
     def Asked(self) -> bool:
-        """Somebody asked for a message again."""
+        """Witness: a member asked for a message again."""
         return any(isinstance(envelope.header, Negative) for envelope in self.network)
 
     @witness

@@ -27,7 +27,7 @@ class AddressLeftOut(Com):
     """COM pushes no address."""
 
     def address(self, p: Process) -> Process | None:
-        """Nothing."""
+        """Return None: no address is pushed."""
         return None
 
 
@@ -43,7 +43,7 @@ class StatusOfReceived(Nak):
     """A status says what a member has received."""
 
     def news(self, p: Process) -> Status:
-        """Nothing about its own casts."""
+        """Return no news about its own casts."""
         return Status(0, 0)
 
 
@@ -81,7 +81,7 @@ class OracleKeeps(Total):
     """The oracle never gives the token away."""
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """Nobody."""
+        """Return False: no process is chosen."""
         return False
 
 
@@ -100,7 +100,7 @@ class RankedOfFlush(Total):
     """Only what the flush sent is delivered in the order of the rank."""
 
     def deliver_numbers_of(self, p: Process, q: Process) -> None:
-        """Nothing: what has a number and was not delivered never is."""
+        """Do nothing: a numbered message that was not delivered never is."""
 
 
 @ranked.reading("in turn")
@@ -137,7 +137,7 @@ class RankedOfWhoStays(Total):
     """A source that is not in the new view has no rank in it, and what is left of it is not delivered."""
 
     def deliver_rank(self, p: Process, q: Process) -> None:
-        """Nothing of who has left."""
+        """Deliver nothing of a process that has left."""
         if q in self.left[p]:
             self.held[p][q] = ()
         else:

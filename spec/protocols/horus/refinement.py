@@ -76,8 +76,8 @@ class Places(Total, OrderingView):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is delivered: at its number, or behind all numbers of its view, after what else was delivered
-        there.
+        """Remember what is delivered: at its number, or behind all numbers of its view, after what else was
+        delivered there.
         """
         p = event.process
         m = event.message
@@ -103,7 +103,7 @@ class Places(Total, OrderingView):
         return self.down[p]
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """What p has delivered."""
+        """Return the items that p has delivered."""
         return Set() | {
             Assigned(2 * self.messages * (item.view - 1) + item.place, 1, item.message)
             for item in self.given[p]
@@ -111,7 +111,7 @@ class Places(Total, OrderingView):
         }
 
     def history(self) -> Set[Assigned]:
-        """What anybody that is up has delivered."""
+        """Return the items that any process which is up has delivered."""
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
@@ -174,7 +174,7 @@ class TotalOverChannels(TotalBounded, MbrshipFlushed):
 
 @record
 class Way:
-    """What is on its way from a member to another: no more than a channel holds."""
+    """Packets on their way from a member to another: no more than a channel holds."""
 
     packets: Annotated[Seq[Packet], AtMost("2 * messages + 6")]
 
@@ -197,7 +197,7 @@ class HorusFlushOverChannels(
         self.came[call.process][call.origin] += 1
 
     def channel(self, q: Process, p: Process) -> Annotated[Seq[Packet], AtMost("2 * messages + 6")]:  # type: ignore[override]
-        """What p will receive from q."""
+        """Return the packets that p will receive from q."""
         if self.down[p] or q in self.left[p] or q in self.leaving[p]:
             return ()
         coming = tuple(letter.packet for letter in self.letters[q][self.came[p][q] :] if p in letter.to)

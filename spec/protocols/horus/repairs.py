@@ -1,5 +1,5 @@
-"""What has to change in Horus' layers: a window for NAK, an answer of FRAG to LOST_MESSAGE, and numbers
-before ranks in TOTAL.
+"""Repairs of Horus' layers: a window for NAK, an answer of FRAG to LOST_MESSAGE, and numbers before ranks in
+TOTAL.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
 TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
@@ -56,7 +56,7 @@ class DiscardAfterLoss(Frag):
 
     @on(NakLost)
     def resynchronise(self, call: NakLost) -> None:
-        """Nothing that a loss has touched is delivered."""
+        """Forget what a loss has touched: it is not delivered."""
         self.gathered[call.process][call.origin] = ()
         self.skipping[call.process][call.origin] = True
 

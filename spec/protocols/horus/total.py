@@ -153,7 +153,7 @@ class Total(Members):
         self.held[p][q] += (m,)
 
     def hand_up(self, p: Process, q: Process, m: Message) -> None:
-        """What q sent is delivered to p: here to the application."""
+        """Deliver to p what q sent: here to the application."""
         emit(Deliver(p, m))
 
     def deliver_numbered(self, p: Process) -> None:
@@ -178,7 +178,7 @@ class Total(Members):
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:
-        """What is left is delivered, and the lowest ranked member gets the token of the view."""
+        """Deliver what is left, and give the token of the view to the lowest ranked member."""
         p = call.process
         self.go_on(p)
         self.numbered[p] = everywhere(None)
@@ -186,7 +186,7 @@ class Total(Members):
         self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
 
     def go_on(self, p: Process) -> None:
-        """What is left is delivered, and then the application gets the VIEW upcall (`view_upcall`)."""
+        """Deliver what is left, and then give the application the VIEW upcall (`view_upcall`)."""
         self.deliver_the_rest(p)
         emit(NewView(p))
 
@@ -196,14 +196,16 @@ class Total(Members):
             self.deliver_rank(p, q)
 
     def deliver_rank(self, p: Process, q: Process) -> None:
-        """What is left of one source, in the order in which it was sent: with numbers, then without."""
+        """Deliver what is left of one source, in the order in which it was sent: with numbers, then
+        without.
+        """
         self.deliver_numbers_of(p, q)
         for m in self.held[p][q]:
             self.hand_up(p, q, m)
         self.held[p][q] = ()
 
     def deliver_numbers_of(self, p: Process, q: Process) -> None:
-        """What is left of one source with numbers."""
+        """Deliver what is left of one source with numbers."""
         for k in self.each(Number):
             item = self.numbered[p][k]
             if item is not None and item.source == q:

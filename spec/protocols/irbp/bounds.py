@@ -1,5 +1,5 @@
-"""What bounds an exploration of iRBP: how many views and numbers there are, what nobody will look at any
-more, and which runs are left out.
+"""Bounds of an exploration of iRBP: how many views and numbers there are, what nobody will look at any more,
+and which runs are left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NormalSparing(NormalFinite):
     brief: Const[bool] = True
 
     spare: Const[int] = 0
-    """How many numbers NULL leaves to each of them beyond its own, so that it becomes stable too."""
+    """Number of numbers that NULL leaves to each of them beyond its own, so that it becomes stable too."""
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
@@ -82,7 +82,7 @@ class ViewsFinite(ViewChange, NormalSparing):
         self.forget_report(p)
 
     def clear(self, p: Process) -> None:
-        """What p knows nobody will ask for."""
+        """Forget what p knows nobody will ask for."""
         self.received[p] = Set()
         self.numbered[p] = Set()
         self.stable[p] = Set()
@@ -119,12 +119,12 @@ class Urgent(ViewsFinite):
         "crash", "suspect", "detect", "call", "report", "propose", "decide", "adopt", "install",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Nobody can do anything alone."""
+        """Bound: no process can do anything alone."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("settle", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Nobody before p can do anything alone."""
+        """Bound: no process before p can do anything alone."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
 
@@ -144,12 +144,12 @@ class Delivering(ViewsFinite):
         "crash", "suspect", "detect", "call", "report", "propose", "decide", "adopt", "install",
     )  # fmt: skip
     def nobody_can_deliver(self) -> bool:
-        """Nobody can deliver."""
+        """Bound: no process can deliver."""
         return not any(self.is_next_here(q) for q in self.each(Process))
 
     @constraint("deliver")
     def is_first_to_deliver(self, p: Process) -> bool:
-        """Nobody before p can deliver."""
+        """Bound: no process before p can deliver."""
         return not any(self.is_next_here(q) for q in self.each(Process) if q < p)
 
 
@@ -164,7 +164,7 @@ class Forgiving(ViewsFinite):
 
 @restriction("message k comes from p_(k mod n)")
 class Assigned(ViewsFinite):
-    """Who broadcasts is settled."""
+    """Restriction: message k is broadcast by process k mod n only."""
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
@@ -204,7 +204,7 @@ class Unreliable(ViewChange):
 
     @environment
     def lose_report(self, p: Process) -> None:
-        """What p has sent in step 1 arrives nowhere."""
+        """Lose what p has sent in step 1: it arrives nowhere."""
         require(self.unheard is None and self.phase[p] != Phase.normal)
         self.unheard = p
 

@@ -50,7 +50,7 @@ from antiphon.spec.services import Crash, Install, Message, Process, View
 
 
 class Phase(Enum):
-    """Where a process stands: in the normal phase, after step 1, after step 2, or after step 6."""
+    """Phase of a process: normal, after step 1, after step 2, or after step 6."""
 
     normal, changing, agreeing, adopting = range(4)
 
@@ -258,7 +258,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.send_again(p)
 
     def send_again(self, p: Process) -> None:
-        """What is in recvQ_p is sent with the list that p uses now."""
+        """Send what is in recvQ_p with the list that p uses now."""
         self.data |= {Data(m, self.version[p]) for m in self.received[p]}
 
     def leave(self, p: Process) -> None:

@@ -110,7 +110,7 @@ class IViewChange(ViewChange):
             self.send_again(p)
 
     def take(self, p: Process, decided: Proposal) -> None:
-        """What p sent and finds in the decision it sends no more."""
+        """Stop sending what p sent and finds in the decision."""
         super().take(p, decided)
         self.stop_sending(p)
 

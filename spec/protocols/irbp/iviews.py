@@ -60,12 +60,12 @@ class RepeatOwn(IViewChange):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """What p sends it remembers."""
+        """Remember what p sends."""
         super().broadcast(p, m)
         self.last_sent[p] = m
 
     def clear_up(self, p: Process) -> None:
-        """It is sent again."""
+        """Send it again."""
         super().clear_up(p)
         if any(m == self.last_sent[p] for m in self.received[p]):
             self.pending[p] = self.last_sent[p]
@@ -79,7 +79,7 @@ class GoOnOutside(IViewChange):
     """Printed: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`, and no `else`."""
 
     def has_else(self, p: Process) -> bool:
-        """It has one."""
+        """Return True: it has one."""
         return True
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
@@ -93,7 +93,7 @@ class IViewsFinite(IViewChange, ViewsFinite):
     """Figure 34 with finitely many views."""
 
     def end_outside(self, p: Process) -> None:
-        """What nobody will look at any more is forgotten."""
+        """Forget what nobody will look at any more."""
         self.forget_report(p)
         self.begins[p] = False
         self.suspected[p] = everywhere(False)
@@ -137,7 +137,9 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @obligation
     def CoreAgreement(self) -> bool:
-        """What a process of the core delivers, every process of the core delivers."""
+        """Obligation: a message that a process of the core delivers is delivered by every process of the
+        core.
+        """
         return not any(
             self.in_last_list(p)
             and self.in_last_list(q)
@@ -150,7 +152,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @obligation
     def ExternalsFollow(self) -> bool:
-        """What the core delivers, every external process that is up delivers."""
+        """Obligation: a message that the core delivers is delivered by every external process that is up."""
         return not any(
             self.in_last_list(p)
             and not self.in_last_list(q)

@@ -1,4 +1,4 @@
-"""What must be true of iRBP: views, numbers, buffers, the order of messages; and the states to be reached."""
+"""Properties of iRBP: views, numbers, buffers, the order of messages; and the states to be reached."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class NormalPhaseChecked(NormalSparing, TotalOrderBroadcast):
 
 
 class EndingChanges(ViewChange):
-    """What a view change owes, of either figure."""
+    """Debts of a view change, of either figure."""
 
     @obligation
     def ViewChangesEnd(self) -> bool:
-        """Where a view change was called nobody that is up stays in the old view."""
+        """Obligation: where a view change was called no process that is up stays in the old view."""
         return not any(self.called[self.version[p]] and not self.is_gone(p) for p in self.each(Process))
 
 
@@ -59,7 +59,9 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @invariant
     def OldBuffersEmpty(self) -> bool:
-        """Who has installed a list has no message of an earlier one in a buffer, nor the number of one."""
+        """Invariant: a process with a new list has no message of an earlier one in a buffer, nor the number
+        of one.
+        """
         return not any(
             self.phase[p] == Phase.normal
             and not self.is_gone(p)
@@ -161,7 +163,7 @@ class IrbpLive(IrbpChecked, EventuallyStrong):
         return self.called[v]
 
     def is_left(self, v: View) -> bool:
-        """Nobody that is up is in v any more."""
+        """Return True if no process that is up is in v any more."""
         return not any(self.version[p] == v and not self.is_gone(p) for p in self.each(Process))
 
     own_messages_arrive = leads_to("is_broadcast", "is_broadcast_and_delivered")
@@ -174,7 +176,7 @@ class IrbpMembers(IrbpChecked, JoinAndLeave):
 
     @witness
     def Joined(self) -> bool:
-        """Who joined has delivered a message."""
+        """Witness: a process that joined has delivered a message."""
         return any(
             not self.begins_in_first(p) and any(self.delivered[p][m] for m in self.each(Message))
             for p in self.each(Process)
@@ -182,7 +184,7 @@ class IrbpMembers(IrbpChecked, JoinAndLeave):
 
     @witness
     def LeftByItself(self) -> bool:
-        """Nobody has failed or was suspected, and the others go on without a process that left."""
+        """Witness: without any failure or suspicion the others go on without a process that left."""
         return any(
             self.leaving[p]
             and self.left[p]

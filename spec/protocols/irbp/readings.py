@@ -1,4 +1,4 @@
-"""What is open in figures 32 and 34, and where they meet: what becomes of messages that come early, whom the
+"""Open points of figures 32 and 34, and where they meet: what becomes of messages that come early, whom the
 conservative detector watches, whom an external process asks, and how it gives up.
 """
 
@@ -40,7 +40,7 @@ refusing = ambiguity(
 
 @early.reading("dropped")
 class DropsEarly(ViewChange):
-    """What comes for the list after TL_p is dropped; nobody sends it again."""
+    """Reading: a message for the list after TL_p is dropped; nobody sends it again."""
 
     unread: Map[Process, Map[Process, View | None]] = everywhere(everywhere(None))
     uncalled: Map[Process, View | None] = everywhere(None)

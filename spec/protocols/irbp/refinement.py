@@ -42,7 +42,7 @@ class Figure25Queues(RbpResilientOrdering):
         return self.bodies(self.received[p])
 
     def in_collected(self, p: Process) -> Set[Message]:
-        """What left recvQ_p."""
+        """Return the messages that left recvQ_p."""
         return self.bodies(self.collected[p])
 
     def in_numbered(self, p: Process) -> Set[Sequenced]:
@@ -79,11 +79,13 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return False
 
     def data(self) -> Set[Data]:
-        """What was broadcast was sent to all."""
+        """Return the broadcasts: each was sent to all."""
         return Set() | {Data(m, 1) for m in self.each(Message) if m.index < self.broadcasts}
 
     def acks(self) -> Set[Ack]:
-        """What anybody knows was sent by the process whose turn it was."""
+        """Return the acknowledgements that any process knows: each was sent by the process whose turn it
+        was.
+        """
         return Set() | {
             Ack(1, p, item.message, item.number)
             for item in self.history()
@@ -98,7 +100,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return self.in_received(p)
 
     def collected(self, p: Process) -> Set[Message]:  # type: ignore[override]
-        """What left recvQ_p."""
+        """Return the messages that left recvQ_p."""
         return self.in_collected(p)
 
     def numbered(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
@@ -130,7 +132,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {self.item_of(ack) for ack in self.acks}
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """What p knows, or knew until it delivered it."""
+        """Return the items that p knows, or knew until it delivered them."""
         return Set() | {self.item_of(ack) for ack in self.acks if self.knows(p, ack.number)}
 
     def at(self, p: Process) -> Position:
@@ -158,7 +160,7 @@ class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is delivered, with its number: lastdelivered_p has just become it."""
+        """Remember what is delivered, with its number: lastdelivered_p has just become it."""
         p = event.process
         m = event.message
         for k in self.each(Number):

@@ -114,7 +114,7 @@ class ForgetReceived(ViewChange):
         self.collected[p] |= mine
 
     def keep_received(self, p: Process) -> None:
-        """Nothing stays."""
+        """Keep nothing."""
         self.received[p] = Set()
         self.pending[p] = None
 

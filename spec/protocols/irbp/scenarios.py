@@ -37,7 +37,7 @@ SIMPLE_CRASH = (
     "settle(p1, Sequenced(m1, 2))",
     "deliver(p1, Sequenced(m1, 2))",
 )
-"""Of three the sequencer fails, and one other has heard of its number: p2 gets number and message by the
+"""Crash of the sequencer, of three, when one other has heard of its number: p2 gets number and message by the
 decision, and the two that are left go on with number 2.
 """
 
@@ -68,8 +68,8 @@ MULTIPLE_CRASHES = (
     "broadcast(p2, m2)",
     "sequence(p2)",
 )
-"""Of five the sequencer and the next one fail, and both messages with them: p4 has heard of number 2 and has
-neither its message nor number 1. Nobody can have delivered them; numbers begin anew with 1.
+"""Crash of the sequencer and the next one, of five, and both messages with them: p4 has heard of number 2 and
+has neither its message nor number 1. Nobody can have delivered them; numbers begin anew with 1.
 """
 
 PARTITION = (
@@ -91,6 +91,6 @@ PARTITION = (
     "adopt(p2)",
     "install(p2)",
 )
-"""Nothing comes from p2 or to it, until the others have installed a list without it; then it hears of the
-decision, and kills itself. What only p2 had is lost with it.
+"""Partition: nothing comes from p2 or to it, until the others have installed a list without it; then it hears
+of the decision, and kills itself. The messages that only p2 had are lost with it.
 """

@@ -59,13 +59,13 @@ class TwoViews(IViewChange):
     """iRBP with i-views and regular views."""
 
     room: Const[int] = 0
-    """How many numbers a process keeps that it has delivered: 0 is RBP's collection at delivery."""
+    """Number of numbers that a process keeps after their delivery: 0 is RBP's collection at delivery."""
 
     keepers: Const[int] = 3
-    """How many processes keep numbers, the first ones of the group."""
+    """Number of processes that keep numbers, the first ones of the group."""
 
     misjudgements: Const[int] = 0
-    """How often the conservative detector is wrong."""
+    """Number of times that the conservative detector is wrong."""
 
     misjudged: Annotated[int, Between(0, "misjudgements")] = 0
     reformed: Map[View, bool] = everywhere(False)
@@ -216,7 +216,7 @@ class TwoViews(IViewChange):
         return Proposal(members, self.messages_of(p, members), self.bodies_of(members))
 
     def is_undecided(self, p: Process, kind: Kind) -> bool:
-        """Nothing is decided yet: each figure has its `consensus among TL_i processes`."""
+        """Return True if nothing is decided yet: each figure has its `consensus among TL_i processes`."""
         v = self.version[p]
         return self.ruling[v] is None if kind == Kind.regular else self.decision[v] is None
 
@@ -254,7 +254,7 @@ class TwoViews(IViewChange):
         return self.adopted[p] == Kind.regular
 
     def decided(self, p: Process) -> Proposal | None:
-        """Of one figure or the other."""
+        """Return the decision of one figure or the other."""
         return self.ruling[self.version[p]] if self.is_regular(p) else super().decided(p)
 
     def has_else(self, p: Process) -> bool:

@@ -62,7 +62,7 @@ class UpToDate(TwoViews):
     """Printed: `all processes that sent ack`."""
 
     def may_return(self, q: Process, p: Process) -> bool:
-        """What q misses first is not stable at p."""
+        """Return True if the first thing that q misses is not stable at p."""
         k = self.first_missed(q)
         return super().may_return(q, p) and (k is None or k > self.settled(p))
 
@@ -81,7 +81,7 @@ class TwoViewsFinite(IViewsFinite, TwoViews):
         return not self.leaves_first() or budget(self.version[p] < self.views)
 
     def clear(self, p: Process) -> None:
-        """What p keeps nobody will ask for."""
+        """Forget what p keeps and nobody will ask for."""
         super().clear(p)
         self.kept[p] = Set()
 
@@ -101,7 +101,7 @@ class Prompt(Urgent, TwoViewsFinite):
         "refuse",
     )
     def nobody_goes_on_alone(self) -> bool:
-        """Nobody can do anything alone."""
+        """Bound: no process can do anything alone."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
 
@@ -116,7 +116,7 @@ class TwoViewsBounded(
 
 
 class TwoViewsProperties(TwoViewsBounded):
-    """What must be true of both figures together."""
+    """Properties of both figures together."""
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
         """A list is the same for all that go on to it."""
@@ -136,7 +136,7 @@ class TwoViewsProperties(TwoViewsBounded):
 
     @obligation
     def ChangesEnd(self) -> bool:
-        """Where a view change was called nobody stays in the old list."""
+        """Obligation: where a view change was called no process stays in the old list."""
         return not any(
             (self.called[self.version[p]] or self.reformed[self.version[p]]) and not self.is_gone(p)
             for p in self.each(Process)
@@ -144,7 +144,7 @@ class TwoViewsProperties(TwoViewsBounded):
 
     @obligation
     def GroupIsUp(self) -> bool:
-        """Whoever has stopped is in no group any more."""
+        """Obligation: a process that has stopped is in no group any more."""
         return not any(
             not self.is_gone(p) and self.is_gone(q) and q in self.group(p)
             for p in self.each(Process)
@@ -159,13 +159,15 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @action(fairness="weak")
     def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
-        """Who has got something by retransmission is remembered."""
+        """Remember the processes that have got something by retransmission."""
         super().fetch(p, q, item)
         self.fetched |= {p}
 
     @invariant
     def OwnMessagesAreSent(self) -> bool:
-        """What a process has broadcast is stable there, or has a number in its list, or is sent again."""
+        """Invariant: a broadcast of a process is stable there, or has a number in its list, or is sent
+        again.
+        """
         return not any(
             self.origin[m] == p
             and not self.is_gone(p)
@@ -235,7 +237,9 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         return self.is_crash_overcome(True, True)
 
     def is_partition_over(self, p: Process) -> bool:
-        """Nobody has crashed, the core goes on without p, and all that live have delivered all."""
+        """Return True if nobody has crashed, the core goes on without p, and all that live have delivered
+        all.
+        """
         return self.has_nobody_crashed() and any(
             v > 1 and p not in self.listed[v] and self.all_go_on(v, self.left[p]) for v in self.each(View)
         )

@@ -61,7 +61,7 @@ class CountExternals(TwoViews):
         self.complete[p] = 0
 
     def is_most(self, p: Process, members: Set[Process]) -> bool:
-        """They are a majority of the view of p."""
+        """Return True if they are a majority of the view of p."""
         return 2 * len(members) > len(self.group(p))
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
@@ -89,7 +89,7 @@ class CountExternals(TwoViews):
         return Set() | {q for q in heard if self.will_be_complete(q, last, brought)}
 
     def will_be_complete(self, q: Process, last: LastNumber, brought: Set[Sequenced]) -> bool:
-        """Of what is numbered up to `last` q lacks nothing that it does not get."""
+        """Return True if, of the numbers up to `last`, q lacks nothing that it does not get."""
         return not any(
             k > self.complete[q] and k <= last and not any(one.number == k for one in brought)
             for k in self.each(Number)
@@ -136,7 +136,7 @@ class ReportStable(CountExternals):
     """Printed: `Msgs_k is the union of the seqQ sets received`, where stableQ is in no seqQ."""
 
     gathered: Map[Process, Set[Message]] = everywhere(Set())
-    """What p had made stable when it reported."""
+    """Messages that p had made stable when it reported."""
 
     def send_report(self, p: Process) -> None:
         """Step 1: with the messages that are stable."""
@@ -253,7 +253,7 @@ class WholeViewBounded(
         self.know_still(p, known)
 
     def know_still(self, p: Process, known: Map[Process, bool]) -> None:
-        """Whoever has crashed, and is watched, stays suspected."""
+        """Keep the suspicion of a process that has crashed, and is watched."""
         self.suspected[p] = Map(
             {
                 q: self.suspected[p][q] or (known[q] and self.down[q] and self.monitors(p, q))
@@ -263,7 +263,7 @@ class WholeViewBounded(
 
 
 class WholeViewChecked(WholeViewBounded):
-    """What must be true where all members of the view decide, beside what is true of both figures."""
+    """Properties where all members of the view decide, beside those of both figures."""
 
     @invariant
     def CoreIsMost(self) -> bool:

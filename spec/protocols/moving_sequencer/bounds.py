@@ -15,7 +15,7 @@ from antiphon.spec.services import Message, Process
     "what follows there"
 )
 class Urgent(MovingSequencer):
-    """Nothing else happens while somebody can deliver or test."""
+    """Restriction: no other step happens while a process can deliver or test."""
 
     def can_deliver(self, p: Process) -> bool:
         """Line 35."""
@@ -34,7 +34,7 @@ class Urgent(MovingSequencer):
         "receive_sent", "receive_data", "receive_notice", "receive_request", "receive_request_numbers",
     )  # fmt: skip
     def nobody_can_go_on(self) -> bool:
-        """Nobody can deliver or test."""
+        """Bound: no process can deliver or test."""
         return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process))
 
     @constraint("deliver", "check_numbers", "have_bodies")
@@ -53,7 +53,7 @@ class Urgent(MovingSequencer):
     "message, and what goes wrong then is not seen"
 )
 class Prompt(MovingSequencer):
-    """Nothing else happens while what was sent reliably is on its way."""
+    """Restriction: no other step happens while what was sent reliably is on its way."""
 
     @constraint(
         "broadcast", "receive_token", "check_numbers", "request_numbers", "request_body", "have_bodies",
@@ -61,7 +61,7 @@ class Prompt(MovingSequencer):
         "receive_request_numbers", "deliver",
     )  # fmt: skip
     def all_received(self) -> bool:
-        """What was sent reliably has come."""
+        """Bound: what was sent reliably has come."""
         return len(self.sent) == 0
 
 

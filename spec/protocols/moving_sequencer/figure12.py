@@ -94,7 +94,7 @@ class RequestNumbers:
 
 
 class Stage(Enum):
-    """Where the holder stands: before line 8, in the loop of 9-11, before line 12, before line 17."""
+    """Stage of the holder: before line 8, in the loop of 9-11, before line 12, before line 17."""
 
     numbers, waiting_numbers, bodies, sequencing = range(4)
 

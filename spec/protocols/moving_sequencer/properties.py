@@ -39,7 +39,7 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
 
     @witness
     def TokenHeld(self) -> bool:
-        """Somebody holds the token."""
+        """Witness: a process holds the token."""
         return self.holder is not None
 
     @witness
@@ -75,7 +75,7 @@ class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
         self.network -= {packet for packet in self.network if packet.to == p}
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Nothing is sent to a stopped process."""
+        """Send nothing to a stopped process."""
         super().send_to_all(p, m)
         self.sent -= {packet for packet in self.sent if self.down[packet.to]}
 

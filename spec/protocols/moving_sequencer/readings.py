@@ -1,4 +1,4 @@
-"""What three lines of figure 12 can mean besides what the text of `figure12` says."""
+"""Readings of three lines of figure 12, beside the text of `figure12`."""
 
 from __future__ import annotations
 

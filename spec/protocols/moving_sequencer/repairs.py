@@ -57,7 +57,7 @@ class PassIdleToken(MovingSequencer):
 
     @action(fairness="weak")
     def pass_idle(self, p: Process) -> None:
-        """Nothing to sequence: line 20 without lines 17-19."""
+        """Pass the token with nothing to sequence: line 20 without lines 17-19."""
         require(self.holder == p and self.stage is Stage.sequencing)
         require(not any(self.may_sequence(p, m) for m in self.received[p]))
         self.pass_token(p)
