@@ -1,4 +1,5 @@
-"""What Chandra and Toueg claim of the consensus with rotating coordinators, and what the machines find.
+"""Claims of Chandra and Toueg on the consensus with rotating coordinators, and the verdicts of the
+machines.
 
 A crash is suspected at once by all, and local steps come first (`detected_at_once`, `urgent`). Two processes
 are explored in any run of the ledger, three in deep ones: of two a majority is both, and a value gets locked

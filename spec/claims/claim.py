@@ -17,7 +17,7 @@ from typing import Literal
 from antiphon.spec.lang import Spec, SpecError, program
 
 RecordedOutcome = Literal["holds", "violated", "unknown"]
-"""What a check gives, and what is said about a claim."""
+"""Outcome of a check, and verdict on a claim."""
 
 ORDERS = frozenset(
     {
@@ -108,7 +108,7 @@ class Source:
 
 
 class Standing(Enum):
-    """Whether the document says it, implies it, or leaves it open and the question is ours."""
+    """Standing of a claim: the document says it, implies it, or leaves it open and the question is ours."""
 
     STATED = "stated"
     IMPLIED = "implied"
@@ -129,13 +129,13 @@ class Basis(Enum):
     RUNS = "measured runs"
     """Figures that were counted on runs."""
     TEXT = "text count"
-    """What the printed text holds was counted; nothing was run."""
+    """Evidence of a count in the printed text; nothing was run."""
     READING = "reading"
     """The sentence was judged by reading it."""
 
 
 class Kind(Enum):
-    """What sort of claim it is. Negative: a flaw that the authors state themselves."""
+    """Kind of a claim. Negative: a flaw that the authors state themselves."""
 
     SAFETY = "safety"
     LIVENESS = "liveness"
@@ -238,7 +238,7 @@ class Claim:
 
     @property
     def _judged(self) -> Basis:
-        """How the claim was judged, the weakest kind that describes all of its checks."""
+        """Basis of the judgement, the weakest kind that describes all checks of the claim."""
         checks = [check for check in self.checks if isinstance(check, Check)]
         if self.by_construction:
             return Basis.CONSTRUCTION

@@ -1,4 +1,4 @@
-"""Where the documents speak of the same thing: whether they agree.
+"""Comparisons of documents that speak of the same thing.
 
 Each side is judged in its own record, and a comparison asks the same checks again (`_asked`); what no record
 asks stands here.

@@ -1,5 +1,5 @@
-"""What the definitions of the RBP report say, before any protocol: which properties follow from which, and
-which reading of an open word makes a difference.
+"""Definitions of the RBP report, before any protocol: which properties follow from which, and which reading
+of an open word makes a difference.
 
 They are checked on machines without a protocol: `SequenceChecked` (one sequence that all deliver),
 `ViewSynchronyChecked` (the machine that protocols of view synchrony refine), each with a fault for each
@@ -293,4 +293,4 @@ MEANINGS = Claim(
     "first of TOTAL itself.",
     (_shown("SendingViewAlone", 4), _shown("SynchronyAlone", 10)),
 )
-"""It belongs to the comparisons, and stands in their family."""
+"""Claim on meanings; it belongs to the comparisons, and stands in their family."""

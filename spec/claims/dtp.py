@@ -1,4 +1,4 @@
-"""What the authors of DTP claim, and what of it the machines find.
+"""Claims of the authors of DTP, and the verdicts of the machines.
 
 Its bounds, its resilience and the protocols beside it stand in `dtp_bounds`, its simulation in `dtp_figures`.
 """
@@ -47,7 +47,7 @@ _EVERYTHING = (
     "UniformPrefixOrder", "Validity", "UniformAgreement",
     "StatusIsObtained",
 )  # fmt: skip
-"""What is promised, but bounds: of three processes, two of which have an update, with a NULL after each. That
+"""Promises of DTP, but bounds: of three processes, two of which have an update, with a NULL after each. That
 the token is held needs timers to be broken, of which these have none (DTP-17).
 """
 

@@ -1,4 +1,4 @@
-"""What the authors of DTP say of their simulation and of their program.
+"""Claims of the authors of DTP on their simulation and on their program.
 
 Its figures 2 to 5 are simulated again in docs/dtp-figures.md, with the implementation's cores and as many
 messages as theirs; the measurements here ask the same of shorter runs.

@@ -1,4 +1,4 @@
-"""What the Horus paper claims about the stack TOTAL:MBRSHIP:FRAG:NAK:COM, and what of it the machines find.
+"""Claims of the Horus paper on the stack TOTAL:MBRSHIP:FRAG:NAK:COM, and the verdicts of the machines.
 
 The sentence that lists the properties of the stack names them by signs that the copy which was transcribed
 has lost, and so have its Tables 3 and 4; nothing here rests on them.

@@ -1,4 +1,4 @@
-"""What the report claims about iRBP with regular views: figure 32 over the normal phase of figure 25.
+"""Claims of the report on iRBP with regular views: figure 32 over the normal phase of figure 25.
 
 `_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one process is suspected wrongly.
 `_PAIR`: the same of two, where a process may wait before it delivers; elsewhere it delivers what it can at
@@ -57,10 +57,14 @@ OF_ONE_MESSAGE = (
     "UniformIntegrity", "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "FreshNumber",
     "OldBuffersEmpty",
 )  # fmt: skip
-"""What one message and one fault could break: an order needs two messages, another list a wrong suspicion."""
+"""Properties that one message and one fault could break: an order needs two messages, another list a wrong
+suspicion.
+"""
 
 OF_ONE_CRASH = tuple(name for name in OF_ONE_MESSAGE if name != "SameViewDelivery")
-"""What one failure alone could break, suspected at once by all: nobody goes on in an old view then."""
+"""Properties that one failure alone could break, suspected at once by all: nobody goes on in an old view
+then.
+"""
 
 ORDER = ("UniformTotalOrder", "UniformPrefixOrder")
 SAFETY = (*ORDER, *OF_ONE_MESSAGE, "ViewAgreement", "MajorityInList")
@@ -105,7 +109,7 @@ def _literal(property: str, outcome: RecordedOutcome, length: int | None = None)
 
 
 def _members(property: str, outcome: RecordedOutcome, *, of: Constants, length: int | None = None) -> Check:
-    """Where processes join and leave."""
+    """Return a check where processes join and leave."""
     return Check(IrbpMembers, property, outcome, "all", (), of, length, deep=True, long_for_z3=True)
 
 

@@ -1,4 +1,4 @@
-"""What the report claims about i-views: figure 34 over the normal phase of figure 25.
+"""Claims of the report on i-views: figure 34 over the normal phase of figure 25.
 
 `_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one is suspected wrongly. `_TWICE`: two
 such suspicions, and two i-views. All views are i-views. Repairs are those of figure 32, and that the queues

@@ -1,4 +1,4 @@
-"""What the report claims about i-views and regular views in one group: figures 32 and 34 together.
+"""Claims of the report on i-views and regular views in one group: figures 32 and 34 together.
 
 `_CRASHED`: one of three processes fails. `_CUT_OFF`: nobody fails, the aggressive detector is wrong once, and
 numbers are kept; `_CROWDED`: they are not. `_MISJUDGED`: the conservative detector is wrong once, so that an
@@ -46,7 +46,7 @@ SAFETY = (
     "SendingViewDelivery", "OwnMessagesAreSent",
 )  # fmt: skip
 ORDER = ("UniformTotalOrder", "UniformPrefixOrder")
-"""What one message could not break."""
+"""Properties that one message could not break."""
 
 LIVENESS = (
     "Validity", "Agreement", "UniformAgreement", "VscValidity", "VscTermination", "ChangesEnd", "GroupIsUp",
@@ -55,11 +55,13 @@ ALL = (*SAFETY, *LIVENESS)
 OF_REGULAR_VIEWS = (
     "ListAgreement", "ViewAgreement", "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "GroupIsUp",
 )  # fmt: skip
-"""What nothing can break where all changes are i-views: the application is in its first view to the end."""
+"""Properties that nothing can break where all changes are i-views: the application is in its first view to
+the end.
+"""
 
 
 def _but(names: Sequence[str], *others: str) -> tuple[str, ...]:
-    """Those that are no others."""
+    """Return the names without `others`."""
     return tuple(name for name in names if name not in others)
 
 

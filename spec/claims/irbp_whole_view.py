@@ -1,4 +1,4 @@
-"""What becomes of figures 32 and 34 in one group where all members of the view decide, and not the core.
+"""Claims on figures 32 and 34 in one group where all members of the view decide, and not the core.
 
 `_STANDS`: of three processes one fails, the aggressive detector is wrong once, and what was delivered is
 kept. `_TWO`: two messages. `_FORGETS`: nothing is kept. All repairs are on. All checks are deep.

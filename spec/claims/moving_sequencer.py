@@ -1,4 +1,4 @@
-"""What the report claims about the moving sequencer (figure 12)."""
+"""Claims of the report on the moving sequencer (figure 12)."""
 
 from __future__ import annotations
 

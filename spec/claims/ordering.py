@@ -1,5 +1,5 @@
-"""What the protocols have in common: claims across documents, on the abstract ordering machine and what
-refines it.
+"""Claims across documents on the order that the protocols have in common, on the abstract ordering machine
+and its refinements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the report claims about primary-backup replication, alone and over view-synchronous communication.
+"""Claims of the report on primary-backup replication, alone and over view-synchronous communication.
 
 Three processes, two requests. Order and atomicity are judged as total order and agreement on what the servers
 perform.

@@ -1,4 +1,4 @@
-"""What the report claims about RBP without failures (figure 16)."""
+"""Claims of the report on RBP without failures (figure 16)."""
 
 from __future__ import annotations
 

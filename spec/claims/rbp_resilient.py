@@ -1,5 +1,5 @@
-"""What the report claims about RBP with failures (figure 25), and what Reformation (figures 23 and 24) adds
-to it.
+"""Claims of the report on RBP with failures (figure 25), and on the addition of Reformation (figures 23 and
+24).
 
 The bounds say how few losses and failures there are: one process fails where `crashes=1`. Checks of
 `RbpResilientChecked` end where Reformation is called, those of `RbpReformingRuns` go on in the new list, and

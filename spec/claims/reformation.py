@@ -1,4 +1,4 @@
-"""What the report claims about Reformation (figures 22 to 24), over the abstract normal phase.
+"""Claims of the report on Reformation (figures 22 to 24), over the abstract normal phase.
 
 Three sites, two reformations unless a bound says otherwise. Messages are lost, repeated and delayed without a
 limit, a reformation begins at any moment, rightly or wrongly, and every timer may expire at any moment; so a
@@ -130,14 +130,16 @@ def _untagged(property: str, outcome: RecordedOutcome, length: int | None = None
 
 
 def _split(outcome: RecordedOutcome, length: int | None = None, **constants: int | str) -> Check:
-    """Whether lists with no common site work at the same time, reformations as single steps."""
+    """Return a check whether lists with no common site work at the same time, reformations as single
+    steps.
+    """
     return Check(
         ListsChecked, "NoTwoComplete", outcome, "all", (), constants, length, deep=True, long_for_z3=True
     )
 
 
 def _kept(of: Constants = _LARGE) -> tuple[Check, ...]:
-    """What all repairs keep."""
+    """Return checks of the properties that all repairs keep."""
     return (_deep("DeliveredKept", "holds", of=of), _deep("UniformPrefixOrder", "holds", of=of))
 
 

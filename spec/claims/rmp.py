@@ -1,4 +1,4 @@
-"""What the RBP report tells of RMP and TRMP, which followed RBP.
+"""Claims of the RBP report on RMP and TRMP, which followed RBP.
 
 It tells it in a few sentences: what they leave open is RBP's normal phase here. Failures end in Reformation,
 which is not part of these models, so that what is promised for ever is asked where nobody fails.
@@ -52,7 +52,7 @@ _AFTER_REFORMATION = tuple(
     for check in claim.checks
     if isinstance(check, Check) and check.property in ("Figure26", "UniformPrefixOrder")
 )
-"""What becomes of the order when a process that delivered is cut off, and the list made anew without it."""
+"""Checks of the order when a process that delivered is cut off, and the list made anew without it."""
 
 RMP: tuple[Claim, ...] = (
     Claim(

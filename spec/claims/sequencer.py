@@ -1,4 +1,4 @@
-"""What the design of SEQUENCER claims, and what of it the machines find."""
+"""Claims of the design of SEQUENCER, and the verdicts of the machines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _with(
 
 
 def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
-    """Whether every multicast is a step of the machine of view synchrony."""
+    """Return a check whether every multicast is a step of the machine of view synchrony."""
     return Check(SequencerOverFlush, "StepOfTheMachine", outcome, repairs, (), _NAMED, length, deep=True)
 
 

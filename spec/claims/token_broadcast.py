@@ -1,4 +1,4 @@
-"""What the report claims about reliable broadcast by a token (figures 2 and 5)."""
+"""Claims of the report on reliable broadcast by a token (figures 2 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the document of JavaGroups' TOTAL claims, and what of it the machines find."""
+"""Claims of the document of JavaGroups' TOTAL, and the verdicts of the machines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _OVER: dict[str, Any] = {"losses": 0, "processes": 3, "messages": 5, "reforms": 
 _KEPT = (
     "PrefixOrder", "UniformIntegrity", "Agreement", "ViewAgreement", "DiscardedWasPassedUp", "GapsAreFilled",
 )  # fmt: skip
-"""What TOTAL keeps over the machine of view synchrony.
+"""Properties that TOTAL keeps over the machine of view synchrony.
 
 Total order is not asked besides: where one sequencer gives the ids and lower ones are passed over, prefix
 order implies it, and nothing could break it alone. ViewPrefix is asked where the machine keeps no order of
@@ -102,7 +102,7 @@ def _deep(check: Check) -> Check:
 
 
 def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
-    """Whether what is numbered and passed up are steps of the machine of view synchrony."""
+    """Return a check whether numbering and passing up are steps of the machine of view synchrony."""
     return Check(
         TotalOverFlush, "StepOfTheMachine", outcome, repairs, constants=_NAMED, length=length, deep=True
     )

@@ -1,5 +1,5 @@
-"""What the report claims about view-synchronous communication (section 4.3.2 and figure 29), about output
-buffers (4.3.3 and 4.3.4) and about two levels of views (4.3.5).
+"""Claims of the report on view-synchronous communication (section 4.3.2 and figure 29), on output buffers
+(4.3.3 and 4.3.4) and on two levels of views (4.3.5).
 
 Three processes everywhere; one failure, one false suspicion, one view change where nothing else is said. A
 crash is suspected at once by all (`detected_at_once`): a process that acts on a suspicion late is as one that
@@ -61,7 +61,7 @@ def _holds(*properties: str) -> tuple[Check, ...]:
 
 
 def _step(outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None) -> Check:
-    """Whether every event is a step of the machine of view synchrony."""
+    """Return a check whether every event is a step of the machine of view synchrony."""
     return Check(
         VscMonitored, "StepOfTheMachine", outcome, "all", without, of, length, deep=True, long_for_z3=True
     )

@@ -35,7 +35,7 @@ from antiphon.spec.lang import (
 
 
 class Data(Index, size="values"):
-    """What is sent."""
+    """A value that is sent."""
 
 
 Bit = Annotated[int, Between(0, 1)]
@@ -50,8 +50,8 @@ class Message:
 
 
 class Ends(Spec):
-    """What the two ends know: the sender its value, the bit of it, and the bit that came back; the receiver
-    the last bit and the last value that came.
+    """State of the two ends: the sender's value, its bit, and the bit that came back; the receiver's last bit
+    and last value.
     """
 
     values: Const[int] = 2
@@ -64,7 +64,7 @@ class Ends(Spec):
 
     @initial
     def begin(self, bit: Bit, sent: Data, received: Data) -> None:
-        """Nothing is under way."""
+        """Begin with nothing under way."""
         self.sender_bit = bit
         self.acknowledged = bit
         self.receiver_bit = bit
@@ -84,7 +84,7 @@ class OneAtATime(Ends):
 
     @action(fairness="weak")
     def receive(self) -> None:
-        """It arrives."""
+        """Receive the value."""
         require(self.receiver_bit != self.sender_bit)
         self.receiver_bit = self.sender_bit
         self.received = self.sent
@@ -143,7 +143,7 @@ class AlternatingBit(Ends):
 
     @action(fairness="weak")
     def send_acknowledgement(self) -> None:
-        """Of the last that came, at any time."""
+        """Acknowledge the last value that came, at any time."""
         self.acknowledgements += (self.receiver_bit,)
 
     @action(fairness="strong")

@@ -40,7 +40,7 @@ class Process(Index, size="processes", symmetric=True):
 
 
 class Control(Enum):
-    """Where a process stands: it has heard nothing, or the broadcast, has sent ECHO, or has accepted."""
+    """Control state: a process has heard nothing, or the broadcast, has sent ECHO, or has accepted."""
 
     V0 = "V0"
     V1 = "V1"

@@ -39,10 +39,10 @@ class Process(Index, size="processes", symmetric=True):
 
 
 Count = Annotated[int, Between(0, "broadcasts")]
-"""How many messages of one process."""
+"""Number of messages of one process."""
 
 Clock = Map[Process, Count]
-"""How many messages of each process."""
+"""Number of messages of each process."""
 
 
 @record
@@ -77,7 +77,7 @@ class CausalText(Spec):
         return Map({k: max(a[k], b[k]) for k in self.each(Process)})
 
     def count(self, p: Process, q: Process) -> int:
-        """How many messages of Q have been delivered by P."""
+        """Return the number of messages of Q that P has delivered."""
         return sum(1 for name in self.delivered[p] if name.sender == q)
 
     def may_deliver(self, p: Process, message: Message) -> bool:
@@ -111,7 +111,7 @@ class CausalText(Spec):
 
     @invariant
     def CausalDelivery(self) -> bool:
-        """Of a message that is delivered everything that happened before its broadcast is delivered too."""
+        """Invariant: with a message everything is delivered that happened before its broadcast."""
         return all(
             self.past[name] <= self.delivered[p] for p in self.each(Process) for name in self.delivered[p]
         )

@@ -28,7 +28,7 @@ from antiphon.spec.lang import (
 )
 
 Meetings = Annotated[int, Between(0, "meetings")]
-"""How many meetings there were."""
+"""Number of meetings."""
 
 
 class Creature(Index, size="creatures", symmetric=True):

@@ -33,7 +33,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Standing(Enum):
-    """What a node knows of its chances."""
+    """Standing of a node: its knowledge of its chances."""
 
     CANDIDATE = "cand"
     LOST = "lost"
@@ -55,11 +55,11 @@ class ChangRoberts(Spec):
         return Node((p.index + 1) % self.nodes)
 
     def has_candidate(self) -> bool:
-        """Somebody may win."""
+        """Return True if a node may win."""
         return any(self.standing[p] is Standing.CANDIDATE for p in self.each(Node))
 
     def is_decided(self) -> bool:
-        """Somebody has won."""
+        """Return True if a node has won."""
         return any(self.standing[p] is Standing.WON for p in self.each(Node))
 
     @initial

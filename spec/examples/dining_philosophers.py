@@ -38,7 +38,7 @@ class Philosopher(Index, size="philosophers", ordered=True):
 
 
 class Place(Enum):
-    """Where a philosopher's program stands."""
+    """Place in a philosopher's program."""
 
     LOOP = "loop"
     EAT = "eat"

@@ -36,7 +36,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Color(Enum):
-    """Of nodes and of the token."""
+    """Color of nodes and of the token."""
 
     WHITE = "white"
     BLACK = "black"
@@ -53,7 +53,7 @@ class EWD840(Spec):
     token_color: Color = Color.BLACK
 
     def terminated(self) -> bool:
-        """Nobody works."""
+        """Return True if no node works."""
         return not any(self.active[p] for p in self.each(Node))
 
     def detected(self) -> bool:
@@ -116,7 +116,7 @@ class EWD840(Spec):
 
     @invariant
     def TerminationDetection(self) -> bool:
-        """What is detected is true."""
+        """Invariant: a detected termination is one."""
         return not self.detected() or self.terminated()
 
     @invariant

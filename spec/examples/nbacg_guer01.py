@@ -42,7 +42,7 @@ class Process(Index, size="processes", symmetric=True):
 
 
 class Status(Enum):
-    """Where a process stands: it will vote YES or NO, has voted (SENT), has decided, or has crashed (BYZ)."""
+    """Status of a process: it will vote YES or NO, has voted (SENT), has decided, or has crashed (BYZ)."""
 
     YES = "YES"
     NO = "NO"
@@ -53,7 +53,7 @@ class Status(Enum):
 
 
 Votes = Annotated[int, Between(0, "processes")]
-"""How many votes."""
+"""Number of votes."""
 
 
 class NbacgGuer01(Spec):
@@ -182,5 +182,5 @@ class NbacgGuer01(Spec):
 
     @witness
     def Committed(self) -> bool:
-        """Everybody commits in some run."""
+        """Witness: all processes commit in some run."""
         return all(self.pc[i] is Status.COMMIT for i in self.each(Process))

@@ -39,7 +39,7 @@ class Server(Index, size="servers", symmetric=True):
 
 
 class Role(Enum):
-    """What a server is in its term."""
+    """Role of a server in its term."""
 
     FOLLOWER, CANDIDATE, LEADER = range(3)
 
@@ -51,7 +51,7 @@ Entry = Annotated[int, Between(1, "terms")]
 """An entry of the log: the term in which it was made."""
 
 Log = Annotated[Seq[Entry], AtMost("entries")]
-"""What a server has stored."""
+"""Log of a server."""
 
 Length = Annotated[int, Between(0, "entries")]
 """A number of entries, from the beginning of a log."""
@@ -240,7 +240,7 @@ class RaftText(Spec):
 
     @invariant
     def StateMachineSafety(self) -> bool:
-        """What one server has committed no other has committed otherwise."""
+        """Invariant: no two servers have committed different entries at one place."""
         return all(
             self.commit[a] > self.commit[b] or self.log[a][: self.commit[a]] == self.log[b][: self.commit[a]]
             for a in self.each(Server)

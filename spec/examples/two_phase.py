@@ -34,7 +34,7 @@ class RM(Index, size="managers", symmetric=True):
 
 
 class Status(Enum):
-    """Where a resource manager stands."""
+    """Status of a resource manager."""
 
     WORKING = "working"
     PREPARED = "prepared"
@@ -43,7 +43,7 @@ class Status(Enum):
 
 
 class Phase(Enum):
-    """Where the transaction manager stands."""
+    """Phase of the transaction manager."""
 
     INIT = "init"
     COMMITTED = "committed"
@@ -59,12 +59,12 @@ class Prepared:
 
 @record
 class Commit:
-    """Everybody commits."""
+    """Order of the transaction manager: commit."""
 
 
 @record
 class Abort:
-    """Everybody aborts."""
+    """Order of the transaction manager: abort."""
 
 
 class TwoPhase(Spec):

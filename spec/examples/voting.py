@@ -31,11 +31,11 @@ from antiphon.spec.lang import (
 
 
 class Value(Index, size="values", symmetric=True):
-    """What can be chosen."""
+    """Value that can be chosen."""
 
 
 class Acceptor(Index, size="acceptors", symmetric=True):
-    """Who votes."""
+    """Acceptor, which votes."""
 
 
 Ballot = Annotated[int, Between(0, "ballots - 1")]
@@ -51,7 +51,7 @@ class Vote:
 
 
 class Choice(Spec):
-    """What is chosen from."""
+    """Number of values to choose from."""
 
     values: Const[int] = 2
 
@@ -63,7 +63,7 @@ class Consensus(Choice):
 
     @action
     def choose(self, v: Value) -> None:
-        """Where nothing is chosen, anything may be."""
+        """Choose any value, where nothing is chosen."""
         require(len(self.chosen) == 0)
         self.chosen = Set({v})
 
@@ -100,7 +100,7 @@ class Voting(Choice):
         )
 
     def chosen(self) -> Set[Value]:
-        """What was chosen in some ballot."""
+        """Return the values that were chosen in some ballot."""
         return Set() | {v for v in self.each(Value) if any(self.chosen_at(b, v) for b in self.each(Ballot))}
 
     def did_not_vote_at(self, a: Acceptor, b: Ballot) -> bool:
@@ -108,7 +108,9 @@ class Voting(Choice):
         return not any(vote.ballot == b for vote in self.votes[a])
 
     def none_other_choosable_at(self, b: Ballot, v: Value) -> bool:
-        """Nothing but v is or will be chosen in ballot b: a quorum voted for it there, or never will."""
+        """Return True if nothing but v is or will be chosen in ballot b: a quorum voted for it there, or
+        never will.
+        """
         return any(
             all(
                 Vote(b, v) in self.votes[a] or (self.max_ballot[a] > b and self.did_not_vote_at(a, b))
@@ -158,7 +160,7 @@ class Voting(Choice):
 
     @invariant
     def VotesSafe(self) -> bool:
-        """Where somebody voted for v, no smaller ballot can choose anything else."""
+        """Invariant: where an acceptor voted for v, no smaller ballot can choose anything else."""
         return all(
             c >= vote.ballot or self.none_other_choosable_at(c, vote.value)
             for a in self.each(Acceptor)

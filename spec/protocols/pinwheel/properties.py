@@ -1,4 +1,5 @@
-"""What Pinwheel promises: what a process takes for stable everybody has, and total order broadcast.
+"""Promises of Pinwheel: a message that a process takes for stable everybody has, and total order
+broadcast.
 
 Source: J. Kim and C. Kim, 1997, section 3, second paragraph.
 """
@@ -14,11 +15,13 @@ from antiphon.spec.services import Process, TotalOrderBroadcast
 
 
 class NotifyingProperties(Notifying, SequenceProperties):
-    """What positive notification promises."""
+    """Promises of positive notification."""
 
     @invariant
     def StableIsEverywhere(self) -> bool:
-        """What LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <= n})`, all have, and all before it."""
+        """Invariant: all have a message that LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <= n})`, and
+        all before it.
+        """
         return all(
             not self.is_stable(p, g) or all(self.has_up_to(q, g) for q in self.each(Process))
             for p in self.each(Process)

@@ -57,7 +57,7 @@ class PrimaryBackupOverVsc(VscBounded):
 
     @obligation
     def RepliedAtAll(self) -> bool:
-        """What a client has a reply to, all correct servers perform."""
+        """Obligation: all correct servers perform a request that a client has a reply to."""
         return all(m in self.handed[p] or self.is_gone(p) for m in self.replied for p in self.each(Process))
 
     @witness

@@ -14,7 +14,7 @@ from antiphon.spec.services.order import TotalOrder, TotalOrderBroadcast
 
 @restriction("the primary does not fail")
 class OnlyBackupsFail(PrimaryBackup):
-    """Whoever fails is a backup."""
+    """Restriction: only backups fail."""
 
     @constraint("crash")
     def is_backup(self, p: Process) -> bool:
@@ -36,7 +36,7 @@ class ReplyAtOnce(PrimaryBackup):
     """Two updates may be on their way."""
 
     def has_acks(self, p: Process) -> bool:
-        """Nobody is waited for."""
+        """Planted fault: no acknowledgement is waited for."""
         return True
 
 
@@ -56,7 +56,7 @@ class PrimaryBackupChecked(
 
     @obligation
     def RepliedAtAll(self) -> bool:
-        """What a client has a reply to, all correct servers perform."""
+        """Obligation: all correct servers perform a request that a client has a reply to."""
         return all(m in self.performed[p] or self.down[p] for m in self.replied for p in self.each(Process))
 
     @witness

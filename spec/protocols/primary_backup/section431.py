@@ -117,6 +117,6 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @environment
     def lose(self, packet: Annotated[Update | Ack, In("network")]) -> None:
-        """What a process sent that has crashed does not arrive."""
+        """Lose a message of a process that has crashed."""
         require(self.down[packet.sender])
         self.network -= {packet}

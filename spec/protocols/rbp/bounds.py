@@ -1,5 +1,5 @@
-"""What bounds an exploration of figure 16: how many numbers and timer rounds there are, and which runs are
-left out.
+"""Bounds of an exploration of figure 16: how many numbers and timer rounds there are, and which runs are left
+out.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class RbpFinite(Rbp):
     "a process that can accept, sequence or deliver does so before anything else happens, the first one first"
 )
 class Urgent(RbpFinite):
-    """These steps read and write one process's own state, so that nobody can tell when they happen."""
+    """Restriction: steps that read and write one process's own state come first, since nobody can tell when
+    they happen.
+    """
 
     def delivers(self, p: Process) -> bool:
         """P can deliver."""
@@ -86,12 +88,12 @@ class Urgent(RbpFinite):
         "receive_request_numbers", "repeat_request", "resend_token",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Nobody can go on alone."""
+        """Bound: no process can go on alone."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("accept", "sequence", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Nobody before p can go on alone."""
+        """Bound: no process before p can go on alone."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
     @constraint("accept", "sequence")
@@ -107,7 +109,7 @@ class Urgent(RbpFinite):
 
 @restriction("message k comes from p_(k mod n)")
 class Assigned(RbpFinite):
-    """Who broadcasts is settled."""
+    """Restriction: message k is broadcast by process k mod n only."""
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:

@@ -69,7 +69,7 @@ Number = Annotated[int, Between(1, "messages + 1 + spare")]
 LastNumber = Annotated[int, Between(0, "messages + 1 + spare")]
 
 LocalNumber = Annotated[int, Between(0, "messages + spare")]
-"""How many identifiers a process has made."""
+"""Number of identifiers that a process has made."""
 
 
 @record
@@ -149,7 +149,7 @@ class Rbp(Losses[Packet], Group):
     """RBP without failures, figure 16."""
 
     spare: Const[int] = 0
-    """How many identifiers and numbers there are beyond those that the messages need."""
+    """Number of identifiers and numbers beyond those that the messages need."""
 
     received: Map[Process, Annotated[Seq[Body], AtMost("messages + spare")]] = everywhere(())  # line 2
     numbered: Map[Process, Set[Sequenced]] = everywhere(Set())  # line 3

@@ -1,5 +1,5 @@
-"""What must be true of figure 16: numbers, the token, the service of total order broadcast, and that no
-message starves.
+"""Properties of figure 16: numbers, the token, the service of total order broadcast, and that no message
+starves.
 
 What is fair stands in the marks of the actions: a process that can go on by itself goes on in the end, and so
 does each packet: what is in flight, and can be received all the time, is received. Losses need never happen.
@@ -89,7 +89,7 @@ class RbpProperties(RbpBounded):
         )
 
     def ahead_of(self, p: Process, b: Identifier | None) -> int:
-        """How many messages stand before that of B in recvQ_p; 0 when it is not there."""
+        """Return the number of messages before that of B in recvQ_p; 0 when it is not there."""
         return min(
             (
                 k
@@ -127,7 +127,7 @@ class RbpRotation(RbpProperties):
 
     @witness
     def TokenGoesOn(self) -> bool:
-        """Who accepted the token has given the next number, the second."""
+        """Witness: a process that accepted the token has given the next number, the second."""
         return any(item.number == 2 for p in self.each(Process) for item in self.numbered[p])
 
 

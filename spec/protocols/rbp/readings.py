@@ -1,6 +1,4 @@
-"""What else figure 16 can mean: four sentences with more than one reading. The text of figure16.py has the
-printed one.
-"""
+"""Readings of figure 16: four sentences with more than one. The text of figure16.py has the printed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds an exploration of figure 25: how many names, numbers and timer rounds there are, and which runs
+"""Bounds of an exploration of figure 25: how many names, numbers and timer rounds there are, and which runs
 are left out.
 """
 
@@ -42,7 +42,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend")
     def message_gets_somewhere(self, p: Process) -> bool:
-        """Somebody else gets what is sent again."""
+        """Bound: some other process gets the repeated message."""
         own = self.pending[p]
         return own is None or (
             self.installed[p] and any(q != p and self.gets_message(q, own) for q in self.each(Process))
@@ -50,7 +50,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend_token")
     def token_gets_somewhere(self, p: Process) -> bool:
-        """Somebody else gets what is sent again."""
+        """Bound: some other process gets the repeated token."""
         sent = self.passed[p]
         return sent is None or any(q != p and self.gets_ack(q, p, sent) for q in self.each(Process))
 
@@ -121,12 +121,12 @@ class Urgent(RbpFinite):
         "suspect_successor", "crash", "stray",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Nobody can do anything alone."""
+        """Bound: no process can do anything alone."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("accept", "sequence", "settle", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Nobody before p can do anything alone."""
+        """Bound: no process before p can do anything alone."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
     @constraint("sequence")
@@ -137,7 +137,7 @@ class Urgent(RbpFinite):
 
 @restriction("message k comes from p_(k mod n)")
 class Assigned(RbpFinite):
-    """Who broadcasts is settled."""
+    """Restriction: message k is broadcast by process k mod n only."""
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
@@ -147,7 +147,7 @@ class Assigned(RbpFinite):
 
 @restriction("what is in flight arrives before it is asked for or sent again")
 class Patient(RbpFinite):
-    """Nothing is sent again to who has it, or will get it."""
+    """Restriction: nothing is sent again to a process that has it, or will get it."""
 
     def gets_message(self, q: Process, body: Body) -> bool:
         missing = (

@@ -1,4 +1,4 @@
-"""What surrounds figure 25 and is not its fault: wrong suspicions, ACKs of excluded processes, a list
+"""Environment of figure 25, which is not its fault: wrong suspicions, ACKs of excluded processes, a list
 installed late.
 """
 

@@ -84,7 +84,7 @@ Number = Annotated[int, Between(1, "messages + 1 + passes")]
 LastNumber = Annotated[int, Between(0, "messages + 1 + passes")]
 
 Name = Annotated[int, Between(0, "spare")]
-"""How many names a message had before."""
+"""Number of names that a message had before."""
 
 
 @record
@@ -137,10 +137,10 @@ class RbpResilient(Losses[Packet], Crashes):
     """RBP with failures, figure 25, without Reformation."""
 
     passes: Const[int] = 4
-    """How many numbers NULL may take after the first."""
+    """Number of numbers that NULL may take after the first."""
 
     spare: Const[int] = 0
-    """How many more names a message may get."""
+    """Number of additional names that a message may get."""
 
     received: Map[Process, Set[Body]] = everywhere(Set())  # line 2
     numbered: Map[Process, Set[Sequenced]] = everywhere(Set())  # line 3

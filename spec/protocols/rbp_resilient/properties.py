@@ -1,5 +1,5 @@
-"""What must be true of figure 25: order, stability, resilience, what is noticed of a failure; and the states
-that must be reached.
+"""Properties of figure 25: order, stability, resilience, the notice of a failure; and the states that must be
+reached.
 """
 
 from __future__ import annotations
@@ -72,12 +72,14 @@ class RbpResilientProperties(RbpResilientBounded):
     # Properties: stability and resilience -------------------------------------------------------------------
 
     def holders(self, k: Number) -> int:
-        """How many processes, up or not, have what has number k."""
+        """Return the number of processes, up or not, that have the message with number k."""
         return sum(1 for q in self.each(Process) if self.has_message(q, k))
 
     @invariant
     def StableAtAll(self) -> bool:
-        """Whoever knows number k, all have every message up to k - n + 1 (section 3.2.2)."""
+        """Invariant: where a process knows number k, all have every message up to k - n + 1 (section
+        3.2.2).
+        """
         return all(
             k + self.processes - 1 > self.last_number[p] or self.holders(k) == self.processes
             for p in self.each(Process)
@@ -86,7 +88,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def CollectedAtAll(self) -> bool:
-        """What a process has collected nobody can ask for: all have it."""
+        """Invariant: nobody can ask for a message that a process has collected: all have it."""
         return all(
             body not in self.collected[p] or self.is_at_all(body)
             for p in self.each(Process)
@@ -112,12 +114,12 @@ class RbpResilientProperties(RbpResilientBounded):
         return body in self.collected[q]
 
     def is_held_by(self, body: Body) -> int:
-        """How many processes, up or not, have the body and its number."""
+        """Return the number of processes, up or not, that have the body and its number."""
         return sum(1 for q in self.each(Process) if self.has_ordered(q, body))
 
     @invariant
     def HeldByEnough(self) -> bool:
-        """What is delivered is held by as many processes as the resiliency says, by all when it is total
+        """Invariant: as many processes as the resiliency says hold a delivered message, all when it is total
         (section 3.2.2).
         """
         enough = self.resilience if self.resilience > 0 else self.processes
@@ -129,7 +131,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def HeldByAnother(self) -> bool:
-        """What a process has delivered another one has too (section 4.2, figure 26)."""
+        """Invariant: a message that a process has delivered another one has too (section 4.2, figure 26)."""
         return all(
             not self.has_delivered(p, body) or self.is_held_by(body) > 1
             for p in self.each(Process)
@@ -138,7 +140,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def DeliveredSurvives(self) -> bool:
-        """What any process has delivered some process that is up has (section 4.2)."""
+        """Invariant: some process that is up has a message that any has delivered (section 4.2)."""
         return all(
             not self.has_delivered(p, body)
             or any(not self.down[q] and self.has_ordered(q, body) for q in self.each(Process))
@@ -148,8 +150,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneTurnBuffered(self) -> bool:
-        """When nothing waits to be collected, a process that misses nothing keeps the numbers of one turn of
-        the token at most (section 4.4).
+        """Invariant: when nothing waits to be collected, a process that misses nothing keeps the numbers of
+        one turn of the token at most (section 4.4).
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -169,8 +171,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def BufferedUntilNamed(self) -> bool:
-        """Who misses the number after its own keeps the n - 1 up to its own, and the n - 2 that the others
-        give until the token is there again.
+        """Invariant: a process that misses the number after its own keeps the n - 1 up to its own, and the n
+        - 2 that the others give until the token is there again.
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -193,7 +195,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def EverybodyDelivers(self) -> bool:
-        """What was broadcast everybody that is up delivers."""
+        """Obligation: each process that is up delivers every broadcast."""
         return all(
             m.index >= self.broadcasts
             or self.down[p]
@@ -216,8 +218,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def NoVainWait(self) -> bool:
-        """Nobody that is up waits for ever for a neighbour that has failed, be it its sequencer or its
-        successor.
+        """Obligation: no process that is up waits for ever for a neighbour that has failed, be it its
+        sequencer or its successor.
         """
         return self.is_used_up() or not any(
             not self.down[p]
@@ -260,7 +262,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def SimpleUnwatched(self) -> bool:
-        """Nobody waits for a simple process that has failed (section 3.2.1 a)."""
+        """Invariant: no process waits for a simple process that has failed (section 3.2.1 a)."""
         return not any(
             self.down[s]
             and self.is_simple(s)
@@ -285,7 +287,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def WaitsNoMore(self) -> bool:
-        """Who has a higher number than that of its own ACK does not wait for the successor (as repaired)."""
+        """Invariant: a process with a higher number than that of its own ACK does not wait for the successor
+        (as repaired).
+        """
         return not any(self.waits_in_vain(p) for p in self.each(Process))
 
     def waits_in_vain(self, p: Process) -> bool:

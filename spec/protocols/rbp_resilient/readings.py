@@ -1,5 +1,5 @@
-"""What else figure 25 can mean: two places where its columns do not say what belongs to which `if`. The text
-of figure25.py has the nesting of figure 16 and of the comments.
+"""Readings of figure 25: two places where its columns do not say what belongs to which `if`. The text of
+figure25.py has the nesting of figure 16 and of the comments.
 """
 
 from __future__ import annotations

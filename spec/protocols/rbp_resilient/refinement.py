@@ -24,7 +24,7 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is delivered, with its number: lastdelivered_p has just become it."""
+        """Remember what is delivered, with its number: lastdelivered_p has just become it."""
         p = event.process
         for k in self.each(Number):
             if k == self.last_delivered[p]:

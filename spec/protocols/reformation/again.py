@@ -49,7 +49,7 @@ class ReformationAgain(Reformation):
         return False
 
     def withdraw(self, p: Process) -> None:
-        """Nothing is left of an attempt that is given up."""
+        """Withdraw an attempt that is given up, without a rest."""
         for a in self.each(Attempt):
             if self.belongs[p] == a and self.has_begun(p, a):
                 self.invitation[a] = None
@@ -70,7 +70,7 @@ class ReformationAgain(Reformation):
         return any(self.tokens[a] for a in self.each(Attempt))
 
     def has_begun_once(self) -> bool:
-        """Somebody has called Reformation."""
+        """Return True if a site has called Reformation."""
         return any(not self.works(p) for p in self.each(Process))
 
     restarts = fair("invite", where="wants_to_begin")
@@ -78,5 +78,5 @@ class ReformationAgain(Reformation):
 
     @witness
     def ListMade(self) -> bool:
-        """It can come through."""
+        """Witness: it can come through."""
         return self.has_list()

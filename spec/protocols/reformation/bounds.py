@@ -1,4 +1,4 @@
-"""What bounds an exploration of Reformation: the restrictions that leave out runs in which nothing else goes
+"""Bounds of an exploration of Reformation: the restrictions that leave out runs in which nothing else goes
 wrong.
 """
 
@@ -47,18 +47,18 @@ class Eager(NormalPhase):
         "sequence", "learn", "crash",
     )  # fmt: skip
     def nobody_delivers(self) -> bool:
-        """Nobody has something to deliver."""
+        """Bound: no site has something to deliver."""
         return not any(self.can_deliver(q) for q in self.each(Process))
 
     @constraint("deliver")
     def is_first(self, p: Process) -> bool:
-        """Nobody before p has something to deliver."""
+        """Bound: no site before p has something to deliver."""
         return not any(self.can_deliver(q) for q in self.each(Process) if q < p)
 
 
 @restriction("no timer expires too early")
 class Patient(Reformation):
-    """What a site waits for comes, or never will."""
+    """Restriction: a message that a site waits for comes, or never will."""
 
     @constraint("time_out")
     def is_due(self) -> bool:

@@ -53,7 +53,7 @@ class AnySite(Reformation):
     """Section 3.2.3: `the process with the greatest knowledge from the previous list`."""
 
     def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
-        """Nobody is compared."""
+        """Planted fault: nobody is compared."""
         return True
 
 
@@ -62,7 +62,7 @@ class RecoverNothing(NormalPhase):
     """Figure 24, phase II: `Recover all missing messages`."""
 
     def take_over(self, j: Process, s: Process) -> None:
-        """Nothing changes."""
+        """Planted fault: nothing changes."""
 
 
 @mutation("what comes from another list is taken")
@@ -84,7 +84,7 @@ class WaitForTheFailed(Reformation):
 
 
 MUTATIONS_OF_FIGURES = (WorkMeanwhile, AcceptAnyToken, AnyNumber, AnyVersion, AnySite, WaitForTheFailed)
-"""Those of figures 23 and 24."""
+"""Planted faults of figures 23 and 24."""
 
 MUTATIONS = (*MUTATIONS_OF_FIGURES, RecoverNothing, MixLists)
 """All of them."""

@@ -187,7 +187,7 @@ class DropTheRest(Figure25InLists):
     """Printed: `Recover all missing messages`."""
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
-        """What s has collected, if both have it from one list."""
+        """Return the messages that s has collected, if both have them from one list."""
         return Set() | {
             item
             for item in self.numbered[j]
@@ -196,7 +196,9 @@ class DropTheRest(Figure25InLists):
         }
 
     def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
-        """What j has from another list than s may be another message, unless it is stable."""
+        """Return True if j has k already: with another list than that of s it may be another message, unless
+        it is stable.
+        """
         return self.has_all(j, k) and (
             self.comes_from(s, a) == self.list_of(j)
             or k <= self.last_delivered[j]
@@ -247,6 +249,6 @@ REPAIRS = (
     DropTheRest,
     CountInTheList,
 )
-"""Those of figure 25 that do not speak of the ring, of n or of the call of Reformation, which are the list's
-here; and what lists ask for.
+"""Repairs of figure 25 that do not speak of the ring, of n or of the call of Reformation, which are the
+list's here; and those that lists ask for.
 """

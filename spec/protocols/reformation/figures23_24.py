@@ -85,7 +85,7 @@ LastNumber = Annotated[int, Between(0, "numbers")]
 
 
 class Stage(Enum):
-    """Where a site stands in figures 23 and 24."""
+    """Stage of a site in figures 23 and 24."""
 
     normal, waiting, repeating, inviting, announcing, invited, authorising = range(7)
 
@@ -100,8 +100,8 @@ class Invitation:
 
 @record
 class Knowledge:
-    """What a vote tells of the voter: the list that its knowledge is from, and the number up to which it
-    has it.
+    """Knowledge of a voter in its vote: the list that it is from, and the number up to which the voter has
+    it.
     """
 
     list: ListName
@@ -117,13 +117,13 @@ class TokenList:
 
 
 class Lists(Crashes, Views):
-    """How much there is of everything: what Reformation and the service around it share by name."""
+    """Amounts of everything: what Reformation and the service around it share by name."""
 
     attempts: Const[int] = 2
-    """How many reformations are begun, restarts included."""
+    """Number of reformations that are begun, restarts included."""
 
     numbers: Const[int] = 2
-    """How many sequence numbers there are."""
+    """Number of sequence numbers."""
 
     def list_of(self, p: Process) -> ListName:
         """The list that p has committed last; 0 is that of the beginning."""
@@ -198,11 +198,11 @@ class Reformation(Lists):
         return 0
 
     def list_told(self, p: Process) -> ListName:
-        """What a vote tells of the list that the voter's knowledge is from: nothing."""
+        """Return the list in a vote that the voter's knowledge is from: none is printed."""
         return 0
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
-        """Somebody can give j what it misses."""
+        """Return True: some site can give j what it misses."""
         return True
 
     def recover(self, j: Process, a: Attempt) -> None:
@@ -255,7 +255,7 @@ class Reformation(Lists):
         return any(self.has_begun(p, a) and self.belongs[p] == a for p in self.each(Process))
 
     def forget_answers(self, a: Attempt) -> None:
-        """Nobody looks at the answers of this phase any more."""
+        """Forget the answers of this phase: nobody looks at them any more."""
         self.votes[a] = everywhere(None)
         self.refusals[a] = Set()
         self.agreements[a] = Set()
@@ -281,7 +281,7 @@ class Reformation(Lists):
         return site in responders and self.is_greatest(p, responders, site)
 
     def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
-        """Nobody told p of more than s did."""
+        """Return True if no responder told p of more than s did."""
         return not any(self.tells_more(p, q, s) for q in responders)
 
     def tells_more(self, p: Process, q: Process, s: Process) -> bool:

@@ -86,7 +86,7 @@ class ListsChecked(TokenLists, readings=(majority,)):
 
     @invariant
     def InOwnList(self) -> bool:
-        """Who works in a list is one of its members."""
+        """Invariant: a site that works in a list is one of its members."""
         return all(p in self.list_of(p) for p in self.each(Process))
 
     @witness

@@ -1,5 +1,5 @@
-"""What RBP with Reformation promises for the end, on every fair run: who waits for a reformation goes on, a
-failure leads to a list without the failed process, and what was broadcast is delivered there.
+"""Promises of RBP with Reformation for the end, on every fair run: a site that waits for a reformation goes
+on, a failure leads to a list without the failed process, and what was broadcast is delivered there.
 
 Source: Barchet-Estefanel 2002, section 3.2.3, "the own reformation phase must be tolerant to these failures",
 and section 3.2.1, whose failures all end in a new list. Two things can go wrong for ever, and section 4.4

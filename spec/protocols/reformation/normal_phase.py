@@ -1,5 +1,5 @@
-"""What the sites of a token list do between reformations, as little as Reformation needs: numbers are given
-in turn, learned in order, acknowledged, and delivered when all of the list have them.
+"""Normal phase: the sites of a token list between reformations, as little as Reformation needs: numbers are
+given in turn, learned in order, acknowledged, and delivered when all of the list have them.
 
 Source: Barchet-Estefanel 2002, sections 3.1.3 and 3.2.2, figure 25. In place of figure 25 stands what its
 repaired text keeps (spec/protocols/rbp_resilient):
@@ -24,7 +24,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 
 @record
 class Entry:
-    """What has a number: a message, the list in which the number was given, and by whom."""
+    """Entry with a number: a message, the list in which the number was given, and the giver."""
 
     message: Message
     list: ListName
@@ -87,7 +87,7 @@ class NormalPhase(Reformation):
         self.acknowledge(p)
 
     def is_of_list(self, p: Process, q: Process) -> bool:
-        """What q tells p has the version of p's list (section 3.2.3, last paragraph)."""
+        """Return True if what q tells p has the version of p's list (section 3.2.3, last paragraph)."""
         given = self.log[q][len(self.log[p])].list == self.current[p]
         return given or (self.works(q) and not self.down[q] and self.current[q] == self.current[p])
 

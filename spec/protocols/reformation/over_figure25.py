@@ -43,13 +43,13 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class Cause(Enum):
-    """Which lines of figure 25 called Reformation."""
+    """Lines of figure 25 that called Reformation."""
 
     sequencer, successor, inactivity = range(3)
 
 
 class Role(Enum):
-    """What a process was when it failed."""
+    """Role of a process when it failed."""
 
     simple, next_sequencer, sequencer = range(3)
 
@@ -134,7 +134,9 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
     @invariant
     def StableInList(self) -> bool:
-        """What a process takes for stable all of its list have, or had until they collected it."""
+        """Invariant: all of its list have a message that a process takes for stable, or had it until they
+        collected it.
+        """
         return not any(
             self.is_free(p)
             and k <= self.last_number[p]
@@ -206,7 +208,9 @@ class RbpReformingRuns(RbpReformingChecked):
         self.failed_as[p] = self.role(p)
 
     def role(self, p: Process) -> Role:
-        """What p is: the sequencer gave the highest number of its list, the next one is named by it."""
+        """Return the role of p: the sequencer gave the highest number of its list, the next one is named by
+        it.
+        """
         top = max((self.highest_known(q) for q in self.each(Process)), default=0)
         gave = self.passed[p]
         if (gave is not None and gave.number == top) or self.holding[p]:

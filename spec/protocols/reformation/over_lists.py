@@ -40,7 +40,7 @@ class OrderOfFigure25(Figure25InLists, TokenLists):
         super().take_over(j, s, a)
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """How much p has of the order of list a, with its messages; or had when it left it."""
+        """Return how much p has of the order of list a, with its messages; or had when it left it."""
         return self.complete_up_to(p) if a == self.list_of(p) else self.left[p][a]
 
     def known(self, p: Process, a: ListName) -> int:
@@ -101,6 +101,6 @@ class RbpReformingIsService(RbpReforming, OrderOfFigure25, ListsOfFigures, refin
         self.order[a] = self.brought_by(site)
 
     def end(self, p: Process, a: Attempt) -> None:
-        """Who has committed a list is remembered."""
+        """Remember the sites that have committed a list."""
         super().end(p, a)
         self.joined[a] |= {p}

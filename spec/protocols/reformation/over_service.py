@@ -70,7 +70,7 @@ class ReformationOfServiceBounded(
 
 
 class ListsOfFigures(Reformation):
-    """What the service calls what figures 23 and 24 make."""
+    """Names of the service for the lists that figures 23 and 24 make."""
 
     joined: Map[Attempt, Set[Process]] = everywhere(Set())
 
@@ -87,6 +87,6 @@ class ReformationIsService(ReformationOfServiceBounded, ListsOfFigures, refines=
     """Figures 23 and 24, seen as Reformation's half of the service. The other half is the same."""
 
     def end(self, p: Process, a: Attempt) -> None:
-        """Who has committed a list is remembered."""
+        """Remember the sites that have committed a list."""
         super().end(p, a)
         self.joined[a] |= {p}

@@ -1,6 +1,4 @@
-"""What must be true of Reformation: of the lists that come of it, of numbers and messages; and the runs that
-must be there.
-"""
+"""Properties of Reformation: of its lists, of numbers and messages; and the runs that must be there."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneVersionOneList(self) -> bool:
-        """Of two lists that were committed somewhere one has the higher version number."""
+        """Invariant: of two lists that were committed somewhere one has the higher version number."""
         return not any(
             p != q
             and self.current[p] != self.current[q]
@@ -99,7 +97,9 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def DeliveredKept(self) -> bool:
-        """What was delivered in a list has the same number at every site of the list and of later ones."""
+        """Invariant: a message that was delivered in a list has the same number at every site of it and of
+        later ones.
+        """
         return all(
             self.is_newer(self.current[p], self.current[q])
             or (self.current[p] == self.current[q] and q not in self.members(self.current[p]))
@@ -128,8 +128,8 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OldListStops(self) -> bool:
-        """What sites outside a valid list have given in an older one, and none of the valid list has, are no
-        more numbers than there are such sites.
+        """Invariant: the numbers that sites outside a valid list have given in an older one, and none of the
+        valid list has, are no more than there are such sites.
         """
         return not any(
             self.tokens[a]
@@ -141,7 +141,9 @@ class ReformationProperties(ReformationBounded):
         )
 
     def is_given_outside(self, p: Process, i: LastNumber, a: Attempt) -> bool:
-        """What p has at position i a site outside list a has given, and none of list a has."""
+        """Return True if a site outside list a has given what p has at position i, and none of list a has
+        it.
+        """
         return self.log[p][i].giver not in self.members(a) and not any(
             q in self.members(a) and i < len(self.log[q]) and self.log[q][i] == self.log[p][i]
             for q in self.each(Process)

@@ -1,5 +1,5 @@
-"""What else figures 23 and 24 and section 3.2.3 can mean: five sentences with more than one reading. The text
-of figures23_24.py and normal_phase.py has the first one.
+"""Readings of figures 23 and 24 and section 3.2.3: five sentences with more than one. The text of
+figures23_24.py and normal_phase.py has the first one.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class LeavingRemembers(Reformation):
 
 @collection.reading("at delivery")
 class CollectionAtDelivery(NormalPhase):
-    """What a site has delivered it has collected, since all of its list have it, and tells nobody any
-    more.
+    """Reading: a site has collected what it has delivered, since all of its list have it, and tells nobody
+    any more.
     """
 
     def still_has(self, s: Process, k: LastNumber) -> bool:
@@ -108,7 +108,7 @@ class ResiliencyMajority(NormalPhase):
         return min(len(self.log[p]), told)
 
     def acknowledging(self, p: Process, k: LastNumber) -> int:
-        """How many sites have acknowledged number k in p's list."""
+        """Return the number of sites that have acknowledged number k in p's list."""
         return sum(1 for q in self.each(Process) if self.acknowledged[q][self.current[p]] >= k)
 
 

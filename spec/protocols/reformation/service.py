@@ -56,11 +56,11 @@ from antiphon.spec.services.events import (
 )
 
 Order = Annotated[Seq[Message | None], AtMost("numbers")]
-"""What has the numbers 1, 2, ... of a list. None: NULL."""
+"""Messages with the numbers 1, 2, ... of a list. None: NULL."""
 
 
 class TokenLists(Lists):
-    """What both halves speak of: lists, their orders, and what a site knows of them."""
+    """Common state of both halves: lists, their orders, and what a site knows of them."""
 
     order: Map[ListName, Order] = everywhere(())
 
@@ -69,7 +69,7 @@ class TokenLists(Lists):
         return a == 0
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """How much p knew of the order of list a when it worked there last."""
+        """Return how much p knew of the order of list a when it worked there last."""
         return 0
 
     def stable_up_to(self, a: ListName) -> int:
@@ -81,19 +81,19 @@ class TokenLists(Lists):
         return max((self.stable_up_to(a) for a in self.each(ListName) if p in self.members(a)), default=0)
 
     def brought_by(self, s: Process) -> Order:
-        """What a list begins with whose site is s."""
+        """Return the beginning of a list whose site is s."""
         return self.order[self.list_of(s)][: max(0, self.known_in(s, self.list_of(s)))]
 
 
 class NormalPhaseService(TokenLists):
-    """What Reformation assumes of the normal phase."""
+    """Assumptions of Reformation about the normal phase."""
 
     known: Map[Process, Map[ListName, LastNumber]] = everywhere(everywhere(0))
     last_delivered: Map[Process, LastNumber] = everywhere(0)
     broadcasts: Annotated[int, Between(0, "messages")] = 0
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """How much p knew of the order of list a when it worked there last."""
+        """Return how much p knew of the order of list a when it worked there last."""
         return self.known[p][a]
 
     @action
@@ -140,7 +140,7 @@ class NormalPhaseService(TokenLists):
 
     @action(fairness="weak")
     def deliver(self, p: Process) -> None:
-        """What is stable is delivered, NULL is passed over."""
+        """Deliver what is stable, and pass over NULL."""
         a = self.list_of(p)
         require(self.works(p) and self.last_delivered[p] < self.known[p][a])
         require(self.last_delivered[p] < self.stable_for(p))
@@ -155,7 +155,7 @@ class NormalPhaseService(TokenLists):
 
 
 class ReformationService(TokenLists):
-    """What the normal phase assumes of Reformation."""
+    """Assumptions of the normal phase about Reformation."""
 
     new_list: Map[Attempt, TokenList | None] = everywhere(None)
     version_of: Map[Attempt, Installed] = everywhere(0)
@@ -300,7 +300,7 @@ class TokenListService(ReformationService, NormalPhaseService):
 
     @witness
     def Delivered(self) -> bool:
-        """Somebody has delivered a message, or passed over NULL."""
+        """Witness: a site has delivered a message, or passed over NULL."""
         return any(self.last_delivered[p] > 0 for p in self.each(Process))
 
 

@@ -27,7 +27,7 @@ class LongTimers(OverFigure25):
 
     @constraint("detect_inactivity")
     def no_list_is_made(self) -> bool:
-        """Nobody that is up makes a list, whose token would show activity."""
+        """Bound: no site that is up makes a list, whose token would show activity."""
         return not any(self.is_at_it(q) and not self.down[q] for q in self.each(Process))
 
     @constraint("announce")
@@ -74,7 +74,7 @@ class LongTimers(OverFigure25):
 
 @restriction("nobody becomes an originator while another one, which is up, makes a list")
 class OneOriginator(OverFigure25):
-    """What the figures do not see to (REF-04)."""
+    """Restriction: the figures do not see to this (REF-04)."""
 
     @constraint("invite")
     def is_alone(self) -> bool:

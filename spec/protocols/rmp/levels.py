@@ -55,11 +55,11 @@ class SeveralInOneAck(NormalSparing):
         return budget(self.last_number[p] + min(self.batch, self.waiting(p)) <= self.highest)
 
     def waiting(self, p: Process) -> int:
-        """How many messages p has that have no number."""
+        """Return the number of messages that p has without a number."""
         return sum(1 for m in self.received[p] if not self.is_numbered(p, m))
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Whoever hears a number of an acknowledgement hears all of them."""
+        """Learn all numbers of an acknowledgement together."""
         super().learn(p, item)
         self.numbered[p] |= {
             Sequenced(ack.message, ack.number)
@@ -100,7 +100,7 @@ class Levels(SeveralInOneAck, readings=(counted,)):
     handed: Map[Process, Set[Message]] = everywhere(Set())
 
     def acknowledged_since(self, p: Process, k: Number) -> int:
-        """How many processes have acknowledged number k or a later one, as p knows."""
+        """Return the number of processes that have acknowledged number k or a later one, as p knows."""
         return max(self.last_number[p] - k + 1, 0)
 
     def is_stable(self, p: Process, k: Number) -> bool:

@@ -1,4 +1,4 @@
-"""What the levels of RMP and the rings of TRMP promise, and total order broadcast."""
+"""Promises of the levels of RMP and the rings of TRMP, and total order broadcast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def HeldByEnough(self) -> bool:
-        """What a process delivers `level` processes have."""
+        """Invariant: `level` processes have a message that a process delivers."""
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))
             or sum(1 for q in self.each(Process) if self.has(q, m)) >= self.level
@@ -26,7 +26,9 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def DeliveredSurvives(self) -> bool:
-        """What any process has delivered, also one that has stopped, some process that is up has."""
+        """Invariant: some process that is up has a message that any has delivered, also one that has
+        stopped.
+        """
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))
             or any(self.has(q, m) and not self.down[q] for q in self.each(Process))
@@ -35,7 +37,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def CollectedAtAll(self) -> bool:
-        """What one process has removed from its buffer, all have."""
+        """Invariant: all have a message that one process has removed from its buffer."""
         return all(
             m not in self.collected[p] or self.has(q, m)
             for p in self.each(Process)
@@ -71,7 +73,7 @@ class RingsChecked(RingsRepaired, TotalOrderBroadcast):
 
     @witness
     def FromBelow(self) -> bool:
-        """What a process below the ring has sent, all have delivered."""
+        """Witness: all have delivered a message of a process below the ring."""
         return any(
             not self.is_primary(p)
             and self.source[m] == p
@@ -82,7 +84,7 @@ class RingsChecked(RingsRepaired, TotalOrderBroadcast):
 
     @obligation
     def PrimariesDeliver(self) -> bool:
-        """What a primary has sent, all primaries that are up deliver."""
+        """Obligation: all primaries that are up deliver the messages of a primary."""
         return all(
             not any(
                 self.source[m] == p and self.is_primary(p) and not self.down[p] for p in self.each(Process)

@@ -32,7 +32,7 @@ class Rings(NormalSparing):
         return p.index < self.primaries
 
     def primary_of(self, p: Process) -> Process:
-        """Whom p sends its messages to; a primary needs nobody."""
+        """Return the process to which p sends its messages; a primary needs nobody."""
         return Process(p.index % self.primaries)
 
     @initial
@@ -62,7 +62,7 @@ class Rings(NormalSparing):
         self.inserted |= {m}
 
     def was_sent(self, p: Process, m: Message) -> bool:
-        """What is not inserted was sent to one primary only."""
+        """Return True if m was sent to p: a message that is not inserted was sent to one primary only."""
         q = self.source[m]
         return super().was_sent(p, m) and (m in self.inserted or (q is not None and self.primary_of(q) == p))
 
@@ -79,13 +79,13 @@ class Rings(NormalSparing):
 
     @constraint("crash")
     def is_remote(self, p: Process) -> bool:
-        """Who stops is no primary, or it does not matter."""
+        """Bound: a process that stops is no primary, or it does not matter."""
         return not self.remote or not self.is_primary(p)
 
 
 @repair("a primary keeps what the processes that receive from it still miss", answers="RMP-08")
 class KeepForLower(Rings):
-    """Nothing is said of when a primary may forget what it retransmits."""
+    """Repair: nothing is said of when a primary may forget what it retransmits."""
 
     def is_stable(self, p: Process, k: Number) -> bool:
         """All primaries have it, and all who receive from p."""

@@ -220,7 +220,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
                 self.unicast_to(p, to, Forward(to, p, k, m))
 
     def resend_to_itself(self, p: Process, k: Number, m: Message) -> None:
-        """What a new coordinator sends to the new coordinator is there at once (`self_unicast`)."""
+        """Send again to itself, as new coordinator: it is there at once (`self_unicast`)."""
         self.multicast_data(p, p, k, m)
 
     def remove_entry(self, p: Process, s: Process) -> None:

@@ -47,7 +47,7 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
         self.follow_broadcast(sender, m)
 
     def hear(self, sender: Process, to: Process) -> None:
-        """It is delivered."""
+        """Deliver it."""
         self.follow_delivery(to, self.names[sender][self.heard[sender][to]])
         super().hear(sender, to)
 

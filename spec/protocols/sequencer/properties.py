@@ -39,7 +39,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @invariant
     def UniqueTags(self) -> bool:
-        """What is multicast with one tag is one message ("Each message has a unique tag")."""
+        """Invariant: one tag is multicast with one message ("Each message has a unique tag")."""
         return all(
             a.sender != b.sender or a.number != b.number or a.message == b.message
             for s in self.each(Process)
@@ -91,7 +91,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @obligation
     def NothingLostAtStop(self) -> bool:
-        """What was sent by a process that stopped is delivered by some member that is up."""
+        """Obligation: a member that is up delivers what a process sent before it stopped."""
         return all(
             not any(self.origin[m] == p and self.stopped[p] for p in self.each(Process))
             or any(not self.down[q] and self.delivered[q][m] for q in self.each(Process))
@@ -100,7 +100,9 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @obligation
     def SurvivorsHeard(self) -> bool:
-        """What a member that is up has sent, every member that is up delivers ("Reliability on failover")."""
+        """Obligation: every member that is up delivers what one of them has sent ("Reliability on
+        failover").
+        """
         return all(
             not any(self.origin[m] == p and not self.down[p] for p in self.each(Process))
             or all(self.delivered[q][m] or self.down[q] for q in self.each(Process))
@@ -119,7 +121,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @witness
     def Overtaken(self) -> bool:
-        """Somebody delivers two messages of one sender, the later one first."""
+        """Witness: a member delivers two messages of one sender, the later one first."""
         return any(
             self.is_overtaken(p, m, n)
             for p in self.each(Process)
@@ -176,14 +178,14 @@ class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelli
 
     @step_invariant
     def MulticastToAll(self, before: Self) -> bool:
-        """What the coordinator multicasts is on its way to everybody else."""
+        """Require that a multicast of the coordinator is on its way to all others."""
         return self.multicast == before.multicast or all(
             q.index == 0 or Copy(q, Process(0)) in self.network for q in self.each(Process)
         )
 
     @witness
     def AskedAgain(self) -> bool:
-        """Somebody has asked the coordinator for the message."""
+        """Witness: a member has asked the coordinator for the message."""
         return any(isinstance(packet, Request) and packet.to.index == 0 for packet in self.network)
 
     @witness

@@ -1,4 +1,4 @@
-"""What the document leaves open about UNICAST and NAKACK; the meaning of the text itself comes first."""
+"""Readings of open sentences on UNICAST and NAKACK; the meaning of the text itself comes first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LoopbackQueued(Sequencer):
     """The own copy comes back by NAKACK."""
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """Nothing: it comes later."""
+        """Do nothing: it comes later."""
 
 
 self_unicast = ambiguity(
@@ -95,7 +95,7 @@ relabelling = ambiguity(
 
 @relabelling.reading("in place")
 class RelabellingInPlace(SequencerCopy):
-    """What the text warns of: "otherwise we would change the original message"."""
+    """Reading: the text warns of this: "otherwise we would change the original message"."""
 
     def relabel(self, p: Process) -> None:
         """NAKACK's message names B."""

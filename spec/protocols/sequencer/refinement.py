@@ -27,7 +27,9 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is delivered, with its place: it is the multicast that p received, or passed up, last."""
+        """Remember what is delivered, with its place: it is the multicast that p received, or passed up,
+        last.
+        """
         p = event.process
         m = event.message
         for s in self.each(Process):
@@ -36,11 +38,13 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
                     self.given[p] |= {Assigned(self.log[s][k].view, self.place_in_view(s, k), m)}
 
     def place_in_view(self, s: Process, k: Place) -> int:
-        """How many multicasts of s up to number k, counted from 0, are of the same view as that one."""
+        """Return how many multicasts of s up to number k, counted from 0, are of the same view as that
+        one.
+        """
         return sum(1 for j in self.each(Place) if j <= k and self.log[s][j].view == self.log[s][k].view)
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
-        """Nobody that is up delivered the k-th multicast of view v."""
+        """Return True if no member that is up delivered the k-th multicast of view v."""
         return not any(
             item.series == v and item.number == k
             for q in self.each(Process)

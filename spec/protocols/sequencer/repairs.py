@@ -16,12 +16,14 @@ class KeepEarly(Sequencer):
     """Printed: "If not coord: error and return"."""
 
     def is_refused(self, p: Process) -> bool:
-        """Nothing is refused."""
+        """Return False: nothing is refused."""
         return False
 
 
 class Leaving(Sequencer):
-    """What repairs of the view change speak of: who leaves a view with whom, who holds which multicast."""
+    """Common state of the repairs of the view change: who leaves a view with whom, who holds which
+    multicast.
+    """
 
     def is_blocked(self, p: Process) -> bool:
         """P is about to leave its view, and sends nothing."""
@@ -63,7 +65,9 @@ class Flush(Leaving):
         return super().may_take_forward(p, q) and not self.is_blocked(p)
 
     def may_hear(self, p: Process, s: Process) -> bool:
-        """Nothing of who has left; before p leaves its view, what another has who goes on with it."""
+        """Return True if p may hear s: not if s has left; before p leaves its view, what another has who goes
+        on with it.
+        """
         k = self.heard[s][p]
         is_due = any(self.goes_on(p, q) and self.is_held(s, k, q) for q in self.each(Process))
         return super().may_hear(p, s) and s in self.current_members(p) and (is_due or not self.is_blocked(p))
@@ -83,7 +87,7 @@ class OnlyMembers(Sequencer):
     """Printed: "If M was already delivered (M's seqno is <= the one in received-table): - Discard M"."""
 
     def is_discarded(self, p: Process, s: Process, k: Number) -> bool:
-        """So is what comes from who has left."""
+        """Return True also for a message of a process that has left."""
         return super().is_discarded(p, s, k) or s not in self.current_members(p)
 
 
@@ -106,7 +110,7 @@ class RememberEach(Sequencer):
     accepted: Map[Process, Map[Process, Set[Number]]] = everywhere(everywhere(Set()))
 
     def is_received(self, p: Process, s: Process, k: Number) -> bool:
-        """This very seqno."""
+        """Return True if this very seqno was received."""
         return k in self.accepted[p][s]
 
     def update_entry(self, p: Process, s: Process, k: Number) -> None:
@@ -139,7 +143,7 @@ class WaitBeforeStop(Sequencer):
 
     @environment
     def leave(self, p: Process) -> None:
-        """Nothing is pending."""
+        """Leave with nothing pending."""
         require(not self.has_pending(p))
         super().leave(p)
 
@@ -154,11 +158,13 @@ class WaitForAll(Leaving):
         """Not yet: `pass_up` does it."""
 
     def handed_on(self, sender: Process, to: Process) -> Position:
-        """What was passed up."""
+        """Return the messages that were passed up."""
         return self.passed_up[sender][to]
 
     def is_stable(self, p: Process, s: Process) -> bool:
-        """What p would pass up next from s is with all members of the view, or with all who go on from it."""
+        """Return True if the next message of s is with all members of the view, or with all who go on from
+        it.
+        """
         k = self.passed_up[s][p]
         return all(
             self.is_held(s, k, q) or (self.is_blocked(p) and (self.down[q] or not self.goes_on(p, q)))
@@ -168,7 +174,7 @@ class WaitForAll(Leaving):
 
     @action(fairness="weak")
     def pass_up(self, p: Process, s: Process) -> None:
-        """Everybody has the message, and p delivers it."""
+        """Deliver a message that all members have."""
         require(self.passed_up[s][p] < self.heard[s][p] and self.is_stable(p, s))
         packet = self.log[s][self.passed_up[s][p]]
         self.passed_up[s][p] += 1

@@ -48,7 +48,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
         emit(Deliver(p, Message(0)))
 
     def relabel(self, p: Process) -> None:
-        """It does so "on a (shallow) *copy* of M": what NAKACK keeps at p names A (`relabelling`)."""
+        """Relabel "on a (shallow) *copy* of M": what NAKACK keeps at p names A (`relabelling`)."""
         self.window[p] = Process(0)
 
     @action
@@ -79,7 +79,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def answer(self, packet: Annotated[Request, In("network")]) -> None:
-        """Who has sent the message sends it again, as it stands in its window; B has sent none."""
+        """Answer with the message, as it stands in its sender's window; B has sent none."""
         self.network -= {packet}
         kept = self.window[packet.to]
         if kept is not None and packet.to.index == 0:

@@ -50,7 +50,7 @@ class Request:
 
 
 class Stage(Enum):
-    """Where the token holder stands: before line 8, in the loop of lines 10-13, before line 15."""
+    """Stage of the token holder: before line 8, in the loop of lines 10-13, before line 15."""
 
     checking, waiting, passing = range(3)
 

@@ -28,7 +28,7 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @invariant
     def ReturnMeansDelivered(self) -> bool:
-        """When the token returns to the process that listed m, all have delivered m."""
+        """Invariant: when the token returns to the process that listed m, all have delivered m."""
         return all(m in self.delivered_queue[p] for m in self.returned for p in self.each(Process))
 
     @witness
@@ -54,7 +54,9 @@ class Figure5Checked(Figure5Bounded, ReliableBroadcast):
 
     @invariant
     def ListedWherePassed(self) -> bool:
-        """Nobody holds the token at line 15 with a listed message that it has not delivered."""
+        """Invariant: no process holds the token at line 15 with a listed message that it has not
+        delivered.
+        """
         return all(
             self.holder != p
             or self.stage is not Stage.passing

@@ -1,4 +1,4 @@
-"""What `send (m) to all` in figures 2 and 5, and line 28 of figure 5, can mean besides what the text says."""
+"""Readings of `send (m) to all` in figures 2 and 5, and of line 28 of figure 5, besides the text itself."""
 
 from __future__ import annotations
 

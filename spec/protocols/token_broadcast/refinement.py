@@ -23,7 +23,7 @@ class Figure2Deliveries(Figure2Bounded):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:
-        """What is in deliveredQ_p."""
+        """Return deliveredQ_p."""
         return self.delivered_queue[p]
 
 
@@ -35,7 +35,7 @@ class Figure5Deliveries(Figure5Bounded):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:
-        """What is in deliveredQ_p."""
+        """Return deliveredQ_p."""
         return self.delivered_queue[p]
 
 

@@ -16,7 +16,7 @@ class Assigned(Total):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """It is p's turn."""
+        """Bound: it is p's turn."""
         return p.index == (m.index + 1) % self.processes
 
 
@@ -26,7 +26,7 @@ class Patient(Total):
 
     @constraint("request_again", "announce_view_again", "ask", "announce_last", "send_suffix")
     def is_quiet(self) -> bool:
-        """Nothing is in flight."""
+        """Bound: no message is in flight."""
         return len(self.network) == 0
 
 

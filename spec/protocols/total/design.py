@@ -181,7 +181,7 @@ class Total(Losses[Packet], Membership):
         self.network |= {Bcast(q, self.installed[p], number, m) for q in group}
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """What can be sent again, kept until the view changes (`keeping`)."""
+        """Keep what can be sent again, until the view changes (`keeping`)."""
         self.sent[p][number] = m
 
     # View Changes -----------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class Total(Losses[Packet], Membership):
         self.queue[p] = everywhere(None)
 
     def forget_sent(self, p: Process) -> None:
-        """What was sent in the old view is not sent again."""
+        """Forget what was sent in the old view: it is not sent again."""
         self.sent[p] = everywhere(None)
 
     def begin_view(self, p: Process, first: First) -> None:

@@ -38,7 +38,7 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         return 2 * self.broadcasts + 2 <= self.messages
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """What gets an id is submitted."""
+        """Submit what gets an id."""
         name = Message(self.named)
         self.named += 1
         super().keep(p, number, m)
@@ -48,7 +48,7 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         self.follow_broadcast(p, name)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """What is passed up is delivered."""
+        """Deliver what is passed up."""
         for v in self.each(View):
             if v == self.installed[p]:
                 name = self.names[v][k]

@@ -27,7 +27,7 @@ from antiphon.spec.services.events import Process, View
 from antiphon.spec.services.order import Count, Place
 
 Passed = Annotated[int, Between(0, "messages + spare")]
-"""How many messages a member has passed up in a view."""
+"""Number of messages that a member has passed up in a view."""
 
 
 @record
@@ -176,7 +176,7 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everybody has passed up everything."""
+        """Witness: all members have passed up everything."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 

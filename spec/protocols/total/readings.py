@@ -1,4 +1,4 @@
-"""What the open sentences of TOTAL can mean besides what the text of `design` says.
+"""Readings of the open sentences of TOTAL, besides the text of `design`.
 
 Source: Cornell, "JavaGroups TOTAL".
 """
@@ -60,7 +60,7 @@ class ClearingNever(Total):
     """The queue outlives its view."""
 
     def clear(self, p: Process) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 early = ambiguity(
@@ -73,7 +73,7 @@ early = ambiguity(
 
 @early.reading("dropped")
 class EarlyDropped(Total):
-    """What arrives before the view change may be thrown away."""
+    """Reading: a message that arrives before the view change may be thrown away."""
 
     @environment
     def drop_early(self, packet: Annotated[Packet, In("network")]) -> None:
@@ -116,7 +116,7 @@ class CumulativeAcks(Total):
         self.acknowledge(packet.to)
 
     def acknowledge(self, p: Process) -> None:
-        """It is about "all messages in the current view up to the specified sequence id"."""
+        """Acknowledge "all messages in the current view up to the specified sequence id"."""
         to = self.sequencer(p)
         if self.acknowledges() and to is not None and self.reaches(p, to):
             self.network |= {CumAck(to, self.installed[p], p, max(self.next_expected[p] - 1, 0))}
@@ -131,7 +131,7 @@ class CumulativeAcks(Total):
         self.free(p)
 
     def free(self, p: Process) -> None:
-        """What p need not keep any more: the text does not say."""
+        """Free what p need not keep any more: the text does not say what."""
 
     def clear(self, p: Process) -> None:
         """Acknowledgements count within a view."""
@@ -141,14 +141,14 @@ class CumulativeAcks(Total):
 
 @keeping.reading("until acknowledged")
 class KeepingUntilAcknowledged(CumulativeAcks):
-    """What all members have acknowledged is kept no more."""
+    """Reading: messages that all members have acknowledged are kept no more."""
 
     def acknowledges(self) -> bool:
         """For each TOTAL_BCAST."""
         return True
 
     def free(self, p: Process) -> None:
-        """What p has passed up and all others have acknowledged."""
+        """Free what p has passed up and all others have acknowledged."""
         for k in self.each(Number):
             others = self.group_of(p) - {p}
             if k < self.next_expected[p] and all(self.acknowledged[p][q] >= k for q in others):
@@ -165,7 +165,7 @@ suffix = ambiguity(
 
 
 class Remedies(CumulativeAcks):
-    """Which of the two remedies `recover_suffix` is."""
+    """Choice of the two remedies that `recover_suffix` is."""
 
     def tells_last(self) -> bool:
         """The first: "each server knew the sequence id of the last broadcast message"."""
@@ -177,7 +177,7 @@ class SuffixAcknowledged(Remedies):
     """The second: "the sequencer handled retransmission (perhaps using positive acknowledgements)"."""
 
     def tells_last(self) -> bool:
-        """It sends again what was not acknowledged."""
+        """Return False: it sends again what was not acknowledged."""
         return False
 
 
@@ -193,7 +193,7 @@ class AddressesNeverSet(Total):
     """SET_LOCAL_ADDRESS does not come."""
 
     def knows_address(self, p: Process) -> bool:
-        """Nobody does."""
+        """Return False: no member knows it."""
         return False
 
 

@@ -22,7 +22,7 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """What is passed up, with its sequence id: the next expected one has just gone beyond it."""
+        """Remember what is passed up, with its sequence id: the next expected one has just gone beyond it."""
         p = event.process
         m = event.message
         for v in self.each(View):

@@ -29,12 +29,12 @@ class AwaitNewView(Total):
     """View Changes: "the members may not know what sequence id to expect", and expect what they expected."""
 
     def follow(self, p: Process) -> None:
-        """Nothing is expected."""
+        """Follow, and expect nothing."""
         super().follow(p)
         self.next_expected[p] = 0
 
     def reset_state(self, p: Process, first: First) -> None:
-        """What is unknown is filled in, and nothing else."""
+        """Fill in what is unknown, and nothing else."""
         if self.next_expected[p] == 0:
             self.next_expected[p] = first
             self.pass_up_queue(p)
@@ -48,7 +48,7 @@ class AcknowledgeNewView(Total):
     unacknowledged: Map[Process, Set[Process]] = everywhere(Set())
 
     def clear(self, p: Process) -> None:
-        """Nobody waits for acknowledgements of the old view."""
+        """Clear also the acknowledgements of the old view that are awaited."""
         super().clear(p)
         self.unacknowledged[p] = Set()
 
@@ -59,7 +59,7 @@ class AcknowledgeNewView(Total):
         self.unacknowledged[p] |= self.group_of(p) - {p}
 
     def follow(self, p: Process) -> None:
-        """What p assigned first is forgotten."""
+        """Follow, and forget what p assigned first."""
         super().follow(p)
         self.first_assigned[p] = 1
 
@@ -80,7 +80,7 @@ class AcknowledgeNewView(Total):
 
     @action(fairness="weak")
     def receive_new_view_ack(self, packet: Annotated[NewViewAck, In("network")]) -> None:
-        """This member knows the first id."""
+        """Note that this member knows the first id."""
         require(self.hears(packet.to, packet.view))
         self.network -= {packet}
         self.unacknowledged[packet.to] -= {packet.sender}
@@ -114,7 +114,7 @@ class RepeatRequest(Total):
     pending: Map[Process, Set[Message]] = everywhere(Set())
 
     def request(self, p: Process, m: Message) -> None:
-        """What was requested is remembered."""
+        """Remember what was requested."""
         self.pending[p] |= {m}
         super().request(p, m)
 
@@ -193,7 +193,7 @@ class Flush(Total):
         return super().may_act(p) and not self.may_install(p)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """What was passed up is remembered."""
+        """Remember what was passed up."""
         self.passed[p][k] = m
         super().pass_up(p, k, m)
 

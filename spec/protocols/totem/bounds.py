@@ -42,7 +42,7 @@ class Instant(TotemCounted):
 
     @constraint("pass_token")
     def has_delivered_all(self) -> bool:
-        """Everybody has delivered all that was multicast."""
+        """Bound: all have delivered everything that was multicast."""
         return all(self.status[q] == self.assigned for q in self.each(Process))
 
     @invariant

@@ -1,4 +1,4 @@
-"""What Totem promises: what a process takes for stable everybody has delivered, and total order broadcast.
+"""Promises of Totem: everybody has delivered what a process takes for stable, and total order broadcast.
 
 Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem and its footnote. What the footnote says of
 runs in which everything arrives at once stands with them (`bounds.Instant`).
@@ -17,7 +17,7 @@ class TotemProperties(TotemBounded):
 
     @invariant
     def StableIsDelivered(self) -> bool:
-        """What a process takes for stable, everybody has delivered."""
+        """Invariant: everybody has delivered what a process takes for stable."""
         return all(self.seen[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
 
     @witness

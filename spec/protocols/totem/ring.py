@@ -51,7 +51,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 @record
 class Held:
-    """What the token says: the last number that was given, and what each process had delivered."""
+    """Token: the last number that was given, and the number up to which each process had delivered."""
 
     seq: Count
     told: Map[Process, Count]
@@ -100,7 +100,7 @@ class TotemRing(Group):
         self.token[Process(0)] = Held(0, Map({p: 0 for p in self.each(Process)}))
 
     def least(self, p: Process, held: Held) -> int:
-        """What by the token, and by p's own delivery, everybody has delivered."""
+        """Return the number up to which all have delivered, by the token and by p's own delivery."""
         return min(self.status[q] if q == p else held.told[q] for q in self.each(Process))
 
     def may_multicast(self, p: Process, held: Held) -> bool:
@@ -109,7 +109,7 @@ class TotemRing(Group):
         return len(self.waiting[p]) > 0 and self.visit[p] < self.visit_max and unstable < self.unstable_max
 
     def rests(self, p: Process, held: Held) -> bool:
-        """Nothing waits at p, nor did since its last visit: all have told that they delivered all."""
+        """Return True if nothing waits at p, nor did since its last visit: all have delivered everything."""
         return len(self.waiting[p]) == 0 and all(held.told[q] == held.seq for q in self.each(Process))
 
     @action

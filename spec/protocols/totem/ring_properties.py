@@ -17,7 +17,7 @@ class TakeTurns(TotemRing):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """It is p's turn."""
+        """Bound: it is p's turn."""
         return p.index == (m.index + 1) % self.processes
 
 
@@ -36,7 +36,7 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @invariant
     def StableIsDelivered(self) -> bool:
-        """What a process takes for stable, everybody has delivered."""
+        """Invariant: everybody has delivered what a process takes for stable."""
         return all(self.stable[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
 
     @invariant
@@ -65,5 +65,5 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everybody has delivered everything, and knows it."""
+        """Witness: all have delivered everything, and know it."""
         return all(self.stable[p] == self.messages for p in self.each(Process))

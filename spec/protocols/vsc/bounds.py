@@ -1,4 +1,4 @@
-"""What surrounds figure 29, failures and wrong suspicions, and what bounds an exploration of it."""
+"""Environment of figure 29, failures and wrong suspicions, and bounds of an exploration of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Failing(StabilityDetector, EventuallyPerfect):
 
     @environment
     def lose(self, packet: Annotated[Data, In("network")]) -> None:
-        """What a process sent that has crashed does not arrive."""
+        """Lose a message of a process that has crashed."""
         sender = self.sent_by[packet.message]
         require(sender is not None and self.is_gone(sender))
         self.network -= {packet}
@@ -66,7 +66,7 @@ class VscFinite(Failing):
 
 @restriction("message k comes from p_(k mod n)")
 class Assigned(VscFinite):
-    """Who multicasts is settled."""
+    """Restriction: message k is multicast by process k mod n only."""
 
     @constraint("vscast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
@@ -76,11 +76,11 @@ class Assigned(VscFinite):
 
 @restriction("a view change is called once, by the first process that suspects, as long as that is up")
 class CalledOnce(VscFinite):
-    """What is called is R-delivered by all anyway, however often."""
+    """Restriction: a call is R-delivered by all anyway, however often."""
 
     @constraint("call")
     def is_not_called(self, p: Process) -> bool:
-        """Nobody that is up has called it."""
+        """Bound: no process that is up has called it."""
         i = self.in_view[p]
         return not any(self.has_cast(q, i) and not self.is_gone(q) for q in self.each(Process))
 

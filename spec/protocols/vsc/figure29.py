@@ -136,7 +136,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return packet.view == self.in_view[packet.to] and self.takes_messages(packet.to)
 
     def is_delivered(self, packet: Data) -> bool:
-        """What is received is delivered."""
+        """Return True if a received message is delivered."""
         return packet.view == self.in_view[packet.to]
 
     def takes_messages(self, p: Process) -> bool:
@@ -217,7 +217,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return sent is not None and m in sent
 
     def note_unread(self, p: Process, q: Process, heard: bool) -> None:
-        """What p goes on without it will read in the next change."""
+        """Note a set that p goes on without: it will read it in the next change."""
         i = self.in_view[p]
         older = self.unread[p][q]
         if heard and older is not None:

@@ -34,7 +34,7 @@ from antiphon.spec.lang import (
 
 
 class Seen(Enum):
-    """What p sees of itself: it sends m once more, and its failure detector begins or ends to suspect q."""
+    """Event at p: it sends m once more, or its failure detector begins or ends to suspect q."""
 
     sent, suspected, trusted = range(3)
 
@@ -72,16 +72,16 @@ class OutputBuffer(Spec):
         return seen is Seen.sent or (seen is Seen.suspected) != self.suspects()
 
     def tells_of_dead(self, seen: Seen) -> bool:
-        """What the detector may say where q has crashed: it may be late, and err meanwhile."""
+        """Return True if the detector may say so where q has crashed: it may be late, and err meanwhile."""
         return True
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """What the detector may say where q is up: ◊P may err for a while."""
+        """Return True if the detector may say so where q is up: ◊P may err for a while."""
         return True
 
     @action(fairness="weak")
     def see(self, seen: Seen) -> None:
-        """What p sees where q has crashed, and whether it could see it where q is up; not after it has
+        """See an event where q has crashed, and note whether p could see it where q is up; not after it has
         discarded m, since that decides nothing more.
         """
         require(len(self.history) < self.length and not self.discarded)
@@ -113,7 +113,7 @@ class OutputBuffer(Spec):
 
     @invariant
     def NoLoss(self) -> bool:
-        """Where p has discarded m, no q lives that has not got it."""
+        """Invariant: where p has discarded m, no q lives that has not got it."""
         return not self.discarded or not self.alike or self.killed
 
     @invariant

@@ -1,4 +1,4 @@
-"""What sentences of figure 29 can mean besides what figure29.py says."""
+"""Readings of sentences of figure 29, besides figure29.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ to_all = ambiguity(
 
 @to_all.reading("the others")
 class ToAllTheOthers(ViewChange):
-    """Nobody sends to itself, nor waits for itself."""
+    """Reading: no process sends to itself, nor waits for itself."""
 
     def is_one_of_all(self, p: Process, q: Process) -> bool:
         return q != p
@@ -32,7 +32,7 @@ early = ambiguity(
 
 @early.reading("gone")
 class EarlyGone(ViewChange):
-    """What comes too early is not received at all."""
+    """Reading: a message that comes too early is not received at all."""
 
     def arrives(self, packet: Data) -> bool:
         return super().arrives(packet) or packet.view > self.in_view[packet.to]
@@ -48,7 +48,7 @@ late = ambiguity(
 
 @late.reading("in the next view")
 class LateInTheNextView(ViewChange):
-    """What comes too late is delivered late."""
+    """Reading: a message that comes too late is delivered late."""
 
     def arrives(self, packet: Data) -> bool:
         return packet.view <= self.in_view[packet.to] and self.takes_messages(packet.to)

@@ -23,7 +23,7 @@ class TagUnstable(ViewChange):
         return self.in_view[p]
 
     def note_unread(self, p: Process, q: Process, heard: bool) -> None:
-        """What comes late is of an earlier view."""
+        """Do nothing: a late set is of an earlier view."""
 
 
 @repair("from step 1 on nothing is received that unstable_k does not have", answers="VSC-05")

@@ -41,13 +41,13 @@ class StableWhenReceivedOrCrashed(StabilityDetector):
     """Section 4.3.3: `all processes in Dest(m) have either received m or crashed`."""
 
     def is_stable(self, p: Process, m: Message) -> bool:
-        """Whoever has not received m has crashed."""
+        """Return True if all processes that have not received m have crashed."""
         return all(m in self.handed[q] or self.down[q] for q in self.group[p])
 
 
 @mutation("a message is taken for stable as soon as a majority of the view has received it")
 class HastyStability(StabilityDetector):
-    """Whoever has not received m gets it from nobody once it is not exchanged."""
+    """Planted fault: a process that has not received m gets it from nobody once it is not exchanged."""
 
     def is_stable(self, p: Process, m: Message) -> bool:
         """More than half will do."""

@@ -160,7 +160,9 @@ class TwoViews(Crashes, Views):
 
     @invariant
     def ExcludedAreKilled(self) -> bool:
-        """Whoever is up is in the list, or is the one whom the last i-view of the view lacks."""
+        """Invariant: a process that is up is in the list, or is the one that the last i-view of the view
+        lacks.
+        """
         return all(self.down[p] or p in self.order or p == self.closing for p in self.each(Process))
 
     @step_invariant
@@ -179,7 +181,7 @@ class TwoViews(Crashes, Views):
 
     @step_invariant
     def AnsweredByTheFirst(self, before: Self) -> bool:
-        """Nothing is answered while the first of the i-view is down."""
+        """Require that nothing is answered while the first of the i-view is down."""
         return self.answers == before.answers or not before.down[before.order[0]]
 
     @step_invariant
@@ -228,7 +230,7 @@ class OneLevel(TwoViews):
 
 @mutation("the next view has its members in the order of the last")
 class OldOrder(TwoViews):
-    """It is not the last i-view."""
+    """Planted fault: the next view has the order of the last one, not of the last i-view."""
 
     def next_view(self) -> Order:
         """As if there had been no i-views."""
@@ -237,7 +239,7 @@ class OldOrder(TwoViews):
 
 @mutation("an i-view leaves the suspected coordinator out")
 class DropCoordinator(TwoViews):
-    """It has not only another order."""
+    """Planted fault: the i-view has not only another order."""
 
     def change_i_view(self) -> None:
         """The list is shortened, as long as somebody is left."""
