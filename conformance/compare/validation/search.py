@@ -2,10 +2,12 @@
 
 1. From a node the next line of a log that may come now is explained by a step that agrees with it; the log
    that went on last comes first. A line that receives a message comes after the line that sent it.
-2. Where no line goes on, and after all that do, hidden steps are taken: those of the actions that may be
-   missing in the logs, each as often as its budget says.
-3. A node is explored once. Every way leads on, in lines or in budgets, so that there is no circle.
-4. Of an exhaustive search the explanations are counted, and those in which a property is true throughout.
+2. A look at the state that agrees is taken at once, and nothing else is tried in its place: it changes
+   nothing, so that whatever comes before it may as well come after it.
+3. Where no line goes on, and after all that do, hidden steps are taken: those of the actions that may be
+   missing in the logs, each as often as its budget says. When all lines are explained no step is taken.
+4. A node is explored once. Every way leads on, in lines or in budgets, so that there is no circle.
+5. Of an exhaustive search the explanations are counted, and those in which a property is true throughout.
 
 This module reads no file and shows nothing.
 """
@@ -175,17 +177,21 @@ class Search:
         return 0, nothing
 
     def edges(self, node: Node) -> Iterator[Edge]:
-        """Every way on from a node, lines before hidden steps."""
-        for number in self._order(node):
-            seen = self.next_line(node, number)
-            if seen is None or self.waits_for(node, seen) is not None:
-                continue
-            positions = (*node.positions[:number], node.positions[number] + 1, *node.positions[number + 1 :])
+        """Every way on from a node, lines before hidden steps; a look that agrees is the only one."""
+        possible = [
+            (number, seen)
+            for number in self._order(node)
+            if (seen := self.next_line(node, number)) is not None and self.waits_for(node, seen) is None
+        ]
+        looks = [(number, seen) for number, seen in possible if not seen.actions]
+        for number, seen in looks:
+            if any(True for _ in self.steps.after(node.state, seen)):
+                yield Edge(None, number, Node(_further(node.positions, number), node.state, node.left))
+                return
+        for number, seen in possible:
             for transition in self.steps.after(node.state, seen):
                 state = node.state if transition is None else transition.state
-                yield Edge(transition, number, Node(positions, state, node.left))
-        if self._is_complete(node):
-            return
+                yield Edge(transition, number, Node(_further(node.positions, number), state, node.left))
         for place, action in enumerate(self.hidden):
             if node.left[place]:
                 left = (*node.left[:place], node.left[place] - 1, *node.left[place + 1 :])
@@ -256,3 +262,8 @@ class Search:
         for place, name in enumerate(properties):
             if name not in refused:
                 frame.good[place] += good[place]
+
+
+def _further(positions: tuple[int, ...], number: int) -> tuple[int, ...]:
+    """The positions when a line more of a log is explained."""
+    return (*positions[:number], positions[number] + 1, *positions[number + 1 :])
