@@ -6,12 +6,14 @@ it is asked whether the distributions are there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Final
 
 from antiphon.spec.lang.errors import Told
 
 _SPARK: Final = ("pyspark", "py4j", "pyarrow", "pandas", "grpc")
+_SERVER: Final = ("starlette", "uvicorn")
 
 
 class MissingExtra(Told, ImportError):
@@ -27,9 +29,25 @@ def needs_spark(what: str) -> None:
     Raises:
         MissingExtra: a package is not installed.
     """
-    missing = [name for name in _SPARK if find_spec(name) is None]
+    _needs("spark", "Spark", _SPARK, what)
+
+
+def needs_server(what: str) -> None:
+    """Raise unless the packages of the extra `explore` are installed.
+
+    Args:
+        what: the command that needs them, the beginning of the message.
+
+    Raises:
+        MissingExtra: a package is not installed.
+    """
+    _needs("explore", "a web server", _SERVER, what)
+
+
+def _needs(extra: str, thing: str, packages: Iterable[str], what: str) -> None:
+    missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise MissingExtra(
-            f"{what} needs Spark, which is not installed (no {', '.join(missing)}); "
-            "install the extra: pip install 'antiphon[spark]'"
+            f"{what} needs {thing}, which is not installed (no {', '.join(missing)}); "
+            f"install the extra: pip install 'antiphon[{extra}]'"
         )

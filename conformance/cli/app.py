@@ -28,7 +28,7 @@ USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 
 PANELS: dict[str, tuple[str, ...]] = {
     "To begin": ("demo", "init"),
-    "A specification": ("check", "find", "simulate", "explain", "refine", "export"),
+    "A specification": ("check", "find", "explore", "simulate", "explain", "refine", "export"),
     "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
     "Logs": ("verify", "trace", "ingest", "watch", "coverage"),
     "Traces": ("show", "replay"),

@@ -198,6 +198,23 @@ class Reference:
         with self._executing:
             return self._call(self._thaw(state), method, arguments)
 
+    def drawn(self, state: State) -> str:
+        """Return the picture that the method `draw` of the specification makes of `state`, for explorers.
+
+        It is Python of any kind, since nothing but CPython reads it.
+
+        Raises:
+            SpecError: there is no such method, it raises, or it gives no text.
+        """
+        method = next((item for item in self.program.declaration.methods if item.name == "draw"), None)
+        if method is None or method.parameters:
+            raise SpecError(f"{self.program.name} has no method draw(self)")
+        with self._executing:
+            drawn = self._call(self._thaw(state), method, ())
+        if not isinstance(drawn, str):
+            raise SpecError(f"draw gave {drawn!r}, not a str", method.at)
+        return drawn
+
     def session(self) -> Session:
         """A live instance in the first initial state, for judging a long sequence of events without freezing
         the state in between.

@@ -1,0 +1,88 @@
+"""An implementation beside a walk: it takes the same steps, and the first difference is kept.
+
+After a difference nothing more is known of the implementation on this way: the two have parted. Steps are
+those of
+lockstep (`antiphon.conformance.compare.lockstep`), so that what is red here is what lockstep reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from antiphon.conformance.compare.bindings import Binding, Refused
+from antiphon.conformance.compare.bindings import system as systems
+from antiphon.conformance.compare.bindings.system import System
+from antiphon.conformance.compare.lockstep import Comparison, Differs
+from antiphon.conformance.compare.lockstep.comparison import apart, raising
+from antiphon.model.changes import described
+from antiphon.spec.lang import Program, State, Step
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The implementation after some steps: a system, or the difference that was found on the way."""
+
+    system: System | None
+    difference: str = ""
+
+
+class Beside:
+    """An implementation that walks beside its specification, by its binding."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.program: Program = binding.program
+        self._comparison = Comparison(binding)
+
+    def begin(self, state: State) -> Standing:
+        """Return the implementation at its start."""
+        try:
+            system = self._comparison.start()
+            self._comparison.begin(state, system)
+            self._offers(state, system)
+        except Differs as found:
+            return Standing(None, f"at the start: {_told(found)}")
+        return Standing(system)
+
+    def take(self, before: Standing, state: State, step: Step) -> Standing:
+        """Return the implementation after a step; a difference stays."""
+        if before.system is None:
+            return Standing(None, before.difference)
+        try:
+            after, system = self._comparison.take(state, before.system, step)
+            self._offers(after, system)
+            return Standing(system)
+        except Differs as found:
+            return Standing(None, f"at {step.action}: {_told(found)}")
+
+    def _offers(self, state: State, system: System) -> None:
+        """Compare the internal steps that both sides would take. Raises Differs."""
+        self._comparison.offers(list(self._comparison.machine.enabled(state)), system)
+
+    def values(self, standing: Standing, state: State) -> Mapping[str, str]:
+        """Return the parts of the state as the implementation has them; empty after a difference.
+
+        Exempt variables, and parts that the implementation does not show, are left out.
+        """
+        if standing.system is None:
+            return {}
+        try:
+            with raising():
+                shown = systems.project(self._comparison.binding, standing.system)
+        except (Differs, Refused):
+            return {}
+        exempt = self._comparison.binding.exempt
+        variables = self.program.variables
+        own = tuple(
+            shown.get(name, value) if name not in exempt else value
+            for name, value in zip(variables, state, strict=True)
+        )
+        known = {name for name in shown if name not in exempt}
+        return {
+            where: text for where, text in described(self.program, own) if where.partition("[")[0] in known
+        }
+
+
+def _told(found: Differs) -> str:
+    here, there = apart(found.specification, found.implementation)
+    return f"{found.what}; specification: {here}; implementation: {there}"

@@ -1,0 +1,464 @@
+"""A walk through the states of a specification: a tree of nodes, each a state and the step that led there.
+
+1. A node is named by a number, which never changes. Its children are made when a step is taken for the
+   first time.
+2. A step is named by its action and arguments, or by its number among the enabled ones. Two steps may lead
+   to one state, and are two nodes.
+3. CPython executes each step. `find` searches with generated Python, and its run is executed by CPython
+   again.
+4. Values are texts in the compact notation, cut nowhere.
+
+This module knows no page and no network. What it returns is plain data, for JSON.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from antiphon.conformance.report.diagram import diagram
+from antiphon.conformance.report.explorer.beside import Beside, Standing
+from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.why_false import why_false
+from antiphon.conformance.report.why_not import why_not
+from antiphon.conformance.report.words import counted
+from antiphon.model.bounds import Bounds
+from antiphon.model.changes import described
+from antiphon.model.engines import transitions_of
+from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore.search import Search
+from antiphon.model.limits import within
+from antiphon.model.notation import compact, compact_step, short_places
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
+from antiphon.spec.lang.question import asked
+
+NODES_MAX = 200_000
+"""Largest number of nodes of one walk."""
+
+TRIED_MAX = 4_000
+"""Largest number of argument tuples of an action for which guards are asked."""
+
+SHOWN_MAX = 4
+"""Number of steps that fail at one guard and are named; the others are counted."""
+
+FIND = Bounds(states=200_000, seconds=20.0)
+"""Bounds of a search from a node."""
+
+DRAWN_MAX = 60
+"""Largest number of steps that are given to the diagram; of a longer run it gets the last ones."""
+
+
+class WalkError(Exception):
+    """The walk cannot do this; the message says why, for people."""
+
+
+@dataclass
+class _Node:
+    state: State
+    parent: int
+    transition: Transition | None
+    depth: int
+    children: dict[Step, int] = field(default_factory=dict)
+    enabled: list[Transition] | None = None
+    error: str = ""
+    beside: Standing | None = None
+
+
+class Walk:
+    """The states of a program that somebody has walked to.
+
+    Args:
+        program: the specification with its constants.
+        name: its name for people and for the command line.
+        options: the options of the command line that make this program.
+        beside: an implementation that takes the same steps; None for none.
+
+    All methods may be called by several threads.
+    """
+
+    def __init__(
+        self, program: Program, name: str, options: Sequence[str] = (), beside: Beside | None = None
+    ) -> None:
+        self.program, self.name, self.options = program, name, list(options)
+        self._beside = beside
+        self._lock = threading.RLock()
+        self._nodes: list[_Node] = []
+        self._starts: dict[State, int] = {}
+        self._watched: dict[str, tuple[Program, str]] = {}
+        self._invariants = _named(program, "invariant")
+        self._faults = {action.name for action in program.module.actions if action.fault}
+        self._draws = callable(getattr(program.text, "draw", None))
+        for state in program.reference.initial():
+            self._starts.setdefault(state, self._add(_Node(state, -1, None, 0)))
+
+    # Nodes --------------------------------------------------------------------------------------------------
+
+    @property
+    def starts(self) -> list[int]:
+        """The nodes of the initial states."""
+        return list(self._starts.values())
+
+    def _add(self, node: _Node) -> int:
+        if len(self._nodes) >= NODES_MAX:
+            raise WalkError(f"this walk has {NODES_MAX:,} states, the most that it keeps; begin a new one")
+        self._nodes.append(node)
+        return len(self._nodes) - 1
+
+    def _node(self, number: int) -> _Node:
+        if not 0 <= number < len(self._nodes):
+            raise WalkError(f"there is no state number {number}; there are {len(self._nodes)}")
+        return self._nodes[number]
+
+    def _steps(self, node: _Node) -> list[Transition]:
+        """The enabled steps of a node, in the order of the reference."""
+        if node.enabled is None:
+            node.enabled = []
+            try:
+                for transition in self.program.reference.successors(node.state):
+                    node.enabled.append(transition)
+            except SpecError as error:
+                node.error = short_places(str(error))
+        return node.enabled
+
+    def take(self, number: int, choice: int) -> int:
+        """Take the enabled step of this number; return the node that it leads to.
+
+        Raises:
+            WalkError: there is no such step.
+        """
+        with self._lock:
+            node = self._node(number)
+            steps = self._steps(node)
+            if not 0 <= choice < len(steps):
+                raise WalkError(f"there is no step number {choice} here: {len(steps)} are enabled")
+            return self._to(number, steps[choice])
+
+    def _to(self, number: int, transition: Transition) -> int:
+        node = self._nodes[number]
+        child = node.children.get(transition.step)
+        if child is None:
+            child = self._add(_Node(transition.state, number, transition, node.depth + 1))
+            node.children[transition.step] = child
+        return child
+
+    def follow(self, start: int, choices: Iterable[int]) -> list[int]:
+        """Walk from an initial state by the numbers of steps; return all nodes on the way.
+
+        Raises:
+            WalkError: a number is none.
+        """
+        with self._lock:
+            if not 0 <= start < len(self._starts):
+                raise WalkError(f"there is no initial state number {start}; there are {len(self._starts)}")
+            way = [self.starts[start]]
+            for choice in choices:
+                way.append(self.take(way[-1], choice))
+            return way
+
+    def follow_names(self, start: int, names: Iterable[str]) -> tuple[list[int], str]:
+        """Walk from an initial state by the texts of steps, as far as they are enabled.
+
+        Returns:
+            All nodes on the way, and the first text that is not enabled ("" if all are).
+        """
+        with self._lock:
+            way = self.follow(start if 0 <= start < len(self._starts) else 0, ())
+            for name in names:
+                steps = self._steps(self._node(way[-1]))
+                found = next((one for one in steps if compact_step(one.step) == name), None)
+                if found is None:
+                    return way, name
+                way.append(self._to(way[-1], found))
+            return way, ""
+
+    def add_trace(self, trace: Trace) -> list[int]:
+        """Add a run of this program; return its nodes."""
+        with self._lock:
+            if trace.start not in self._starts:
+                self._starts[trace.start] = self._add(_Node(trace.start, -1, None, 0))
+            way = [self._starts[trace.start]]
+            for transition in trace.transitions:
+                way.append(self._to(way[-1], transition))
+            return way
+
+    def way_to(self, number: int, most: int = NODES_MAX) -> list[int]:
+        """Return the nodes from the initial state to this one; at most the last `most` steps."""
+        way: list[int] = []
+        while number >= 0 and len(way) <= most:
+            way.append(number)
+            number = self._node(number).parent
+        return way[::-1]
+
+    # Views --------------------------------------------------------------------------------------------------
+
+    def about(self) -> dict[str, Any]:
+        """Return the program: its name, options, constants, digest and initial nodes."""
+        return {
+            "name": self.name,
+            "options": self.options,
+            "constants": {name: str(value) for name, value in self.program.constants.items()},
+            "digest": self.program.digest[:12],
+            "starts": self.starts,
+        }
+
+    def label(self, number: int) -> dict[str, Any]:
+        """A node on a list of steps: its step, its events, and the properties that the step breaks."""
+        node = self._node(number)
+        step = node.transition
+        return {
+            "node": number,
+            "step": compact_step(step.step) if step else "the start",
+            "emits": [compact(event) for event in step.events] if step else [],
+            "broken": [refusal.property for refusal in step.refused] if step else [],
+            "branches": max(0, len(node.children) - 1),
+        }
+
+    def view(self, number: int, beside: int | None = None) -> dict[str, Any]:
+        """Return everything that a page shows of a node but its disabled steps.
+
+        Args:
+            number: the node.
+            beside: another node, whose values stand beside; None for the state before the last step.
+        """
+        with self._lock:
+            node = self._node(number)
+            other = self._node(beside).state if beside is not None else self._before(node)
+            found = {**self.label(number), **self._shown(node.state, other, self._steps(node))}
+            for step, transition in zip(found["enabled"], self._steps(node), strict=True):
+                step["known"] = node.children.get(transition.step)
+            found |= {"error": node.error, "watched": self._truths(node.state)}
+            return found if self._beside is None else {**found, **self._implementation(number)}
+
+    def _implementation(self, number: int) -> dict[str, Any]:
+        """Return the values of the implementation in a node, and the difference on the way to it."""
+        assert self._beside is not None
+        for one in self.way_to(number):
+            node = self._nodes[one]
+            if node.beside is None and node.parent < 0:
+                node.beside = self._beside.begin(node.state)
+            elif node.beside is None:
+                before, step = self._nodes[node.parent], node.transition
+                assert before.beside is not None
+                assert step is not None
+                node.beside = self._beside.take(before.beside, before.state, step.step)
+        node = self._nodes[number]
+        assert node.beside is not None
+        return {
+            "implementation": dict(self._beside.values(node.beside, node.state)),
+            "difference": node.beside.difference,
+        }
+
+    def view_of(self, state: State) -> dict[str, Any]:
+        """Return what a page shows of a state, without the step that led there."""
+        return self._shown(state, None, self.successors(state))
+
+    def successors(self, state: State) -> list[Transition]:
+        """Return the enabled steps of a state that the specification can execute."""
+        found: list[Transition] = []
+        with suppress(SpecError):
+            found.extend(self.program.reference.successors(state))
+        return found
+
+    def _shown(self, state: State, other: State | None, steps: Sequence[Transition]) -> dict[str, Any]:
+        return {
+            "fields": _fields(self.program, state, other),
+            "enabled": [
+                {
+                    "choice": choice,
+                    "step": compact_step(one.step),
+                    "fault": one.step.action in self._faults,
+                    "breaks": [refusal.property for refusal in one.refused],
+                    "stays": one.state == state,
+                }
+                for choice, one in enumerate(steps)
+            ],
+            "error": "",
+            "false": self._false(state),
+            "drawn": self._drawn(state),
+        }
+
+    def _drawn(self, state: State) -> str:
+        """Return the picture that the specification draws of a state; "" where it draws none."""
+        if not self._draws:
+            return ""
+        try:
+            drawn = self.program.reference.drawn(state)
+        except SpecError as error:
+            return f"<p>{escape(short_places(str(error)))}</p>"
+        return drawn if drawn.lstrip().startswith("<svg") else f"<p>{escape(drawn)}</p>"
+
+    def _before(self, node: _Node) -> State | None:
+        return self._nodes[node.parent].state if node.parent >= 0 else None
+
+    def _false(self, state: State) -> list[dict[str, Any]]:
+        """The invariants that are false in a state, with the parts that make them so."""
+        found = []
+        for name in self._invariants:
+            try:
+                if not self.program.reference.holds(state, name):
+                    parts = [short_places(str(item)) for item in why_false(self.program, state, name)]
+                    found.append({"name": name, "because": parts})
+            except SpecError as error:
+                found.append({"name": name, "because": [short_places(str(error))]})
+        return found
+
+    def disabled(self, number: int) -> list[dict[str, Any]]:
+        """Return the actions that have disabled steps in a node, with the guards that are false."""
+        return self.disabled_in(self._node(number).state)
+
+    def disabled_in(self, state: State) -> list[dict[str, Any]]:
+        """Return the actions that have disabled steps in a state, with the guards that are false."""
+        with self._lock:
+            found: list[dict[str, Any]] = []
+            for method in self.program.declaration.marked("action", "environment"):
+                tried = 1
+                for parameter in method.parameters:
+                    tried *= 1 if parameter.within else self.program.domain(parameter.type).cardinality
+                if tried > TRIED_MAX:
+                    found.append(
+                        {
+                            "action": method.name,
+                            "guard": f"{tried:,} arguments: not asked",
+                            "at": "",
+                            "steps": [],
+                        }
+                    )
+                    continue
+                try:
+                    answer = why_not(self.program, state, method.name)
+                except SpecError as error:
+                    found.append(
+                        {"action": method.name, "guard": short_places(str(error)), "at": "", "steps": []}
+                    )
+                    continue
+                found += [
+                    {
+                        "action": method.name,
+                        "guard": reason.guard,
+                        "at": short_places(str(reason.at)),
+                        "steps": list(map(compact_step, reason.steps[:SHOWN_MAX])),
+                        "more": max(0, len(reason.steps) - SHOWN_MAX),
+                    }
+                    for reason in answer.disabled
+                ]
+            return found
+
+    def picture(self, number: int) -> str:
+        """The space-time diagram of the run to a node, as SVG; of a long run its last steps."""
+        with self._lock:
+            way = self.way_to(number, DRAWN_MAX)
+            transitions = tuple(one for node in way[1:] if (one := self._nodes[node].transition) is not None)
+            refused = transitions[-1].refused if transitions else ()
+            trace = Trace(
+                self.program,
+                self._nodes[way[0]].state,
+                transitions,
+                shows=refused[0].property if refused else "",
+                why=str(refused[0]) if refused else "",
+                initial=self._nodes[way[0]].parent < 0,
+            )
+            return svg(diagram(trace, self.name))
+
+    # Questions ----------------------------------------------------------------------------------------------
+
+    def watch(self, expression: str) -> None:
+        """Evaluate a boolean expression over `self` in every view from now on.
+
+        Raises:
+            WalkError: it is no expression of the language.
+        """
+        with self._lock:
+            self._watched.setdefault(expression, self._asked(expression))
+
+    def forget(self, expression: str) -> None:
+        """Evaluate the expression no more."""
+        with self._lock:
+            self._watched.pop(expression, None)
+
+    def _asked(self, expression: str) -> tuple[Program, str]:
+        try:
+            return asked(self.program, expression)
+        except SpecError as error:
+            raise WalkError(short_places(str(error))) from error
+
+    def _truths(self, state: State) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for expression, (program, name) in self._watched.items():
+            try:
+                value, error = program.reference.holds(state, name), ""
+            except SpecError as wrong:
+                value, error = False, short_places(str(wrong))
+            found.append({"expression": expression, "value": value, "error": error})
+        return found
+
+    def truths(self, way: Sequence[int]) -> list[list[bool]]:
+        """For each watched expression its value in each node."""
+        with self._lock:
+            return [
+                [program.reference.holds(self._node(node).state, name) for node in way]
+                for program, name in self._watched.values()
+            ]
+
+    def find(self, number: int, expression: str) -> tuple[list[int], str]:
+        """Search the shortest way from a node to a state in which the expression is true.
+
+        Returns:
+            The nodes of the way, from the initial state on, and a sentence for people. No node: there is
+            none within
+            the bounds, and the sentence says whether all states were seen.
+
+        Raises:
+            WalkError: it is no expression of the language, or the specification has an error on the way.
+        """
+        with self._lock:
+            node = self._node(number)
+            program, name = self._asked(expression)
+            transitions = transitions_of(program)
+            with within(FIND):
+                space = TransitionSpace(transitions, [node.state])
+                search = Search(space, watched=[name], exhaustive=False, bounds=FIND)
+                search.run()
+            if search.error is not None and name not in search.decided:
+                raise WalkError(
+                    "the specification has an error on the way: " + short_places(search.error.error)
+                )
+            if name not in search.decided:
+                stopped = search.walk.stopped
+                seen = f"{len(space):,} states were seen from here"
+                return [], (
+                    f"there is no such state: {seen}, and there are no others"
+                    if stopped is None
+                    else f"none was found: {seen}, then {stopped.reason.value}"
+                )
+            _, steps = space.way_to(search.decided[name].state)
+            way = self.way_to(number)
+            for step in steps:
+                try:
+                    way.append(
+                        self._to(way[-1], self.program.reference.apply(self._nodes[way[-1]].state, step))
+                    )
+                except Disabled as guard:
+                    raise WalkError(f"{compact_step(step)} is not enabled: {guard}") from guard
+            return way, f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
+
+
+def _named(program: Program, kind: str) -> list[str]:
+    return [method.mark.name for method in program.declaration.marked(kind) if method.mark]
+
+
+def _fields(program: Program, state: State, other: State | None) -> list[dict[str, Any]]:
+    """Each part of a state with its value, and its value in another one where that differs."""
+    before = dict(described(program, other)) if other is not None else {}
+    return [
+        {
+            "where": where,
+            "value": value,
+            "before": before[where] if before.get(where, value) != value else None,
+        }
+        for where, value in described(program, state)
+    ]
