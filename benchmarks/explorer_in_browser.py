@@ -285,7 +285,7 @@ def beside(browser: Browser, place: Path, pictures: Path | None) -> None:
     difference = antiphon.lockstep(bound.bind(fault=FAULT, **bound.small)).difference
     assert difference is not None
     save(difference.trace, place / "differs.itf.json")
-    with serving("--on", "rbp", "--fault", FAULT, "--trace", str(place / "differs.itf.json")) as address:
+    with serving("--binding", "rbp", "--fault", FAULT, "--trace", str(place / "differs.itf.json")) as address:
         browser.window(address)
         at(browser, 0)
         expect(browser.run("!document.getElementById('implementation').hidden"), "no implementation is shown")

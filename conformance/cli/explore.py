@@ -53,27 +53,21 @@ def explore(
             callback=options.writable,
         ),
     ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            "--on",
-            metavar="PROTOCOL",
-            help="Let the implementation of this binding take the same steps; it brings its specification.",
-            show_default=False,
-        ),
-    ] = None,
+    binding: options.Beside = "",
     fault: options.Fault = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: any that is free.")
     ] = 0,
 ) -> int:
     """Walk a protocol or a trace step by step in a browser."""
-    if fault is not None and on is None:
-        raise output.UsageProblem("--fault is a mistake of an implementation: name it with --on")
-    if on is not None and (html is not None or specification is not None or variant.words()):
-        raise output.UsageProblem("--on brings its own specification, and serves only: leave the others out")
+    if fault is not None and not binding:
+        raise output.UsageProblem("--fault is a mistake of an implementation: name that with --binding")
+    if binding and (html is not None or specification is not None or variant.words()):
+        raise output.UsageProblem(
+            "--binding brings its own specification, and serves only: leave the others out"
+        )
     runs = {file.name: antiphon.load(file, specification) for file in traces or ()}
-    walk = _on(on, fault, runs) if on is not None else _walk(specification, variant, list(runs.values()))
+    walk = _beside(binding, fault, runs) if binding else _walk(specification, variant, list(runs.values()))
     if html is not None:
         text, told = saved_page(walk, runs)
         output.write_text("--html", html, text)
@@ -83,7 +77,7 @@ def explore(
     return 0
 
 
-def _on(protocol: str, fault: str | None, runs: dict[str, Trace]) -> Walk:
+def _beside(protocol: str, fault: str | None, runs: dict[str, Trace]) -> Walk:
     """Return a walk with the implementation of a protocol beside it, at the constants of the traces if any.
 
     Raises:
@@ -93,7 +87,7 @@ def _on(protocol: str, fault: str | None, runs: dict[str, Trace]) -> Walk:
     binding = antiphon.binding(protocol, fault=fault, **constants)
     if any(run.program.digest != binding.program.digest for run in runs.values()):
         raise output.UsageProblem(f"the traces are not of the specification of {protocol} as it is bound")
-    words = ["--on", protocol, *(("--fault", fault) if fault is not None else ())]
+    words = ["--binding", protocol, *(("--fault", fault) if fault is not None else ())]
     return Walk(binding.program, called(binding.program.spec), words, Beside(binding))
 
 

@@ -141,6 +141,14 @@ Bound = Annotated[
         "module:Name of a binding.",
     ),
 ]
+Beside = Annotated[
+    str,
+    _option(
+        "--binding",
+        about="The binding of the implementation that takes the same steps, as `lockstep` takes it.",
+        metavar="NAME",
+    ),
+]
 Seed = Annotated[int | None, SEED]
 Fault = Annotated[
     str | None,

@@ -37,15 +37,7 @@ def replay(
     on: Annotated[
         On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
     ] = On.SPECIFICATION,
-    binding: Annotated[
-        str,
-        typer.Option(
-            "--binding",
-            metavar="NAME",
-            help="The binding of the implementation, as `lockstep` takes it; the catalogue's, if not given.",
-            show_default=False,
-        ),
-    ] = "",
+    binding: options.Beside = "",
     pytest: Annotated[
         Path | None,
         typer.Option(

@@ -12,6 +12,7 @@ first.
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 
 from antiphon.spec.lang import (
@@ -73,6 +74,23 @@ class EWD840(Spec):
             self.active[p] = p in working
             self.color[p] = Color.BLACK if p in black else Color.WHITE
         self.token_at = place
+
+    def draw(self) -> str:
+        """Draw the ring as SVG: filled nodes work, black nodes have a thick border, T is the token."""
+        parts = []
+        for p in self.each(Node):
+            turn = 2 * math.pi * p.index / self.nodes
+            x, y = 110 + 80 * math.sin(turn), 110 - 80 * math.cos(turn)
+            fill = "#b5e3c2" if self.active[p] else "#ffffff"
+            width = 5 if self.color[p] is Color.BLACK else 1
+            token = f"T {self.token_color.value}" if self.token_at == p else ""
+            parts += [
+                f'<circle cx="{x:.0f}" cy="{y:.0f}" r="20" fill="{fill}" stroke="#222" ',
+                f'stroke-width="{width}"/>',
+                f'<text x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle">{p.index}</text>',
+                f'<text x="{x:.0f}" y="{y + 34:.0f}" text-anchor="middle" font-size="11">{token}</text>',
+            ]
+        return f'<svg viewBox="0 0 220 240" width="220" height="240">{"".join(parts)}</svg>'
 
     # The detection ------------------------------------------------------------------------------------------
 

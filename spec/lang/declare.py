@@ -213,6 +213,8 @@ class _Parts:
                 place_of(part, name),
                 "@initial, and a method that assigns what differs",
             )
+        if is_drawing(name, default):
+            return
         if inspect.isfunction(default) and not name.startswith("__"):
             texts = self.functions.setdefault(name, [])
             owner = stood_for(part)
@@ -399,6 +401,19 @@ class _Parts:
         while made in self.functions or made in self.variables or made in self.constants:
             made += "_"
         return made
+
+
+def is_drawing(name: str, value: object) -> bool:
+    """Return True for the method `draw(self) -> str` of a specification, which is Python of any kind.
+
+    It makes a picture of a state for explorers. Nothing but CPython reads it, and no step may call it.
+    """
+    return (
+        name == "draw"
+        and inspect.isfunction(value)
+        and value.__annotations__.get("return") in ("str", str)
+        and not hasattr(value, "__antiphon__")
+    )
 
 
 def _what(stated: LivenessDeclaration | FairDeclaration) -> str:

@@ -21,9 +21,16 @@ from typing import TYPE_CHECKING, Any
 from antiphon.spec.lang import assignment, types, values
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.beginnings import TooManyBeginnings, Undecided, possible
-from antiphon.spec.lang.declare import MethodDeclaration, actor_of, call_text, constrained, constrains
+from antiphon.spec.lang.declare import (
+    MethodDeclaration,
+    actor_of,
+    call_text,
+    constrained,
+    constrains,
+    is_drawing,
+)
 from antiphon.spec.lang.errors import Disabled, Location, SpecError
-from antiphon.spec.lang.foreign import Raised, is_interrupt
+from antiphon.spec.lang.foreign import Raised, foreign, is_interrupt
 from antiphon.spec.lang.machine import Refusal, State, Step, Transition
 from antiphon.spec.lang.spec import Spec
 from antiphon.spec.lang.walk import variables_read
@@ -198,21 +205,30 @@ class Reference:
         with self._executing:
             return self._call(self._thaw(state), method, arguments)
 
+    @property
+    def draws(self) -> bool:
+        """True if the specification has a method `draw(self) -> str`."""
+        return is_drawing("draw", getattr(self.program.text, "draw", None))
+
     def drawn(self, state: State) -> str:
         """Return the picture that the method `draw` of the specification makes of `state`, for explorers.
-
-        It is Python of any kind, since nothing but CPython reads it.
 
         Raises:
             SpecError: there is no such method, it raises, or it gives no text.
         """
-        method = next((item for item in self.program.declaration.methods if item.name == "draw"), None)
-        if method is None or method.parameters:
-            raise SpecError(f"{self.program.name} has no method draw(self)")
+        if not self.draws:
+            raise SpecError(f"{self.program.name} has no method draw(self) -> str")
         with self._executing:
-            drawn = self._call(self._thaw(state), method, ())
+            values.enter(self)
+            try:
+                with foreign():
+                    drawn = self._thaw(state).draw()  # type: ignore[attr-defined]
+            except Raised as raised:
+                raise SpecError(f"draw raises {raised}") from raised.error
+            finally:
+                values.leave()
         if not isinstance(drawn, str):
-            raise SpecError(f"draw gave {drawn!r}, not a str", method.at)
+            raise SpecError(f"draw gave {drawn!r}, not a str")
         return drawn
 
     def session(self) -> Session:

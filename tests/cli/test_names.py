@@ -19,6 +19,7 @@ TOLD_TWICE = {
     "--deliver": "a swarm can draw it, a member says which",
     "--every": "watch looks again after so many seconds, a proof is for every number",
     "--engine": "stack explores no specification",
+    "--html": "explore writes what else it serves, the others a report",
     "--json": "a member prints a document a line",
     "--multicast": "a swarm plays it, a member needs the address",
     "--sample": "always how many are drawn: of mutants, of paths, of runs",

