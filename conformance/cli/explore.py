@@ -88,7 +88,7 @@ def _beside(protocol: str, fault: str | None, runs: dict[str, Trace]) -> Walk:
     if any(run.program.digest != binding.program.digest for run in runs.values()):
         raise output.UsageProblem(f"the traces are not of the specification of {protocol} as it is bound")
     words = ["--binding", protocol, *(("--fault", fault) if fault is not None else ())]
-    return Walk(binding.program, called(binding.program.spec), words, Beside(binding))
+    return Walk(binding.program, protocol, words, Beside(binding))
 
 
 def _walk(specification: str | None, variant: Variant, runs: list[Trace]) -> Walk:

