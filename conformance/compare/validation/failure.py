@@ -123,7 +123,8 @@ def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> It
     if not guards and not values:
         method = steps.methods[action]
         within = [f"self.{item.within} has no such {item.name}" for item in method.parameters if item.within]
-        yield Obstacle(action, "; ".join(within) or "no argument is as told", method.at)
+        why = steps.no_values(seen, action) or within or ["no argument is as told"]
+        yield Obstacle(action, "; ".join(why), method.at)
 
 
 def _otherwise(action: str, wrong: Apart, when: str, steps: Iterable[Step] = ()) -> Obstacle:

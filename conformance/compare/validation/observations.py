@@ -17,8 +17,8 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
-from antiphon.model.notation import compact
-from antiphon.spec.lang import Disabled, Program, State, Step, Transition, types
+from antiphon.model.notation import compact, compact_step
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition, types
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.errors import Told
 from antiphon.spec.lang.foreign import foreign
@@ -153,9 +153,24 @@ class Steps:
             yield None
         for action in seen.actions:
             for step in self.candidates(state, seen, action):
-                transition = self.taken(state, step)
+                try:
+                    transition = self.taken(state, step)
+                except SpecError as error:  # a value leaves its domain, mostly: constants are too small
+                    told = f"{seen.place}, {compact_step(step)}: {error.reason}"
+                    raise SpecError(told, error.at, error.instead) from error
                 if transition is not None and self.agrees(transition.state, seen.after):
                     yield transition
+
+    def no_values(self, seen: Observation, action: str) -> list[str]:
+        """The arguments that no parameter of an action can have, as `s is told 7`."""
+        told = []
+        for parameter in self.methods[action].parameters:
+            wanted = seen.arguments.get(parameter.name, _ANY)
+            if wanted is _ANY or callable(wanted) or isinstance(wanted, Mapping):
+                continue
+            if isinstance(meant(self.program.domain(parameter.type), wanted), Strange):
+                told.append(f"{parameter.name} is told as {_shown(wanted)}, which is none of its values")
+        return told
 
     def taken(self, state: State, step: Step) -> Transition | None:
         """The transition of a step, if it is possible."""

@@ -35,6 +35,7 @@ from antiphon.spec.lang import (
     Program,
     Set,
     Spec,
+    SpecError,
     State,
     Transition,
     action,
@@ -232,6 +233,7 @@ def test_the_false_guard_of_every_step_is_named() -> None:
         ({"action": "receive", "args": {"parcel": {"to": 0}}}, "self.network has no such parcel"),
         ({"state": {"got": {1: lambda n: n > 3}}}, "got[n1] is 0, which is not what the map asks"),
         ({"state": {"got": {7: 1}}}, "got[7] is nothing, and the log says 1"),
+        ({"action": "send", "args": {"n": 7}}, "send: n is told as 7, which is none of its values"),
     ],
 )
 def test_what_a_line_tells_otherwise_is_said(line: dict[str, Any], told: str) -> None:
@@ -248,6 +250,20 @@ def test_all_states_in_which_the_system_may_be_are_known() -> None:
     assert found.failure.states == 6
     assert len({stuck.state for stuck in found.failure.stuck}) == 6
     assert len(obstacles(found)) == 6
+
+
+def test_a_step_that_leaves_the_domains_is_an_error_of_the_constants_at_that_line() -> None:
+    """A log may be longer than the bounds of the specification."""
+
+    class Short(Wheel):
+        """Turns too far."""
+
+        def turn(self, by: Annotated[int, Between(1, 3)]) -> None:
+            self.at += by
+
+    bound = program(Short, spokes=4)
+    with pytest.raises(SpecError, match=r"0.ndjson:2, turn\(3\): self.at = 6 leaves its domain"):
+        validate(bound, logs(bound, [{"action": "turn", "args": {"by": 3}}] * 2))
 
 
 @pytest.mark.parametrize("told", [[], [[]], [[], []]])
