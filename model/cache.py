@@ -39,8 +39,8 @@ class Cache:
 
     @staticmethod
     def private(kind: str) -> Cache:
-        """This user's entries of one kind; a cache that keeps nothing when the directory cannot be made
-        private.
+        """Return this user's entries of one kind; a cache that keeps nothing when the directory cannot be
+        made private.
         """
         chosen = os.environ.get(VARIABLE)
         if chosen == "":

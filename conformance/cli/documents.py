@@ -354,7 +354,7 @@ class LineDocument(msgspec.Struct, kw_only=True):
 
 
 class ObstacleDocument(msgspec.Struct, kw_only=True):
-    """What keeps a line back: the action that it could be, why not, the place of the guard, the steps."""
+    """The obstacle of a line: the action that it could be, why not, the place of the guard, the steps."""
 
     action: str
     why: str

@@ -17,7 +17,7 @@ from antiphon.model.bounds import Progress, Violated, Violation, resident_mb
 
 @contextmanager
 def proving(name: str, console: Console) -> Iterator[Callable[[Any], None] | None]:
-    """Of a proof for every n: how many obligations are done, and the last of them."""
+    """Show the progress of a proof for every n: finished obligations, and the last of them."""
     with working(name, console) as tell:
         if tell is None:
             yield None

@@ -261,7 +261,7 @@ def _print_failure(found: Validation, failed: Failure) -> None:
 
 
 def _alike(found: Validation, item: Stuck) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is shown of a state: the values that the next lines speak of, and what keeps the lines back."""
+    """Return what is shown of a state: the values that the next lines mention, and their obstacles."""
     told = {where for seen, _ in item.lines for where in mentioned(found.program, seen)}
     values = tuple(
         f"{where} = {value}"

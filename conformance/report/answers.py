@@ -192,7 +192,9 @@ def of_lockstep(
 
 
 def of_validation(name: str, found: Validation, reproduce: str, saved: str = "") -> Suite:
-    """Whether logs are explained by a specification, and what properties say of the explanations."""
+    """Return the suite about logs that a specification explains or not, and about the properties of the
+    explanations.
+    """
     failed = found.failure
     at: Location | None = None
     identity: tuple[str, ...] = ()

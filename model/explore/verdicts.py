@@ -211,7 +211,7 @@ class Judge:
         return self._swept
 
     def _truths(self) -> dict[str, bytearray]:
-        """Where each obligation is true."""
+        """Return the states in which each obligation is true."""
         assert self._whole is not None
         return {name: self._whole.truth(name) for name in self._named(PropertyKind.OBLIGATION)}
 
@@ -275,7 +275,7 @@ class Judge:
         )
 
     def _spec_error(self, state: int, predicate: str) -> SpecError:
-        """What the reference says about the error in this state: in its steps, or in the named predicate."""
+        """Return the reference's error in this state: in its steps, or in the named predicate."""
         value = self.space.value(state)
         reference = self.program.reference
         try:

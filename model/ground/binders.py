@@ -90,7 +90,7 @@ def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool])
 
 
 def _too_many(run: Run, binder: ir.Binder) -> SpecError:
-    """What a body is refused for that has too many rounds; sets may hold anything of their type."""
+    """Return the error of a body with too many rounds; sets may hold anything of their type."""
     return SpecError(
         f"more than {MOST:,} rounds are unrolled, the last of them of {binder.name}, which has "
         f"{number_of(run.world.shapes[binder.type].domain)} possible values",

@@ -119,7 +119,7 @@ def _run(
 
 
 def _matters(search: Search) -> int:
-    """Of how many steps a run to an error is at most that leaves open what a search has found."""
+    """Return the largest number of steps of a run to an error that leaves open what a search has found."""
     return max(
         search.depth if target.kind in _OF_ALL_STATES else len(trace) - 2
         for target, trace in search.found.items()
@@ -127,7 +127,7 @@ def _matters(search: Search) -> int:
 
 
 _OF_ALL_STATES = (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK)
-"""What an error anywhere leaves open."""
+"""Kinds of properties that an error anywhere leaves open."""
 
 
 def _is_open(target: Target, trace: Trace, errors: Search) -> bool:
@@ -150,7 +150,7 @@ def _moves(program: Program, states: Iterable[State]) -> bool:
 
 
 def _vacuous(verdict: Verdict) -> Verdict:
-    """What is left of a verdict about a model without steps."""
+    """Return the verdict about a model without steps."""
     if verdict.outcome is not Outcome.HOLDS or verdict.kind is PropertyKind.WITNESS:
         return verdict
     return dataclasses.replace(verdict, outcome=Outcome.UNKNOWN, reason=NO_STEP)
@@ -240,7 +240,7 @@ def _bound(program: Program, target: Target, search: Search, errors: Search) -> 
 
 
 def under_constants(program: Program, said: str) -> str:
-    """What is said, after the numbers among the constants, for which it is said."""
+    """Return a sentence behind the numbers among the constants for which it is true."""
     numbers = {name: value for name, value in sorted(program.constants.items()) if type(value) is int}
     return "; ".join(filter(None, (", ".join(f"{name}={value}" for name, value in numbers.items()), said)))
 

@@ -64,7 +64,7 @@ def search_for(template: Template, group: list[Target], depth: int) -> Search:
 def _ask_strictly(
     search: Search, strict: Search | None, progress: Callable[[Progress], None] | None, what: str
 ) -> None:
-    """Where a search found nothing, let one without regard to budgets say whether there was something."""
+    """Search again without regard to budgets where a search found nothing."""
     if strict is None or search.found or search.stopped:
         return
     strict.run(progress)

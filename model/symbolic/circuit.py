@@ -136,7 +136,7 @@ class Circuit:
         return {node for node in nodes if node != TRUE and not self._operands[node]}
 
     def polarity(self, literal: int) -> dict[int, int]:
-        """How each variable of `literal` occurs: 1 positively only, 2 negatively only, 3 both."""
+        """Return how each variable of `literal` occurs: 1 positively only, 2 negatively only, 3 both."""
         found: dict[int, int] = {}
         for item in reachable([literal], self._signed):
             if abs(item) != TRUE and not self._operands[abs(item)]:

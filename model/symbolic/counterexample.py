@@ -1,4 +1,4 @@
-"""What Z3 found is executed by the reference, which must see the same.
+"""Execution of Z3's counterexamples by the reference, which must see the same.
 
 The model is read as a list of steps, off the selectors.
 
@@ -21,7 +21,7 @@ from antiphon.model.verdict import InternalError, PropertyKind
 from antiphon.spec.lang import Program, SpecError, State, Step
 
 MOST_STATES = 10_000
-"""How many states the reference lists at most."""
+"""Largest number of states that the reference lists."""
 
 MOST_SECONDS = 5.0
 """For how many seconds the reference looks for a way back that Z3 has shown not to exist."""
@@ -96,7 +96,7 @@ def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
 
 
 def recovers(program: Program, state: State, obligation: str, seconds: float | None = None) -> bool | None:
-    """Whether the reference finds a fault-free path from `state` to where the obligation is true.
+    """Return True if the reference finds a fault-free path from `state` to where the obligation is true.
 
     None when it meets more than `MOST_STATES` states, or `seconds` are over.
     """

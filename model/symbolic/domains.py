@@ -51,7 +51,7 @@ def exactly_one(solver: Solver, literals: Sequence[int]) -> list[int]:
 
 
 class _Form:
-    """What flattening makes of absent values, over one row of literals."""
+    """The form that flattening gives absent values, over one row of literals."""
 
     def __init__(self, cells: Cells, literals: Sequence[int], circuit: Circuit) -> None:
         self.cells, self.literals, self.circuit = cells, literals, circuit

@@ -29,7 +29,7 @@ _OPPOSITE = {0: 0, HELPS: HINDERS, HINDERS: HELPS, BOTH: BOTH}
 
 @dataclass(frozen=True)
 class Closure:
-    """What runs of bounded length are made of.
+    """The instances and literals of runs of bounded length.
 
     The instances they may take, and the literals of the state, each a constant or its variable.
     """
@@ -83,7 +83,8 @@ def _next(circuit: Circuit, change: Change, now: int, memo: dict[int, int]) -> i
 
 
 class Roles:
-    """What each literal of the state does for the runs of a closure: helps, hinders, both, or (0) nothing.
+    """The role of each literal of the state for the runs of a closure: it helps, hinders, both, or (0)
+    nothing.
 
     Args:
         template: whose instances and literals they are.
@@ -112,7 +113,7 @@ class Roles:
             self.of[cell] |= _through(role, polarity)
 
     def _settle(self, instances: Sequence[Instance]) -> None:
-        """What a literal is made of does what the literal does: until nothing changes."""
+        """Give the literals that a literal is made of its role, until nothing changes."""
         changes = [change for instance in instances for change in instance.changes]
         made = [(change.cell, self._occurrences(change.literal)) for change in changes]
         self._spread(made)
@@ -129,7 +130,9 @@ class Roles:
                         self.of[source], settled = role, False
 
     def _keep(self, made: Sequence[tuple[int, Mapping[int, int]]]) -> None:
-        """What has a role is kept, with the other values of the same number, and what all that is made of."""
+        """Keep literals with a role, the other values of the same number, and the literals that all these are
+        made of.
+        """
         sources: dict[int, set[int]] = {}
         for cell, occurrences in made:
             sources.setdefault(cell, set()).update(occurrences)

@@ -262,7 +262,9 @@ class _Proof:
         return True
 
     def _ask(self, bad: list[int], given: Iterable[Target]) -> Answer:
-        """Whether one of `bad` can be true after states in which `given` hold, and no state occurs twice."""
+        """Ask whether one of `bad` can be true after states in which `given` hold, and no state occurs
+        twice.
+        """
         question = self._solver.circuit.variable()
         self._solver.clause((-question, *bad))
         assumed = [self._assumed[target] for target in given]

@@ -30,10 +30,10 @@ from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.spec.lang import SpecError, State
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""How long a way back may be, tried one after the other: any way will do, it need not be shortest."""
+"""Lengths of a way back, tried one after the other: any way will do, it need not be shortest."""
 
 LISTED_FROM = 16
-"""When there is no way of this length, the states ahead are listed, if they are at most `MOST_LISTED`.
+"""Length of a way from which on the states ahead are listed instead, if they are at most `MOST_LISTED`.
 
 Often that decides it sooner than longer runs.
 """
@@ -144,7 +144,7 @@ class RecoverySearch(Search):
         return circuit.substitute(self.good, {}, self._memo(literals)) == TRUE
 
     def _listed(self, instances: Sequence[Instance], roles: Roles, first: Sequence[int]) -> bool | None:
-        """Whether the obligation is true somewhere ahead, by taking every step of a shortest way.
+        """Return True if the obligation is true somewhere ahead, by taking every step of a shortest way.
 
         None when there are too many states.
         """
@@ -178,7 +178,7 @@ class RecoverySearch(Search):
         return {1: TRUE, **dict(zip(self.template.variables, literals, strict=True))}
 
     def _longer(self, unrolling: Unrolling, depth: int) -> Answer:
-        """Whether there is a run of `depth` steps in which no state is only what an earlier one was."""
+        """Ask for a run of `depth` steps in which no state is only what an earlier one was."""
         while True:
             answer = unrolling.solver.check((-unrolling.times[depth - 1].idle,), seconds=self.clock.left())
             if answer is not Answer.SATISFIABLE or not unrolling.forbid_returns():

@@ -29,7 +29,7 @@ from antiphon.model.verdict import PropertyKind
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener is told after each depth.
+    """Progress after each depth.
 
     How deep, how long since the start, how many clauses Z3 has, which properties are open.
 
@@ -44,7 +44,7 @@ class Progress:
 
 
 _NO_VIOLATION = (PropertyKind.WITNESS, PropertyKind.SPECIFICATION)
-"""What is found of these is no violation."""
+"""Kinds of properties whose finding is no violation."""
 
 
 class Search:
@@ -106,7 +106,7 @@ class Search:
         return unrolling.circuit.conjunction((literal, -unrolling.at(now, self.unless)))
 
     def _sought(self, reachable: Closure) -> Iterator[int]:
-        """What is looked at in the last state of a run."""
+        """Yield the literals that are looked at in the last state of a run."""
         for target in self.targets:
             yield from wanted(target, self.template, reachable.instances)
         if self.unless != FALSE:

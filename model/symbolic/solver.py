@@ -119,7 +119,8 @@ class Solver:
         _dec_ref(reference, clause)
 
     def check(self, assumptions: Iterable[int] = (), *, seconds: float | None = None) -> Answer:
-        """Whether the clauses and `assumptions` (literals) can be true together; gives up after `seconds`.
+        """Ask whether the clauses and `assumptions` (literals) can be true together; give up after
+        `seconds`.
 
         Raises:
             KeyboardInterrupt: Ctrl-C, which Z3 takes from Python while it searches.

@@ -71,7 +71,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Predicate:
-    """When a predicate is true, when it is false, and when it is an error, with the reason."""
+    """The conditions under which a predicate is true, false, or an error, with the reason."""
 
     holds: int
     fails: int

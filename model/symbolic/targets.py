@@ -30,7 +30,7 @@ class Target:
 
 
 ERRORS = Target(SPECIFICATION, PropertyKind.SPECIFICATION)
-"""That no step and no predicate is an error of the specification."""
+"""Target: no step and no predicate is an error of the specification."""
 
 
 def groups(listed: list[Target]) -> list[list[Target]]:
@@ -48,7 +48,7 @@ def groups(listed: list[Target]) -> list[list[Target]]:
 
 
 def wanted(target: Target, template: Template, instances: Iterable[Instance]) -> Iterator[int]:
-    """What `shown` is made of: literals of the template of which one is true where the target shows."""
+    """Yield the parts of `shown`: literals of the template of which one is true where the target shows."""
     match target.kind:
         case PropertyKind.INVARIANT:
             yield template.predicate(target.property).fails
@@ -103,7 +103,7 @@ def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Insta
 
 
 def errors(unrolling: Unrolling, time: int) -> list[tuple[str, int]]:
-    """What cannot be executed in the state at `time`, in words with its reason, and when."""
+    """Return what cannot be executed in the state at `time`, in words with its reason, and its condition."""
     found = [
         (f"{instance.step}: {reason}", unrolling.at(time, literal))
         for instance in unrolling.possible(time)

@@ -336,4 +336,4 @@ OPERATORS: Mapping[Operator, Callable[[Translator, Expression, list[Value]], Val
     Operator.SYMMETRIC_DIFFERENCE: _symmetric,
     Operator.COUNT: _count,
 }
-"""What each operator means; the tests replace single entries to show that a wrong one is caught."""
+"""Meaning of each operator; the tests replace single entries to show that a wrong one is caught."""

@@ -57,7 +57,7 @@ class RaftMembersText(RaftText):
     heartbeats: Set[Heartbeat] = Set()
 
     def members(self, s: Server) -> int:
-        """How many members S knows of."""
+        """Return the number of members that S knows of."""
         return sum(1 for q in self.each(Server) if q not in self.outside[s])
 
     def has(self, s: Server, change: Change) -> bool:

@@ -101,7 +101,7 @@ class IrbpBinding(ListedBinding):
         )
 
     def check_report(self, past: Past, core: Snapshot, report: Report) -> None:
-        """What is stable is delivered, and the report counts it."""
+        """Check that stable messages are delivered, and that the report counts them."""
         fresh = past.delivered - past.over
         counts = tuple(sum(1 for m in fresh if m % self.members == process) for process in past.members)
         if (report.settled, report.counts) != (core.last_delivered, counts):
@@ -224,11 +224,13 @@ class IrbpBinding(ListedBinding):
         return super().join(variable, shares)
 
     def broadcasts(self, core: Snapshot) -> int:
-        """How many messages the process has broadcast on its list."""
+        """Return the number of messages that the process has broadcast on its list."""
         return core.message_id
 
     def last_number(self, core: Snapshot) -> int:
-        """What was agreed is delivered: the next list goes on behind it."""
+        """Return the last delivered number: what was agreed is delivered, and the next list goes on behind
+        it.
+        """
         return core.last_delivered
 
     def _named(self, past: Past, name: tuple[int, int] | None) -> Message | None:
@@ -239,7 +241,7 @@ _NOTHING: Mapping[str, object] = {
     "received": frozenset(), "waiting": (), "numbered": frozenset(), "stable": frozenset(),
     "collected": frozenset(), "last_delivered": 0, "last_number": 0, "pending": None,
 }  # fmt: skip
-"""What a process shows that is gone."""
+"""Values of a process that is gone."""
 
 IRBP = Bound(
     IrbpBinding,

@@ -31,7 +31,7 @@ class Service:
     """Consensus as a service: what this member has proposed, and what is decided, once it knows."""
 
     def __init__(self, me: int, members: int) -> None:
-        """Nothing is proposed."""
+        """Begin with no proposal."""
         self.decision: Decision | None = None
         self.proposed: Decision | None = None
         self._others = [process for process in range(members) if process != me]
@@ -60,7 +60,7 @@ class Service:
         return True
 
     def settle(self) -> None:
-        """Nothing: the environment takes the steps."""
+        """Do nothing: the environment takes the steps."""
 
     def outputs(self) -> list[Send[consensus.Message[Decision]]]:
         """Hand over, once, what tells the others of the decision."""
@@ -77,7 +77,7 @@ class Service:
 
 
 class Past(NamedTuple):
-    """What a process has behind it, and what the environment has done to it; members are numbers."""
+    """The past of a process, and what the environment has done to it; members are numbers."""
 
     lists: tuple[tuple[int, ...], ...]
     """The lists that it was on, in their order; the last is the one that it is on."""
@@ -88,11 +88,11 @@ class Past(NamedTuple):
     delivered: frozenset[int] = frozenset()
     """The messages that it has delivered."""
     broadcasts: int = 0
-    """How many messages it broadcast in earlier lists."""
+    """Number of messages that it broadcast in earlier lists."""
     decisions: tuple[tuple[Past, Decision], ...] = ()
-    """What was decided at the ends of earlier lists, each with what names mean there (`names`)."""
+    """Decisions at the ends of earlier lists, each with the meaning of names there (`names`)."""
     reported: tuple[Past, Report] | None = None
-    """What it has reported the last time, with what names meant."""
+    """Its last report, with the meaning of names."""
     suspected: frozenset[int] = frozenset()
     down: bool = False
     left: bool = False
@@ -104,7 +104,7 @@ class Past(NamedTuple):
 
     @property
     def names(self) -> Past:
-        """What of it says which message an identifier of this list means, and which number a number."""
+        """The part that says which message an identifier of this list means, and which number a number."""
         return Past((self.members,), self.base, self.over)
 
 
@@ -122,13 +122,13 @@ class Standing(NamedTuple):
 
     @property
     def decision(self) -> Decision | None:
-        """What is decided, if the process knows it."""
+        """The decision, if the process knows it."""
         found: Decision | None = self.change.agreement[1]
         return found
 
     @property
     def proposed(self) -> Decision | None:
-        """What the process has proposed."""
+        """The proposal of the process."""
         found: Decision | None = self.change.agreement[0]
         return found
 
@@ -139,7 +139,7 @@ def changed(past: Past, **changes: Any) -> Past:
 
 
 class Kinds(NamedTuple):
-    """What the machines of a process are made of, faulty ones where a fault is planted."""
+    """The machines of which a process is made, faulty ones where a fault is planted."""
 
     implementation: Implementation[Any]
     codec: wire.Codec[Any]
@@ -153,7 +153,7 @@ class ListProcess:
     def __init__(self, kinds: Kinds, me: int, past: Past) -> None:
         """Process `me`, fresh on the last list of `past`."""
         self.past = past
-        """What it has behind it."""
+        """Its past."""
         members = past.members
         self.at = at = members.index(me)
         """Its place on the list."""
@@ -168,7 +168,7 @@ class ListProcess:
         self.succession = kinds.succession(roster, at, self.core, self._deliver, self.change)
         self.admission = wire.Admission(kinds.codec, GROUP, at, count)
         self.adopted: list[Delivery] = []
-        """What the last `adopt` has delivered."""
+        """Deliveries of the last `adopt`."""
 
     def note(self, **changes: Any) -> Past:
         """Change what stands in its past."""

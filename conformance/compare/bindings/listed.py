@@ -114,19 +114,19 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def packet(self, me: int, past: Past, message: Any) -> object | None:
-        """What the specification has in `sent` for a message of the protocol; None: it has nothing."""
+        """Return the specification's packet in `sent` for a message of the protocol; None: it has none."""
 
     @abstractmethod
     def called(self, me: int, past: Past) -> object:
-        """What it has for a call."""
+        """Return the specification's packet for a call."""
 
     @abstractmethod
     def told(self, me: int, past: Past) -> object:
-        """What it has for a report."""
+        """Return the specification's packet for a report."""
 
     @abstractmethod
     def decided(self, past: Past) -> object:
-        """What it has for a decision on its way."""
+        """Return the specification's packet for a decision on its way."""
 
     @abstractmethod
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
@@ -142,7 +142,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """What the process shows, in the specification's values."""
+        """Return the values that the process shows, in the specification's terms."""
 
     @abstractmethod
     def agreed(self, snapshot: Past, decision: Decision) -> object:
@@ -221,7 +221,7 @@ class ListedBinding(ABC):
         return frozenset(found)
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
-        """What the process shows: of the change here, of the rest by `shown`."""
+        """Return the values that the process shows: of the change here, of the rest by `shown`."""
         del me
         past, change = snapshot.past, snapshot.change
         gone = past.down or past.left
@@ -241,7 +241,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def broadcasts(self, core: Any) -> int:
-        """How many messages the process has broadcast on its list."""
+        """Return the number of messages that the process has broadcast on its list."""
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
         """A decision is what anybody knows of it; other variables are sums."""
@@ -387,7 +387,7 @@ class ListedBinding(ABC):
     # What is sent -------------------------------------------------------------------------------------------
 
     def _effect(self, process: ListProcess, me: int, events: tuple[object, ...]) -> Effect:
-        """What a process has done since it was last looked at."""
+        """Return the effect on a process since it was last looked at."""
         past = process.past
         sent: list[tuple[object, bytes]] = []
         envelope = self.codec.envelope

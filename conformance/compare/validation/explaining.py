@@ -30,7 +30,7 @@ NOTHING_TOLD = "no line of the logs tells anything"
 
 @dataclass(frozen=True)
 class Validation:
-    """What was found about logs.
+    """The result of a validation of logs.
 
     Attributes:
         program: the specification with its constants.

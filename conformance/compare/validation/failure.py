@@ -20,7 +20,7 @@ STATES_MAX = 20
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What keeps a line back in a state.
+    """An obstacle of a line in a state.
 
     `steps` are those that fail so (none: there is no such step at all), `at` is the line of the guard.
     """
@@ -67,7 +67,7 @@ class Failure:
 
 
 def failure(search: Search, farthest: Iterable[Node]) -> Failure:
-    """What keeps the lines back after those nodes."""
+    """Return the obstacles of the lines after those nodes."""
     nodes = list(farthest)
     by_state = {(node.positions, node.state): node for node in nodes}
     stuck = tuple(_stuck(search, node) for node in list(by_state.values())[:STATES_MAX])
@@ -91,7 +91,7 @@ def _stuck(search: Search, node: Node) -> Stuck:
 
 
 def obstacles(steps: Steps, state: State, seen: Observation) -> Iterator[Obstacle]:
-    """What keeps an observation back in a state."""
+    """Yield the obstacles of an observation in a state."""
     wrong = steps.differing(state, seen.before)
     if wrong is not None:
         yield _otherwise("", wrong, "before it ")

@@ -26,9 +26,9 @@ from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.maps import Map, entries
 
 KEYS: Final = ("action", "args", "state", "before", "stay", "sends", "receives")
-"""What a map may say of a line."""
+"""Keys that a map may give for a line."""
 STEPS_MAX: Final = 100_000
-"""So many steps of one action are tried for a line at most."""
+"""Largest number of steps of one action that are tried for a line."""
 
 
 class ObservationError(Told):
@@ -37,7 +37,7 @@ class ObservationError(Told):
 
 @dataclass(frozen=True)
 class Observation:
-    """What a line tells.
+    """The observation in a line.
 
     Attributes:
         file: the log.
@@ -71,7 +71,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Log:
-    """What one process has told, in its order."""
+    """The observations of one process, in its order."""
 
     file: str
     observations: tuple[Observation, ...]
@@ -86,7 +86,7 @@ class Steps:
         self.places = {name: place for place, name in enumerate(program.variables)}
 
     def observation(self, told: object, file: str, line: int, text: str = "") -> Observation:
-        """What a map says of a line.
+        """Return the observation that a map makes of a line.
 
         Raises:
             ObservationError: it means nothing; the message says where and what is known.
@@ -239,7 +239,9 @@ def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
 
 
 class Apart(NamedTuple):
-    """Where a value is not as told, down to the key of a map: the place, what is there, what is told."""
+    """The place where a value differs from the log, down to the key of a map: the place, the value, the log's
+    value.
+    """
 
     name: str
     value: str
@@ -263,7 +265,7 @@ def mentioned(program: Program, seen: Observation) -> set[str]:
 
 
 def apart(name: str, domain: types.Domain, value: Any, wanted: Any) -> Apart:
-    """Where a value is not as told."""
+    """Return the place where a value differs from the log."""
     if not callable(wanted) and isinstance(wanted, Mapping) and isinstance(domain.type, types.MapOf):
         keys, inner = domain.parts
         found = dict(zip(keys, entries(value), strict=True))
@@ -310,4 +312,4 @@ def _shown(wanted: object) -> str:
 
 
 Observe = Callable[[Any], Any]
-"""What a map is: of a line nothing, one observation, or several."""
+"""A map: it makes nothing, one observation, or several of a line."""

@@ -25,12 +25,12 @@ from antiphon.spec.lang import State, Transition
 from antiphon.spec.lang.walk import variables_read
 
 NODES_MAX: Final = 1_000_000
-"""So many nodes are explored, if nobody says otherwise."""
+"""Default largest number of nodes that are explored."""
 _LOOK_EVERY: Final = 64
 
 
 class Node(NamedTuple):
-    """How far each log is explained, in which state, and what is left of each budget."""
+    """A node: how far each log is explained, the state, and the rest of each budget."""
 
     positions: tuple[int, ...]
     state: State
@@ -38,7 +38,7 @@ class Node(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """How many observations are explained."""
+        """Number of observations that are explained."""
         return sum(self.positions)
 
 
@@ -63,7 +63,7 @@ class _Frame:
 
 @dataclass
 class Found:
-    """What a search has found.
+    """The result of a search.
 
     Attributes:
         start: the state in which the explanation begins.
@@ -235,7 +235,7 @@ class Search:
         return self.bounds.reached(found.nodes, time.monotonic() - self._begun)
 
     def _kept(self, frame: _Frame, properties: Sequence[str]) -> tuple[int, ...]:
-        """How many explanations behind a node keep each property, in its own state too."""
+        """Return how many explanations behind a node keep each property, in its own state too."""
         return tuple(
             count if count and self.holds(frame.node.state, name) else 0
             for name, count in zip(properties, frame.good, strict=True)

@@ -24,7 +24,7 @@ from antiphon.spec.lang import (
 
 
 class Client(Index, size="clients", symmetric=True):
-    """Who asks."""
+    """Client that asks."""
 
 
 class Request(Index, size="requests", symmetric=True):
@@ -41,7 +41,7 @@ class Query(Index, size="queries", symmetric=True):
 
 @record
 class Fit:
-    """This response answers this request."""
+    """Match of a response and the request that it answers."""
 
     request: Request
     response: Response
@@ -115,7 +115,7 @@ class ClientServer(Spec):
 
 
 class ClientServerProof(ClientServer):
-    """It is so already when the response is sent."""
+    """Invariants of the proof: a response matches when it is sent."""
 
     @invariant
     def OnlyAnswersSent(self) -> bool:
@@ -223,7 +223,7 @@ class ClientServerDatabase(Spec):
 
 
 class ClientServerDatabaseProof(ClientServerDatabase):
-    """What is true on the way of an answer."""
+    """Invariants of the proof on the way of an answer."""
 
     @invariant
     def OnlyAnswersSent(self) -> bool:
@@ -238,7 +238,7 @@ class ClientServerDatabaseProof(ClientServerDatabase):
 
     @invariant
     def QueriesAreForSomebody(self) -> bool:
-        """Who waits for a query has sent its request."""
+        """Invariant: a client that waits for a query has sent its request."""
         return all(
             any(
                 Waiting(q.query, c) in self.waiting and Asked(c, q.request) in self.asked
@@ -249,7 +249,7 @@ class ClientServerDatabaseProof(ClientServerDatabase):
 
     @invariant
     def FoundFits(self) -> bool:
-        """What the database answers fits what it was asked."""
+        """Invariant: the database's answers match its questions."""
         return all(
             any(
                 QueryAsked(a.query, r) in self.queried and Fit(r, a.response) in self.fits

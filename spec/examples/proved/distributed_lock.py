@@ -30,11 +30,11 @@ from antiphon.spec.lang import (
 
 
 class Host(Index, size="hosts", symmetric=True):
-    """Who may have the lock."""
+    """Host that may have the lock."""
 
 
 Epoch = Annotated[int, Between(0, "epochs")]
-"""How often the lock was passed on, or a greater number."""
+"""Number of times that the lock was passed on, or a greater number."""
 
 
 @record

@@ -34,7 +34,7 @@ class Packet:
 
 
 class Firewall(Spec):
-    """Which nodes are inside is chosen at the beginning."""
+    """Firewall whose inner nodes are chosen at the beginning."""
 
     nodes: Const[int] = 3
 
@@ -62,7 +62,7 @@ class Firewall(Spec):
 
     @invariant
     def OnlyAnswers(self) -> bool:
-        """Who has written to a node inside was written to by one."""
+        """Invariant: a node that has written to one inside was written to by one."""
         return all(
             packet.to not in self.inside or any(Packet(q, packet.source) in self.sent for q in self.inside)
             for packet in self.sent
@@ -79,5 +79,5 @@ class FirewallProof(Firewall):
 
     @invariant
     def AllowedWasWrittenTo(self) -> bool:
-        """Who is allowed in was written to from inside."""
+        """Invariant: a node that is allowed in was written to from inside."""
         return all(any(Packet(q, p) in self.sent for q in self.inside) for p in self.allowed)

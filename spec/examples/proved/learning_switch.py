@@ -110,7 +110,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def NoFork(self) -> bool:
-        """Of two nodes on one's way one comes before the other."""
+        """Invariant: of two nodes on one's way one comes before the other."""
         return all(
             one.to != other.to
             or one.at != other.at
@@ -131,7 +131,7 @@ class LearningSwitchProof(LearningSwitch):
 
     @invariant
     def SenderKnows(self) -> bool:
-        """Who has passed a packet on knows a way to its source."""
+        """Invariant: a node that has passed a packet on knows a way to its source."""
         return all(
             packet.source == packet.sender
             or Route(packet.source, packet.sender, packet.source) in self.routes

@@ -24,7 +24,7 @@ from antiphon.spec.lang import (
 
 
 class Client(Index, size="clients", symmetric=True):
-    """Who wants the lock now and then."""
+    """Client that wants the lock now and then."""
 
 
 class LockService(Spec):
@@ -102,7 +102,7 @@ class LockServiceProof(LockService):
 
     @invariant
     def OnePlace(self) -> bool:
-        """Where the lock is with a client or on its way, it is nowhere else."""
+        """Invariant: a lock that is with a client or on its way is nowhere else."""
         return not any(
             (self.holding[p] and (q in self.granted or q in self.returned))
             or (p in self.granted and q in self.returned)

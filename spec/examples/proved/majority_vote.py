@@ -24,11 +24,11 @@ from antiphon.spec.lang import (
 
 
 class Node(Index, size="nodes", symmetric=True):
-    """Who votes."""
+    """Node that votes."""
 
 
 class Value(Index, size="values", symmetric=True):
-    """What is voted for."""
+    """Value that is voted for."""
 
 
 @record
@@ -74,7 +74,7 @@ class MajorityVote(Spec):
 
 
 class MajorityVoteProof(MajorityVote):
-    """What two majorities have in common."""
+    """Invariants of the proof: the common members of two majorities."""
 
     @invariant
     def WhoVotedHasVoted(self) -> bool:
@@ -138,7 +138,7 @@ class LeaderVote(Spec):
 
     @action
     def lead(self, p: Node) -> None:
-        """Who has the votes of a majority leads."""
+        """Lead with the votes of a majority."""
         require(2 * len(self.votes[p]) > self.nodes)
         self.leader[p] = True
 
@@ -198,7 +198,7 @@ class LeaderVoteProof(LeaderVote):
 
     @invariant
     def MajorityBehindLeader(self) -> bool:
-        """Who leads has the votes of a majority: of one, since there is one leader."""
+        """Invariant: a leader has the votes of a majority: of one, since there is one leader."""
         return all(not self.leader[p] or 2 * len(self.votes[p]) > self.nodes for p in self.each(Node))
 
     @invariant

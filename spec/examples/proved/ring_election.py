@@ -29,7 +29,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Identity(Index, size="identities", ordered=True):
-    """What nodes are compared by."""
+    """Identity by which nodes are compared."""
 
 
 class RingElection(Spec):
@@ -59,7 +59,9 @@ class RingElection(Spec):
 
     @action
     def receive(self, p: Node, i: Identity, again: bool) -> None:
-        """Who receives its own identity leads; a greater one goes on; the message may come again."""
+        """Receive an identity: the own one makes a leader, a greater one goes on; the message may come
+        again.
+        """
         require(i in self.pending[p])
         if not again:
             self.pending[p] -= {i}
@@ -99,7 +101,7 @@ class RingElectionProof(RingElection):
 
     @invariant
     def LeaderIsGreatest(self) -> bool:
-        """Who leads has the greatest identity."""
+        """Invariant: a leader has the greatest identity."""
         return all(
             not self.leader[p] or self.identity[q] <= self.identity[p]
             for p in self.each(Node)

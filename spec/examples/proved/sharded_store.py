@@ -27,15 +27,15 @@ from antiphon.spec.lang import (
 
 
 class Node(Index, size="nodes", symmetric=True):
-    """Who holds keys."""
+    """Node that holds keys."""
 
 
 class Key(Index, size="keys", symmetric=True):
-    """What is asked for."""
+    """Key that is asked for."""
 
 
 class Value(Index, size="values", symmetric=True):
-    """What stands under a key."""
+    """Value under a key."""
 
 
 @record

@@ -27,7 +27,7 @@ from antiphon.spec.lang import (
 
 
 class Thread(Index, size="threads", symmetric=True):
-    """Who wants the lock."""
+    """Thread that wants the lock."""
 
 
 Ticket = Annotated[int, Between(0, "tickets")]
@@ -35,7 +35,7 @@ Ticket = Annotated[int, Between(0, "tickets")]
 
 
 class Place(Enum):
-    """Where a thread is."""
+    """Place of a thread."""
 
     OUTSIDE = "outside"
     WAITING = "waiting"
@@ -63,7 +63,7 @@ class TicketLock(Spec):
 
     @action
     def enter(self, t: Thread) -> None:
-        """It is the turn of a thread."""
+        """Enter, when it is the thread's turn."""
         require(self.place[t] is Place.WAITING and self.ticket[t] <= self.served)
         self.place[t] = Place.INSIDE
 
@@ -94,7 +94,7 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def OwnNumber(self) -> bool:
-        """Of those who are not outside no two have one number."""
+        """Invariant: of the threads that are not outside no two have one number."""
         return all(
             t == u
             or self.place[t] is Place.OUTSIDE
@@ -106,7 +106,7 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def DrawnBefore(self) -> bool:
-        """Who is not outside has a number that was drawn."""
+        """Invariant: a thread that is not outside has a number that was drawn."""
         return all(self.place[t] is Place.OUTSIDE or self.ticket[t] < self.next for t in self.each(Thread))
 
     @invariant

@@ -271,7 +271,7 @@ class IrbpByMessage(IrbpProperties):
             self.send_number(p, None)
 
     def clear(self, p: Process) -> None:
-        """What p knows nobody will ask for."""
+        """Forget what p knows nobody will ask for."""
         super().clear(p)
         self.waiting[p] = ()
 
@@ -297,7 +297,7 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("sequence", "settle", "deliver", "report", "propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Of several processes the first."""
+        """Bound: of several processes the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
     # Bounds -------------------------------------------------------------------------------------------------
@@ -313,7 +313,9 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("call")
     def nobody_waits_behind(self) -> bool:
-        """Nobody that is up waits in step 2 of a list that others have left: it has the reports of that."""
+        """Bound: no process that is up waits in step 2 of a list that others have left: it has the reports of
+        that.
+        """
         return budget(
             not any(
                 not self.is_gone(p)
@@ -325,7 +327,7 @@ class IrbpByMessage(IrbpProperties):
 
     @invariant
     def SentIsSent(self) -> bool:
-        """What figure 32 remembers as sent is on its way here."""
+        """Invariant: what figure 32 remembers as sent is on its way here."""
         return all(item in self.sent for item in self.data) and all(item in self.sent for item in self.acks)
 
     @witness

@@ -37,7 +37,7 @@ class Figure32(IrbpBounded):
         return True
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
-        """What comes late is received in the same step: `receive` is both."""
+        """Return True: a late message is received in the same step: `receive` is both."""
         return True
 
     def is_told_again(self, p: Process, ack: Ack) -> bool:
@@ -51,7 +51,9 @@ class Figure32(IrbpBounded):
         self.send_number(p, m)
 
     def may_install(self, p: Process) -> bool:
-        """Who kills itself need not deliver before: `deliver_first` is about those who install the list."""
+        """Return True also for a process that kills itself: `deliver_first` is about those that install the
+        list.
+        """
         decided = self.decided(p)
         return super().may_install(p) or (decided is not None and p not in decided.members)
 
@@ -64,7 +66,7 @@ class ByMessageIsFigure32(IrbpByMessage):
         return Set() if self.phase[p] == Phase.normal or self.left[p] else self.reported[p]
 
     def seen_proposal(self, p: Process) -> Proposal | None:
-        """What p has proposed, until something is decided."""
+        """Return the proposal of p, until something is decided."""
         return None if self.decision[self.version[p]] is not None else self.proposal[p]
 
 
@@ -105,7 +107,9 @@ def steps_of_figure32(
 
 
 def _call(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Whoever suspects somebody of the list that ends may have called: figure 32 does not note who it was."""
+    """Return the calls that each process which suspects one of the ending list may have made: figure 32 does
+    not note who it was.
+    """
     (version,) = (v + 1 for v, called in enumerate(after["called"]) if called != before["called"][v])
     return tuple(
         Step("call", (Process(p), q))
@@ -156,7 +160,9 @@ def _steps_of(at: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> t
     return tuple(Step("receive", (p, m)) for m in after["received"][at] - before["received"][at])
 
 def _have_reported(version: int, before: Mapping[str, Any]) -> frozenset[Process]:
-    """Who has reported for this list; figure 32 does not note whom a process has heard that is late."""
+    """Return the processes that have reported for this list; figure 32 does not note whom a late process has
+    heard.
+    """
     return frozenset(
         Process(q)
         for q, other in enumerate(before["version"])
