@@ -1,4 +1,4 @@
-"""How fast a group orders messages: members in processes of their own, all sending, on loopback.
+"""Throughput of a group that orders messages: members in processes of their own, all sending, on loopback.
 
     python benchmarks/cluster_throughput.py [--cores rbp dtp] [--members 3 5 9] [--payload 1024] [--seconds 5]
         [--no-key] [--multicast] [--others jgroups corosync]
@@ -230,7 +230,7 @@ CPG = Path("/usr/include/corosync/cpg.h")
 
 
 def missing(*needed: Path | str) -> str:
-    """What of this is not on the machine, in words, or nothing."""
+    """Return the parts of this that are not on the machine, in words; empty if all are."""
     lacking = [
         str(one) for one in needed if not (one.exists() if isinstance(one, Path) else shutil.which(one))
     ]
@@ -240,7 +240,7 @@ def missing(*needed: Path | str) -> str:
 
 
 def commanded(commands: list[list[str]], pause_s: float) -> list[dict[str, Any]]:
-    """What the programs of a group say on their last line."""
+    """Return the last lines of the programs of a group."""
     started = []
     for command in commands:
         quiet = subprocess.DEVNULL

@@ -1,5 +1,5 @@
-"""How fast is the explicit checker, and what does a state cost? Beside SPIN on the same models; by width and
-size of the model.
+"""Speed of the explicit checker, and cost of a state: beside SPIN on the same models; by width and size of
+the model.
 
 Run: `python benchmarks/explicit.py [--parts spin services reduction width growth compile instructions]
 [--managers 8 9 10] [--repeat 5] [--json FILE]`. The part `spin` needs SPIN and gcc; 10 managers need 5 GiB
@@ -79,8 +79,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured: medians over the runs; `mb` is memory in MiB; `width` is words of a state for us,
-    bytes for SPIN.
+    """Measurements: medians over the runs; `mb` is memory in MiB; `width` is words of a state for us, bytes
+    for SPIN.
     """
 
     engine: str
@@ -165,7 +165,7 @@ def _spawn(model: Model, threads: int, most: int | None, *, trees: bool = True) 
 def _run(
     command: Sequence[str], directory: Path | None = None, environment: dict[str, str] | None = None
 ) -> tuple[str, float, float]:
-    """What a command printed, elapsed and processor seconds.
+    """Run a command; return its output, elapsed and processor seconds.
 
     Raises:
         RuntimeError: it failed; with what it printed.
@@ -316,7 +316,7 @@ def _compared(
 
 
 def services(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """What composing the services costs: figure 16 alone, and judged by total order broadcast."""
+    """Measure the cost of composing the services: figure 16 alone, and judged by total order broadcast."""
     table = Table(
         "model",
         "words",
@@ -401,7 +401,7 @@ GROWTH = tuple(
 
 
 def growth(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """How the model of figure 16 grows with processes and messages."""
+    """Measure how the model of figure 16 grows with processes and messages."""
     title = "figure 16, repaired, one loss, one timer round: how it grows"
     table = Table(
         "processes", "messages", "words", "states", "transitions", "elapsed s, 2 threads", "MiB", title=title
@@ -428,7 +428,7 @@ REDUCED = (
 
 
 def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """What symmetry and the cone of influence save, and that the answers are the same."""
+    """Measure what symmetry and the cone of influence save, and that the answers are the same."""
     table = Table(
         "model", "asked", "reduction", "states", "reduced", "s", "reduced s", title="reductions, one thread"
     )
@@ -476,7 +476,7 @@ def reduction(console: Console, repeat: int) -> list[dict[str, Any]]:
 
 
 CACHES = ("--D1=32768,8,64", "--LL=1048576,8,64")
-"""What is simulated: 32 KiB beside the processor, and 1 MiB behind it."""
+"""Simulated caches: 32 KiB beside the processor, and 1 MiB behind it."""
 ROOM = 1 << 24
 """Addresses for so many states are reserved under valgrind, which has 128 GiB of them."""
 
@@ -529,7 +529,9 @@ def instructions(console: Console) -> list[dict[str, Any]]:
 
 
 def _counted(command: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
-    """What a command printed; the instructions and misses of both caches that valgrind counted."""
+    """Run a command; return its output, and the instructions and misses of both caches that valgrind
+    counted.
+    """
     said, _, _ = _run(
         [
             "valgrind",
@@ -550,14 +552,14 @@ def _counted(command: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
 def _shared(
     model: Model, engine: str, states: int, first: tuple[int, int, int], whole: tuple[int, int, int]
 ) -> dict[str, Any]:
-    """What a state costs: a run less its start."""
+    """Return the cost of a state: a run less its start."""
     names = ("instructions", "D1 misses", "LL misses")
     shares = {name: (last - before) / states for name, before, last in zip(names, first, whole, strict=True)}
     return {"part": "instructions", "model": str(model), "engine": engine, "states": states, **shares}
 
 
 def compile_all(console: Console, repeat: int) -> list[dict[str, Any]]:
-    """How long a kernel takes when it is not in the cache: every registered specification, repaired,
+    """Measure the compilation of a kernel that is not in the cache: every registered specification, repaired,
     grounding and LLVM included.
     """
     table = Table("specification", "words", "cpu s, cold", "cpu s, from the cache", title="compiling")

@@ -1,5 +1,5 @@
-"""How fast is SPIN on what we export, and on what a person would write? Two-phase commit both ways, and
-figure 16 of the RBP report.
+"""Speed of SPIN on exported models, and on hand-written ones: two-phase commit both ways, and figure 16 of
+the RBP report.
 
 Run: `python benchmarks/exports.py [--managers 7 8 9] [--repeat 3] [--rbp]`. Needs SPIN and gcc. Each model is
 compiled once with `-O2 -DSAFETY -DNOREDUCE` and run depth-first, exactly, with the invariant asserted; the

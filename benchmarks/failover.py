@@ -1,4 +1,4 @@
-"""How long the others deliver nothing when a member ends, stands still or leaves: processes on loopback.
+"""Gap in deliveries at the others when a member ends, stands still or leaves: processes on loopback.
 
     python benchmarks/failover.py --times 20                 # LAN, three members
     python benchmarks/failover.py --times 20 --profile LOCAL

@@ -1,4 +1,4 @@
-"""What views cost: processor time a message of a group that is joined, beside one of fixed members.
+"""Cost of views: processor time a message of a group that is joined, beside one of fixed members.
 
     python benchmarks/joined_rate.py --messages 20000 --times 5
     python benchmarks/joined_rate.py --messages 10000000 --times 1 --only joined   # and what is kept

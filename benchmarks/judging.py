@@ -1,4 +1,4 @@
-"""How many events of a log are judged in a second of processor time, by what is promised.
+"""Events of a log that are judged in a second of processor time, by promise.
 
     python benchmarks/judging.py --events 100000
 

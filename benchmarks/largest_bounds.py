@@ -1,4 +1,5 @@
-"""What is the largest bound up to which each repaired protocol is explored in ten minutes? A ladder of bounds for each, climbed rung by rung.
+"""Largest bound up to which each repaired protocol is explored in ten minutes: a ladder of bounds for each,
+climbed rung by rung.
 
 Run: `python benchmarks/largest_bounds.py [PROTOCOL]... [--seconds 600] [--memory 12000] [--threads 2] [--together 1] [--within S] [--known]
 [--json FILE]`; without names, all: hours. `--together` climbs so many ladders side by side, `--within` ends everything after so many seconds: what is not
@@ -45,16 +46,18 @@ PROMISED = ("invariant", "service", "obligation")
 """The kinds of properties that must hold; witnesses are for reaching."""
 
 ALONE = ("UniformPrefixOrder", "UniformTotalOrder", "UniformAgreement")
-"""What a process that crashes may have delivered alone, where the document promises nothing of the kind."""
+"""Properties about what a process that crashes may have delivered alone, where the document promises nothing
+of the kind.
+"""
 
 BELOW = ("Answered", "BuffersFlushed")
-"""What NAK promises alone, and not to a process that crashes or a view that ends."""
+"""Properties that NAK promises alone, and not to a process that crashes or a view that ends."""
 
 ENDING = 5.0
-"""So many seconds a search may take to end when everything ends."""
+"""Seconds that a search may take to end when everything ends."""
 
 TURN = ("OneTurnBufferedByAll",)
-"""What four processes break also as repaired (RBP-24)."""
+"""Properties that four processes break also as repaired (RBP-24)."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,12 @@ SAFE = (
     "PrimaryPartition", "VscValidity", "VscTermination", "Validity", "UniformAgreement", "Agreement",
     "TimeBoundedBuffering", "Termination",
 )  # fmt: skip
-"""What a view change promises for the end, which failures and false suspicions together keep from coming about."""
+"""Promises of a view change for the end, which failures and false suspicions together keep from coming
+about.
+"""
 
 REFORMED = ("OneToken", "NoTwoComplete", "CommitTogether", "OneComesThrough", "NobodyWaitsForEver", *SAFE)
-"""What no repair of Reformation gives."""
+"""Properties that no repair of Reformation gives."""
 
 LADDERS = (
     Ladder(
@@ -422,8 +427,8 @@ def climb(ladder: Ladder, rung: Constants, seconds: float, memory: int, threads:
 
 @dataclass
 class Hope:
-    """That a search ends: it is gone when, after half of so many seconds or with half of so many MiB, more states wait than ever before. A search that
-    has come to its bounds ends by itself.
+    """Hope that a search ends: it is gone when, after half of so many seconds or with half of so many MiB,
+    more states wait than ever before. A search that has come to its bounds ends by itself.
     """
 
     seconds: float
@@ -448,8 +453,10 @@ def _largest() -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a rung may take: seconds, memory in MiB, threads; `end` is when everything ends, by the monotonic clock. `beyond`: only the largest bound that
-    is known to be completed is explored, and so many after it; None for all rungs."""
+    """Limits of a rung: seconds, memory in MiB, threads; `end` is when everything ends, by the monotonic
+    clock. `beyond`: only the largest bound that is known to be completed is explored, and so many after
+    it; None for all rungs.
+    """
 
     seconds: float
     memory: int
@@ -459,7 +466,7 @@ class Limits:
 
     @property
     def left(self) -> float:
-        """So many seconds are left for everything."""
+        """Seconds that are left for everything."""
         return self.end - time.monotonic()
 
 

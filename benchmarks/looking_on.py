@@ -1,4 +1,4 @@
-"""What it costs to look on: processor time a message with nobody looking, with an event log, with metrics.
+"""Cost of looking on: processor time a message with nobody looking, with an event log, with metrics.
 
     python benchmarks/looking_on.py [--messages 6000] [--members 3] [--payload 64] [--repeat 3]
 

@@ -208,7 +208,7 @@ def judge_in_python(root: Path) -> bool:
 
 
 def healthy_in_pandas(events: Path) -> int:
-    """How many runs are healthy, as `scan` asks it; all rows in memory. These logs have no datagrams."""
+    """Count the healthy runs as `scan` does; all rows in memory. These logs have no datagrams."""
     rows = pd.read_parquet(events, columns=ASKED)
     facts = rows[rows["kind"] == CODES["run"]].set_index("run")
     sent, got = (rows[rows["kind"] == CODES[kind]] for kind in ("broadcast", "deliver"))
@@ -337,7 +337,9 @@ def timed(ask: Callable[[], object], expected: object, best_of: int = 1) -> Time
 
 
 def _processor_seconds() -> float:
-    """Of this process and of all that it has started: Java, and the workers that Java starts."""
+    """Return the processor seconds of this process and of all that it has started: Java, and Java's
+    workers.
+    """
     total = 0.0
     for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
         try:

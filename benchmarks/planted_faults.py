@@ -1,4 +1,4 @@
-"""How soon a swarm finds each planted fault, and how short the schedule becomes that shows it.
+"""Time in which a swarm finds each planted fault, and length of the schedule that shows it.
 
 python benchmarks/planted_faults.py [--runs 1000] [PROTOCOL...] > docs/swarm-faults.md
 
@@ -37,7 +37,7 @@ COMPARED = 100
 
 
 class Row(NamedTuple):
-    """What was found of one fault."""
+    """Result about one fault."""
 
     protocol: str
     fault: str
@@ -78,7 +78,7 @@ def row(protocol: str, fault: str, runs: int) -> Row:
 
 
 def difference(protocol: str, fault: str) -> str:
-    """What a fault that is not found changes in the same runs."""
+    """Return what a fault that is not found changes in the same runs."""
     settings = Settings(planted=fault)
     pairs = [(run_seed(protocol, seed), run_seed(protocol, seed, settings)) for seed in range(COMPARED)]
     differ = sum((sound.sent, sound.ms) != (faulty.sent, faulty.ms) for sound, faulty in pairs)

@@ -1,4 +1,4 @@
-"""How long do proofs for every n take, and how stable are they?
+"""Times of proofs for every n, and their stability.
 
 Run: `python benchmarks/proofs.py [NAME]... [--page] [--mypyvy DIR]`. Proves every specification of
 `spec/examples/proved` that has a proof, nothing kept from before, with four seeds; prints a row each: the

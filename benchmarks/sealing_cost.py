@@ -1,4 +1,4 @@
-"""What it costs to seal and open a datagram, to refuse one, and what the ciphers would cost alone.
+"""Cost of sealing and opening a datagram, of refusing one, and of the ciphers alone.
 
     python benchmarks/sealing_cost.py [--repeat 5]
 
@@ -19,7 +19,7 @@ from antiphon.impl.transport.sealing import INCARNATION_BYTES, Keyring, Opened, 
 
 SIZES = (100, 1_000, 8_000, 60_000)
 BUDGET_BYTES = 30_000_000
-"""So much is sealed in one repetition, but at most COUNT_MAX datagrams."""
+"""Number of bytes that are sealed in one repetition, but at most COUNT_MAX datagrams."""
 COUNT_MAX = 5_000
 
 
@@ -39,7 +39,7 @@ def row(name: str, cost: Callable[[int, int], float], repeat: int) -> None:
 
 
 def many(size: int) -> list[bytes]:
-    """So many payloads of a size as are worth measuring."""
+    """Return as many payloads of a size as are worth measuring."""
     return [secrets.token_bytes(size)] * max(50, min(COUNT_MAX, BUDGET_BYTES // size))
 
 

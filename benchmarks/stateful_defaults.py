@@ -1,4 +1,4 @@
-"""How many planted faults `antiphon stateful` finds, by size of the model and number of runs; prints a table.
+"""Planted faults that `antiphon stateful` finds, by size of the model and number of runs; prints a table.
 
     python benchmarks/stateful_defaults.py [--runs 100] [--seeds 2]
 
@@ -25,7 +25,9 @@ STEPS = 40
 
 
 def searched(binding: Binding, machine: Machine, runs: int, seed: int) -> tuple[bool, int, float]:
-    """Whether a search finds a difference, after how many runs and processor seconds, without compiling."""
+    """Search once: return whether a difference is found, after how many runs and processor seconds, without
+    compiling.
+    """
     began = time.process_time()
     report = run_stateful(binding, machine, runs=runs, steps=STEPS, seed_number=seed, shrinks=0)
     return report.difference is not None, report.runs, time.process_time() - began

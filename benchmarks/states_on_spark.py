@@ -1,4 +1,4 @@
-"""What does a state cost on Spark, beside the native engine, and are the counts the same?
+"""Cost of a state on Spark, beside the native engine, and comparison of the counts.
 
 Run: `python benchmarks/states_on_spark.py [NAME[:constant=value,...]]... [--registered | --ledger]
 [--master local[2]] [--workers 2] [--partitions 4] [--narrow N] [--within 3600] [--json FILE]`. A name of the
@@ -110,12 +110,12 @@ SMALL = {
     "irbp-whole-view": "56,385 states with two processes and two messages; with three they take minutes",
     "ewd840": "36,990 states with six nodes; with seven there are 10^5 initial states, read one by one",
 }
-"""What has no 10^5 states, and why."""
+"""Specifications with fewer than 10^5 states, and why."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured of one program: `levels` are bytes of Parquet, `known` bytes of runs at the end."""
+    """Measurements of one program: `levels` are bytes of Parquet, `known` bytes of runs at the end."""
 
     name: str
     words: int
@@ -133,7 +133,7 @@ class Figures:
 
     @property
     def ratio(self) -> float:
-        """How many times the processor time of the native engine a state takes on Spark."""
+        """Processor time of a state on Spark, in times of the native engine's."""
         return self.spark_cpu / max(self.native_cpu, 1e-6)
 
 
@@ -228,7 +228,7 @@ class Processors:
         threading.Thread(target=self._look_on, daemon=True).start()
 
     def seconds(self) -> float:
-        """What was used so far."""
+        """Return the seconds that were used so far."""
         here = psutil.Process()
         with self._lock:
             for process in (here, *here.children(recursive=True)):

@@ -43,8 +43,9 @@ COUNTED = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """What both said of a model: distinct states and whether a property is violated; `difference` is empty
-    where they agree. `seconds` are TLC's, of both runs, Java's start included; `size` is the module's bytes.
+    """Answers of both about a model: distinct states and whether a property is violated; `difference` is
+    empty where they agree. `seconds` are TLC's, of both runs, Java's start included; `size` is the
+    module's bytes.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Answer:
 
 
 def run(classes: str, bound: Program, properties: list[str], seconds: float) -> tuple[str, int]:
-    """What TLC printed, and how large the module was."""
+    """Run TLC; return its output, and the size of the module."""
     module = tla(bound, properties=properties)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

@@ -1,4 +1,5 @@
-"""Whether the cores of CM and Pinwheel agree with their specifications whoever sends: a walk for each choice.
+"""Agreement of the cores of CM and Pinwheel with their specifications whoever sends: a walk for each
+choice.
 
     python benchmarks/token_senders.py [--protocols chang-maxemchuk pinwheel] [--processes 3] [--messages 3]
 

@@ -1,4 +1,5 @@
-"""What a step of a watch costs, and what is held of a run between two: without Spark, for a healthy run.
+"""Cost of a step of a watch, and size of what is held of a run between two: without Spark, for a healthy
+run.
 
     python benchmarks/watching.py [--messages 30000] [--steps 1 60]
 

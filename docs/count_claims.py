@@ -32,7 +32,7 @@ DOCUMENTS = {
 
 
 def table() -> str:
-    """What stands between the two marks."""
+    """Return the text between the two marks."""
     unknown = set(families()) - {family for counted in DOCUMENTS.values() for family in counted}
     if unknown:
         raise SystemExit(f"{__file__}: no row of DOCUMENTS counts {', '.join(sorted(unknown))}")

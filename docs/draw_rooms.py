@@ -24,7 +24,7 @@ ROOMS = {"conformance": 0, "model": 1, "impl": 1, "spec": 2}
 
 CHARACTER, PAD, HEIGHT, GAP, ROW, MARGIN, HEAD, BETWEEN = 7.3, 9, 24, 14, 58, 22, 34, 64
 MOST = {"conformance": 1040, "model": 640, "impl": 300, "spec": 1040}
-"""How wide the rows of a room may be."""
+"""Largest width of the rows of a room."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _width(name: str) -> float:
 
 
 def place(parts: nx.DiGraph[tuple[str, str]]) -> tuple[dict[str, Box], dict[tuple[str, str], Box]]:
-    """Where rooms and their parts stand."""
+    """Place rooms and their parts."""
     laid = {room: rows(parts, room) for room in ROOMS}
     sizes = {
         room: (

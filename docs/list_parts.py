@@ -35,7 +35,7 @@ This page lists them, from their own text: `python docs/list_parts.py` writes it
 """
 
 LAST = ("Checked",)
-"""What classes are called that only put a machine and its judge together."""
+"""Endings of the names of classes that only put a machine and its judge together."""
 
 
 ROWS = {
@@ -46,7 +46,7 @@ ROWS = {
     "methods": ("",),
     "properties": ("invariant", "obligation", "witness"),
 }
-"""What a part brings, and the marks of the methods that are that."""
+"""Contents of a part, and the marks of the methods that are that."""
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
@@ -86,7 +86,7 @@ def judged(kind: type[Spec]) -> list[str]:
 
 
 def rows(kind: type[Spec]) -> Iterator[tuple[str, list[str]]]:
-    """What this class itself brings, from its text."""
+    """Yield what this class itself brings, from its text."""
     found: dict[str, list[str]] = {row: [] for row in ROWS}
     found["properties"] += judged(kind)
     (text,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body

@@ -43,7 +43,7 @@ FILES = (
     "conformance/run/cluster/tracer.py",
     "spec/services/broadcast.py", "spec/services/order.py", "model/monitor.py",
 )  # fmt: skip
-"""What is mutated: the library, and what judges it."""
+"""Files that are mutated: the library, and the judges of it."""
 
 TESTS = (
     "tests/impl", "tests/compare/bindings", "tests/compare/suites/test_bindings.py",
@@ -51,7 +51,7 @@ TESTS = (
     "tests/compare/suites/test_times.py", "tests/compare/lockstep", "tests/judge/trace",
     "tests/judge/history", "tests/services", "tests/run/cluster", "tests/engines/test_monitor.py",
 )  # fmt: skip
-"""What hunts: the tests of the library, of the judges, and of what drives the library.
+"""Tests that hunt: those of the library, of the judges, and of the code that drives the library.
 
 Left out for what they cost: those that start Java, and `tests/compare/stateful`, whose walks stay within what
 `tests/compare/lockstep` walks through completely.
@@ -120,7 +120,9 @@ def _options() -> argparse.Namespace:
 
 
 def _drawn(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
-    """So many mutants of each file, or all, one of each in turn: a run that ends early is a smaller one."""
+    """Draw so many mutants of each file, or all, one of each in turn: a run that ends early is a smaller
+    one.
+    """
     by_file: defaultdict[str, list[Mutant]] = defaultdict(list)
     for mutant in found:
         by_file[mutant.file].append(mutant)
@@ -260,7 +262,7 @@ def _by_file(killers: Iterable[Killer]) -> dict[str, list[Killer]]:
 
 
 def _imports(test: Path, file: str) -> int:
-    """How a file of tests imports another: 2 by its own name, 1 by that of a package, 0 not at all."""
+    """Rate how a file of tests imports another: 2 by its own name, 1 by that of a package, 0 not at all."""
     module = f"antiphon.{file.removesuffix('.py').replace('/', '.')}"
     text = test.read_text(encoding="utf-8")
     names = re.findall(r"^\s*(?:from|import) (antiphon[\w.]*)", text, re.MULTILINE)

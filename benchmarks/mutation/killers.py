@@ -58,7 +58,7 @@ class Killer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one test may take before its mutant counts as killed: it loops, waits for ever, or hoards."""
+    """Limits of one test before its mutant counts as killed: it loops, waits for ever, or hoards."""
 
     processor_seconds: float = 4.0
     """On top of five times what it takes on the code as it stands."""
@@ -71,7 +71,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Hunt:
-    """How it ended: `killed`, `timeout`, `memory`, `survived`, or `invalid` (the mutant does not import)."""
+    """End of a hunt: `killed`, `timeout`, `memory`, `survived`, or `invalid` (the mutant does not import)."""
 
     status: str
     killer: str = ""
@@ -296,7 +296,9 @@ class _Child:
         self.over = False
 
     def read(self, seconds: float) -> Iterator[Mapping[str, Any]]:
-        """What the child tells within so many seconds, without waiting longer than for its first word."""
+        """Yield the child's messages within so many seconds, without waiting longer than for its first
+        word.
+        """
         if select.select([self._here], [], [], seconds)[0]:
             with suppress(BlockingIOError):
                 while block := os.read(self._here, 1 << 16):

@@ -80,12 +80,12 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What tells it from every other mutant of the same source."""
+        """The key that distinguishes it from every other mutant of the same source."""
         return f"{self.file}:{self.line}:{self.column} {self.operator}: {self.original} -> {self.mutated}"
 
     @property
     def lasting(self) -> str:
-        """What stays when other lines of the file change."""
+        """The part of the key that stays when other lines of the file change."""
         return f"{self.file} {self.code} {self.operator}: {self.original} -> {self.mutated}"
 
     def apply(self, source: str) -> str:
@@ -273,7 +273,7 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        """What `|` joins in a module or a class are types."""
+        """Skip `|` between types in a module or a class."""
         types = not self._functions and isinstance(node.op, ast.BitOr)
         if type(node.op) in SWAPPED and not types and not (_is_text(node.left) or _is_text(node.right)):
             changed = copy(node)

@@ -1,4 +1,5 @@
-"""What became of the mutants: kept a line each, counted by file and by layer of checks, written as a section.
+"""Report of the mutants' fates: kept a line each, counted by file and by layer of checks, written as a
+section.
 
 `marked.toml` is read here: a mutant that is equivalent does not count, and a survivor has a reason.
 """
@@ -39,7 +40,7 @@ LAYERS = {
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a person found out about the mutants of a line that survive."""
+    """Finding of a person about the mutants of a line that survive."""
 
     kind: str
     """`equivalent`, `text` (only what a person reads differs), `speed` (only costs differ), or `hole`."""
@@ -48,7 +49,7 @@ class Mark:
     """The line on which the change begins, stripped."""
     original: str
     mutated: str
-    """What it becomes; empty: whatever the operators make of `original`."""
+    """The new text; empty: whatever the operators make of `original`."""
     reason: str
 
     @property
@@ -121,7 +122,7 @@ class Results:
             out.write(json.dumps(row).encode() + b"\n")
 
     def fresh(self) -> int:
-        """How many results came since this object was made, from whatever process."""
+        """Return the number of results since this object was made, from whatever process."""
         return self._lines() - self._begin
 
     def _lines(self) -> int:

@@ -1,4 +1,4 @@
-"""Which lines of the mutated files a process runs: each is written down when it runs for the first time.
+"""Lines of the mutated files that a process runs: each is written down when it runs for the first time.
 
 A line is appended to the file at once, so that a process that is killed has told what it ran. From Python
 3.12 on a line that was seen costs nothing more; before, a function is traced until all its lines were seen.

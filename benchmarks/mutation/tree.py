@@ -26,7 +26,7 @@ def _tracked(project: Path) -> list[str]:
 
 
 def digest(project: Path) -> str:
-    """What tells the code and the tests of a project from any other version of them."""
+    """Return the digest of the code and the tests of a project."""
     told = hashlib.sha256()
     for name in _tracked(project):
         if name.endswith(".py") and not name.startswith(("benchmarks/", "docs/")):
