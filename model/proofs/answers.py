@@ -2,7 +2,7 @@
 
 1. Seed after seed is asked, first briefly, then longer (`TIMES`); the first answer but `unknown` decides.
    What is proved is asked with the other seeds too: *stable* is what all of them prove.
-2. What was proved is asked again by a second configuration, of the core alone. If that comes to no answer,
+2. What was proved is asked again by another configuration, of the core alone. If that comes to no answer,
    two more seeds must prove it; if it finds a counterexample, we have failed.
 3. A core is kept: where the same step and goal are asked with a superset of its assumptions, the answer is
    known, whatever was edited elsewhere.
@@ -27,8 +27,14 @@ SEEDS = (0, 1, 2, 3)
 TIMES = (2.0, 8.0)
 """Seconds that each seed has, in the first round and in the second."""
 
+BRIEF = 0.5
+"""Seconds in which less may be enough."""
+
 STABLE_WITHIN = 10.0
 """Seconds in which every seed must prove what is called stable."""
+
+AGAIN = 5.0
+"""Seconds that another configuration has for a core."""
 
 OTHERS = 2
 """So many seeds besides the first count as much as the second configuration, where that gives no answer."""
@@ -76,20 +82,27 @@ class Asker:
     seeds: int = len(SEEDS)
     times: tuple[float, ...] = TIMES
 
-    def ask(self, asked: Question, fixed: frozenset[str]) -> Answer:
-        """The answer to a question. `fixed` are the names of the step and the goal: they are the key of what
-        is kept.
+    def ask(self, asked: Question, fixed: frozenset[str], fewer: Sequence[Question] = ()) -> Answer:
+        """The answer to a question.
+
+        Args:
+            asked: the question.
+            fixed: the names of the step and the goal: they are the key of what is kept.
+            fewer: the same question with less that is assumed, the least first: what they prove is proved.
 
         Raises:
             InternalError: the two configurations contradict one another.
         """
-        digests = [
-            (name, _digest(said)) for (name, _), said in zip(asked.asserted, asked.texts, strict=True)
-        ]
+        digests = _digests(asked)
         key = _key([str(self.seeds), *(digest for name, digest in digests if name in fixed)])
         kept = self._kept(key, digests)
         if kept is not None:
             return kept
+        for easier in fewer:
+            allowed = self._allowed(BRIEF)
+            found = allowed and smt.ask(easier.asserted, seconds=allowed)
+            if found and found.outcome is smt.Outcome.PROVED:
+                return self._proved(easier, found, key, _digests(easier))
         begun = time.monotonic()
         last = smt.Answer(smt.Outcome.UNKNOWN, 0.0)
         for seconds in self.times:
@@ -123,11 +136,12 @@ class Asker:
         self, asked: Question, first: smt.Answer, key: str, digests: Sequence[tuple[str, str]]
     ) -> Answer:
         core = [(name, formula) for name, formula in asked.asserted if name in first.core]
-        again = smt.ask(core, seconds=STABLE_WITHIN, configuration=smt.SECOND)
+        for configuration in (smt.SECOND, smt.THIRD):
+            again = smt.ask(core, seconds=AGAIN, configuration=configuration)
+            if again.outcome is not smt.Outcome.UNKNOWN:
+                break
         if again.outcome is smt.Outcome.REFUTED:
-            again = smt.ask(asked.asserted, seconds=STABLE_WITHIN, configuration=smt.SECOND)
-            if again.outcome is smt.Outcome.REFUTED:
-                raise InternalError("Z3 proves and refutes the same question, by its configuration")
+            raise InternalError("Z3 proves and refutes the same question, by its configuration")
         others = 0
         for seed in SEEDS[1 : self.seeds]:
             allowed = self._allowed(STABLE_WITHIN)
@@ -135,7 +149,7 @@ class Asker:
                 answer = smt.ask(asked.asserted, seed=seed, seconds=allowed)
                 others += answer.outcome is smt.Outcome.PROVED
         if again.outcome is not smt.Outcome.PROVED and others < OTHERS:
-            reason = f"{1 + others} seeds of {self.seeds}: too few, and {smt.SECOND.name} does not prove it"
+            reason = f"{1 + others} seeds of {self.seeds} prove it, too few, and no other configuration"
             return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1 + others, reason=reason)
         found = Answer(smt.Outcome.PROVED, first.seconds, 1 + others, first.core)
         kept = {
@@ -156,6 +170,10 @@ class Asker:
             return None
         names = frozenset(kept["names"])
         return Answer(smt.Outcome.PROVED, kept["seconds"], kept["seeds"], names, known=True)
+
+
+def _digests(asked: Question) -> list[tuple[str, str]]:
+    return [(name, _digest(said)) for (name, _), said in zip(asked.asserted, asked.texts, strict=True)]
 
 
 def _digest(said: str) -> str:

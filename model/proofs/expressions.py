@@ -560,7 +560,9 @@ class Evaluator:
 
         with self._bound((quorum,)):
             made = one(SetValue(kind.of, member, group))
-        return forall((quorum,), made, binder.at) if every else exists((quorum,), made, binder.at)
+        if every:
+            return implication(group.exists, forall((quorum,), made, binder.at))
+        return conjunction(group.exists, exists((quorum,), made, binder.at))
 
 
 _COMPUTE: dict[ir.Operation, Callable[[int, int], int]] = {

@@ -15,6 +15,7 @@ the step and the goal is refused.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,9 @@ from antiphon.spec.lang.errors import Location
 
 MOST_INSTANCES = 400
 """How many instances of one invariant are assumed."""
+
+MOST_CLAUSES = 64
+"""Into how many formulas a disjunction is taken apart."""
 
 MOST_MADE = 16
 """How many terms a function makes for instances."""
@@ -174,18 +178,29 @@ def _witnessed(formula: Formula, names: Iterator[int]) -> Formula:
 
 
 def outward(formula: Formula) -> Formula:
-    """The formula, in normal form without `exists`, with every `all` outside every `or`."""
+    """The formula, in normal form without `exists`, with every `all` outside every `or`.
+
+    `A or (all x. B and all y. C)` becomes two formulas, so that no quantifier has variables that do not meet.
+    """
     match formula:
         case And(of=parts):
             return conjunction(*map(outward, parts))
         case Quantified(variables=variables, body=body, at=at):
             return forall(variables, outward(body), at)
         case Or(of=parts):
+            moved = [outward(part) for part in parts]
+            rows = [part.of if isinstance(part, And) and _quantifies(part) else (part,) for part in moved]
+            if 1 < math.prod(map(len, rows)) <= MOST_CLAUSES:
+                return conjunction(*(outward(disjunction(*row)) for row in itertools.product(*rows)))
             bound: list[Var] = []
-            plain = [_stripped(outward(part), bound) for part in parts]
+            plain = [_stripped(part, bound) for part in moved]
             if bound:
                 return Quantified(True, tuple(bound), disjunction(*plain), free=formula.free)
     return formula
+
+
+def _quantifies(formula: Formula) -> bool:
+    return any(isinstance(item, Quantified) for item in walk((formula,)))
 
 
 def _stripped(formula: Formula, bound: list[Var]) -> Formula:

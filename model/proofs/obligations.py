@@ -49,10 +49,17 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Part:
-    """One way through a step: what is assumed, and what must follow from it."""
+    """One way through a step: what is assumed, and what must follow from it.
+
+    Attributes:
+        hypotheses: what is assumed.
+        goal: what must follow.
+        own: the invariant of which the goal is the new state.
+    """
 
     hypotheses: tuple[Hypothesis, ...]
     goal: Formula
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -259,7 +266,7 @@ class Reading:
                 continue
             with self.executor.evaluator.silently():
                 goal = self.executor.truth(predicate, Frame({}, path.frame.state))
-            parts.append(Part((*assumed, *_conditions(path)), goal))
+            parts.append(Part((*assumed, *_conditions(path)), goal, predicate.name))
         return tuple(parts)
 
     def _of_errors(

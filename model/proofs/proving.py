@@ -25,7 +25,7 @@ from antiphon.model.proofs.formula import TRUE
 from antiphon.model.proofs.fragment import GOAL, Question, question
 from antiphon.model.proofs.induction import Decided, decide
 from antiphon.model.proofs.obligations import Obligation, Part, Reading
-from antiphon.model.proofs.theory import Axiom, confirmed
+from antiphon.model.proofs.theory import Axiom, QuorumClass, confirmed
 from antiphon.model.properties import SPECIFICATION, kinds_of
 from antiphon.model.symbolic.clock import Clock
 from antiphon.model.symbolic.induction import PROVABLE
@@ -149,6 +149,8 @@ class Proof:
         self.axioms: dict[str, Axiom] = {}
         self._decided: dict[str, Decided] = {}
         self._limited: dict[str, str] = {}
+        self._last: tuple[Part, list[Axiom]] | None = None
+        self._meeting: dict[tuple[QuorumClass, ...], bool] = {}
 
     def see_steps(self) -> None:
         """Compare the translation with the exploration: a step that some run takes is possible.
@@ -214,27 +216,55 @@ class Proof:
             return Answer(smt.Outcome.PROVED, 0.0, self.asker.seeds)
         asked = self._question(part)
         self._limited |= dict(asked.limited)
-        return self.asker.ask(asked, frozenset((STEP, GOAL)))
+        three = [axiom for axiom in self._axioms(part) if len(axiom.groups) > 2]
+        fewer = [self._question(part, own=part.own, leaving_out=three)]
+        if three:
+            fewer.append(self._question(part, leaving_out=three))
+        if len(three) > 1:
+            rests = [[other for other in three if other is not one] for one in three]
+            fewer += [self._question(part, leaving_out=rest) for rest in rests]
+        return self.asker.ask(asked, frozenset((STEP, GOAL)), fewer)
 
-    def _question(self, part: Part) -> Question:
+    def _question(
+        self, part: Part, own: str | None = None, leaving_out: Sequence[Axiom] = ()
+    ) -> Question:
+        """The question of a part: with all that may be assumed, or with one invariant alone, or with fewer
+        axioms.
+        """
         step = [(STEP, item.formula) for item in part.hypotheses if item.name == STEP]
         assumed = [
             (item.name, item.formula)
             for item in part.hypotheses
-            if item.name != STEP and item.name not in self.refuted
+            if item.name != STEP
+            and item.name not in self.refuted
+            and (own is None or item.name == own or item.name not in self.kinds)
         ]
-        formulas = [formula for _, formula in (*step, *assumed)]
-        axioms = self.reading.theory.axioms([*formulas, part.goal], smt.overlap)
-        for axiom in axioms:
-            self._see_confirmed(axiom)
-        return question([(item.name, item.formula) for item in axioms], step, assumed, part.goal)
+        out = {axiom.name for axiom in leaving_out}
+        known = [(item.name, item.formula) for item in self._axioms(part) if item.name not in out]
+        return question(known, step, assumed, part.goal)
+
+    def _axioms(self, part: Part) -> list[Axiom]:
+        """What is known of the sorts of a part."""
+        if self._last is None or self._last[0] is not part:
+            formulas = [item.formula for item in part.hypotheses if item.name not in self.refuted]
+            self._last = part, self.reading.theory.axioms([*formulas, part.goal], self._overlap)
+            for axiom in self._last[1]:
+                self._see_confirmed(axiom)
+        return self._last[1]
+
+    def _overlap(self, groups: tuple[QuorumClass, ...]) -> bool:
+        """Whether large sets meet, asked once."""
+        if groups not in self._meeting:
+            self._meeting[groups] = smt.overlap(groups)
+        return self._meeting[groups]
 
     def _see_confirmed(self, axiom: Axiom) -> None:
         """Look at all subsets of small sets, that quorums meet as the axiom says."""
         if axiom.name in self.axioms:
             return
+        constants, every = self.reading.program.constants, self.reading.every
         numbers = {
-            name: value for name, value in self.reading.program.constants.items() if type(value) is int
+            name: value for name, value in constants.items() if type(value) is int and name not in every
         }
         if axiom.groups and not confirmed(axiom.groups, numbers):
             raise InternalError(f"{axiom.name}: not so for all sets of 1 to 6 members")

@@ -50,6 +50,7 @@ class Configuration:
 
 FIRST = Configuration("z3", {"mbqi": True})
 SECOND = Configuration("z3 by models alone", {"mbqi": True, "ematching": False})
+THIRD = Configuration("z3 without relevancy", {"auto_config": False, "mbqi": True, "relevancy": 0})
 
 
 @dataclass(frozen=True)

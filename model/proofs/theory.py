@@ -84,6 +84,21 @@ class QuorumClass:
         return f"{left} {relation} {linear_text((*((n, c) for n, c in self.bound if n), ('', number)))}"
 
     @property
+    def exists(self) -> Formula:
+        """There is such a set: `TRUE` when there is one for all constants from 1 upwards, else a proposition.
+
+        The whole index passes a test unless the bound is greater than it: where a constant counts more than
+        that.
+        """
+        bound = dict(self.bound)
+        assert isinstance(self.index.size, str)
+        own = bound.pop(self.index.size, 0)
+        least = own + sum(bound.values())
+        if own <= self.factor and least <= self.factor and all(n <= 0 for name, n in bound.items() if name):
+            return TRUE
+        return atom(Symbol(f"there is a {self.sort.name}"))
+
+    @property
     def has(self) -> Symbol:
         """Membership: a member, a quorum."""
         return Symbol(f"in {self.sort.name}", (Sort(self.index.name), self.sort))
@@ -217,7 +232,7 @@ class Theory:
             return TRUE
         quorum, member = variable("q", group.sort), variable("m", Sort(some.of.name))
         inside = implication(atom(group.has, (member, quorum)), some.member(Scalar.of(member)))
-        return exists((quorum,), forall((member,), inside, at), at)
+        return conjunction(group.exists, exists((quorum,), forall((member,), inside, at), at))
 
     def _has_elements(self, some: SetValue, needed: int, at: Location | None) -> Formula:
         """The set has at least so many elements."""
@@ -343,7 +358,8 @@ def meets(groups: tuple[QuorumClass, ...]) -> Formula:
     quorums = [variable("q", group.sort) for group in groups]
     member = variable("m", Sort(groups[0].index.name))
     both = [atom(group.has, (member, quorum)) for group, quorum in zip(groups, quorums, strict=True)]
-    return forall(quorums, exists((member,), conjunction(*both)))
+    met = forall(quorums, exists((member,), conjunction(*both)))
+    return implication(conjunction(*(group.exists for group in groups)), met)
 
 
 def _meeting(groups: tuple[QuorumClass, ...]) -> str:
@@ -361,12 +377,13 @@ def _is_part(few: tuple[QuorumClass, ...], many: tuple[QuorumClass, ...]) -> boo
 
 def confirmed(groups: tuple[QuorumClass, ...], constants: dict[str, int], most: int = 6) -> bool:
     """Whether sets of these classes have a member in common, for each size of their index from 1 to `most`:
-    all subsets are looked at.
+    all subsets are looked at, and all values up to `most` and one more of constants that have none.
     """
     name = groups[0].index.size
     assert isinstance(name, str)
-    for size in range(1, most + 1):
-        sizes = constants | {name: size}
+    others = sorted({constant for group in groups for constant, _ in group.bound} - {name, "", *constants})
+    for size, *values in itertools.product(range(1, most + 1), *[range(1, most + 2)] * len(others)):
+        sizes = constants | dict(zip(others, values, strict=True)) | {name: size}
         common = {(1 << size) - 1}
         for group in groups:
             least = sum(factor * (sizes[constant] if constant else 1) for constant, factor in group.bound)

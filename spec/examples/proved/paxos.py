@@ -1,0 +1,633 @@
+"""Paxos, and three of its kin: acceptors vote in rounds, and at most one value is decided.
+
+Sources: L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, and "Fast Paxos", Distributed Computing
+19(2), 2006; H. Howard, D. Malkhi, A. Spiegelman, "Flexible Paxos: quorum intersection revisited", OPODIS
+2016; O. Padon, G. Losa, M. Sagiv, S. Shoham, "Paxos made EPR: decidable reasoning about distributed
+protocols", OOPSLA 2017; problems `paxos_epr`, `flexible_paxos_epr`, `fast_paxos_epr` and `multi_paxos_epr` of
+mypyvy.
+
+Messages are facts that stay: a join, a proposal, a vote that was ever sent may arrive at any time, or never.
+`left` holds the rounds that an acceptor has left for a higher one. That at most one value is decided follows
+from what a higher round excludes: `NoOtherChoice`.
+"""
+
+from __future__ import annotations
+
+from antiphon.spec.lang import (
+    Const,
+    Index,
+    Map,
+    Set,
+    Spec,
+    action,
+    initial,
+    invariant,
+    record,
+    require,
+    witness,
+)
+
+
+class Acceptor(Index, size="acceptors", symmetric=True):
+    """Who votes."""
+
+
+class Round(Index, size="rounds", ordered=True):
+    """A round; each has a leader of its own."""
+
+
+class Value(Index, size="values", symmetric=True):
+    """What is decided."""
+
+
+@record
+class Member:
+    """An acceptor and a round: it has joined it, or left it."""
+
+    acceptor: Acceptor
+    round: Round
+
+
+@record
+class Choice:
+    """A value in a round: it is proposed, or decided."""
+
+    round: Round
+    value: Value
+
+
+@record
+class Vote:
+    """A vote of an acceptor for a value in a round."""
+
+    acceptor: Acceptor
+    round: Round
+    value: Value
+
+
+class Rounds(Spec):
+    """Acceptors join rounds."""
+
+    acceptors: Const[int] = 3
+    rounds: Const[int] = 2
+    values: Const[int] = 2
+
+    begun: Set[Round] = Set()
+    joined: Set[Member] = Set()
+    left: Set[Member] = Set()
+    proposed: Set[Choice] = Set()
+    votes: Set[Vote] = Set()
+    decided: Set[Choice] = Set()
+
+    @action
+    def begin(self, r: Round) -> None:
+        """The leader of a round asks all to join."""
+        self.begun |= {r}
+
+    @action
+    def join(self, a: Acceptor, r: Round) -> None:
+        """An acceptor joins a round that it has not left, and leaves all below."""
+        require(r in self.begun and Member(a, r) not in self.left)
+        self.joined |= {Member(a, r)}
+        self.left |= {Member(a, below) for below in self.each(Round) if below < r}
+
+    def have_joined(self, quorum: Set[Acceptor], r: Round) -> bool:
+        """All of them have joined the round."""
+        return all(Member(a, r) in self.joined for a in quorum)
+
+    def voted_last(self, quorum: Set[Acceptor], r: Round, last: Round, v: Value) -> bool:
+        """Of the votes of a quorum below r the last are in this round, and one of them is for v."""
+        return (
+            last < r
+            and any(Vote(a, last, v) in self.votes for a in quorum)
+            and all(
+                vote.acceptor not in quorum or vote.round >= r or vote.round <= last for vote in self.votes
+            )
+        )
+
+    def never_voted(self, quorum: Set[Acceptor], r: Round) -> bool:
+        """A quorum has not voted below r."""
+        return all(vote.acceptor not in quorum or vote.round >= r for vote in self.votes)
+
+    def is_proposed(self, r: Round) -> bool:
+        """Something is proposed in the round."""
+        return any(Choice(r, v) in self.proposed for v in self.each(Value))
+
+    @invariant
+    def OneDecision(self) -> bool:
+        """At most one value is decided, in whatever rounds."""
+        return all(one.value == other.value for one in self.decided for other in self.decided)
+
+    @witness
+    def something_is_decided(self) -> bool:
+        """Some run decides."""
+        return len(self.decided) > 0
+
+
+class Paxos(Rounds):
+    """Majorities join, and majorities decide."""
+
+    def joins(self, quorum: Set[Acceptor]) -> bool:
+        """So many must join a round before anything is proposed in it."""
+        return 2 * len(quorum) > self.acceptors
+
+    def decides(self, r: Round, v: Value) -> bool:
+        """So many votes decide."""
+        return 2 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) > self.acceptors
+
+    def may_decide(self, r: Round, v: Value) -> bool:
+        """So many have voted for v in r, or may do so."""
+        return (
+            2
+            * sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or Vote(a, r, v) in self.votes
+            )
+            > self.acceptors
+        )
+
+    @action
+    def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
+        """The leader of a round proposes what it likes, if those who have joined have not voted before."""
+        require(not self.is_proposed(r))
+        require(self.joins(quorum) and self.have_joined(quorum, r) and self.never_voted(quorum, r))
+        self.proposed |= {Choice(r, v)}
+
+    @action
+    def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
+        """The leader of a round proposes what those who have joined voted for last."""
+        require(not self.is_proposed(r))
+        require(self.joins(quorum) and self.have_joined(quorum, r) and self.voted_last(quorum, r, last, v))
+        self.proposed |= {Choice(r, v)}
+
+    @action
+    def vote(self, a: Acceptor, r: Round, v: Value) -> None:
+        """An acceptor votes for what is proposed in a round that it has not left."""
+        require(Member(a, r) not in self.left and Choice(r, v) in self.proposed)
+        self.votes |= {Vote(a, r, v)}
+
+    @action
+    def decide(self, r: Round, v: Value) -> None:
+        """Enough have voted for v in r."""
+        require(self.decides(r, v))
+        self.decided |= {Choice(r, v)}
+
+
+class PaxosProof(Paxos):
+    """What a higher round excludes."""
+
+    @invariant
+    def OneProposal(self) -> bool:
+        """At most one value is proposed in a round."""
+        return all(
+            one.round != other.round or one.value == other.value
+            for one in self.proposed
+            for other in self.proposed
+        )
+
+    @invariant
+    def VotesAreProposed(self) -> bool:
+        """Acceptors vote for what is proposed."""
+        return all(Choice(vote.round, vote.value) in self.proposed for vote in self.votes)
+
+    @invariant
+    def DecidedByMany(self) -> bool:
+        """What is decided has enough votes."""
+        return all(self.decides(choice.round, choice.value) for choice in self.decided)
+
+    @invariant
+    def JoinedHaveLeft(self) -> bool:
+        """Who has joined a round has left those below."""
+        return all(
+            Member(member.acceptor, below) in self.left
+            for member in self.joined
+            for below in self.each(Round)
+            if below < member.round
+        )
+
+    @invariant
+    def NoOtherChoice(self) -> bool:
+        """Below a proposal nothing else was or will be decided."""
+        return all(
+            not self.may_decide(below, v)
+            for choice in self.proposed
+            for below in self.each(Round)
+            for v in self.each(Value)
+            if below < choice.round and v != choice.value
+        )
+
+
+class FlexiblePaxos(Paxos):
+    """Few decide, and the fewer they are the more must join."""
+
+    deciders: Const[int] = 2
+    """How many votes decide."""
+
+    def joins(self, quorum: Set[Acceptor]) -> bool:
+        """Every set that can decide has a member among them."""
+        return len(quorum) + self.deciders > self.acceptors
+
+    def decides(self, r: Round, v: Value) -> bool:
+        """So many votes decide."""
+        return sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) >= self.deciders
+
+    def may_decide(self, r: Round, v: Value) -> bool:
+        """So many have voted for v in r, or may do so."""
+        return (
+            sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or Vote(a, r, v) in self.votes
+            )
+            >= self.deciders
+        )
+
+
+class FlexiblePaxosProof(FlexiblePaxos, PaxosProof):
+    """The proof of Paxos, word by word."""
+
+
+class FastPaxos(Rounds):
+    """In a fast round acceptors may vote for anything, and more than three quarters decide."""
+
+    fast: Set[Round] = Set()
+    open: Set[Round] = Set()
+
+    @initial
+    def choose(self, fast: Set[Round]) -> None:
+        """Any rounds may be fast."""
+        self.fast = fast
+
+    def decides(self, r: Round, v: Value) -> bool:
+        """A majority has voted for v in r."""
+        return 2 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) > self.acceptors
+
+    def decides_fast(self, r: Round, v: Value) -> bool:
+        """Three quarters have voted for v in r."""
+        return 4 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) >= 3 * self.acceptors
+
+    def joins(self, r: Round, quorum: Set[Acceptor]) -> bool:
+        """A majority has joined, and nothing can be voted for in the round yet."""
+        return (
+            2 * len(quorum) > self.acceptors
+            and self.have_joined(quorum, r)
+            and not self.is_proposed(r)
+            and r not in self.open
+        )
+
+    def may_be_decided(self, quorum: Set[Acceptor], last: Round, v: Value) -> bool:
+        """So many may have voted for v in a fast round, by what a quorum says."""
+        return (
+            4 * sum(1 for a in self.each(Acceptor) if a not in quorum or Vote(a, last, v) in self.votes)
+            >= 3 * self.acceptors
+        )
+
+    @action
+    def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
+        """Nobody has voted before, and the round is not fast."""
+        require(self.joins(r, quorum) and self.never_voted(quorum, r) and r not in self.fast)
+        self.proposed |= {Choice(r, v)}
+
+    @action
+    def open_round(self, r: Round, quorum: Set[Acceptor]) -> None:
+        """Nobody has voted before, and in a fast round anything may be voted for."""
+        require(self.joins(r, quorum) and self.never_voted(quorum, r) and r in self.fast)
+        self.open |= {r}
+
+    @action
+    def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value, w: Value) -> None:
+        """What may have been decided in the last round is proposed."""
+        require(self.joins(r, quorum) and self.voted_last(quorum, r, last, w))
+        require(self.may_be_decided(quorum, last, v))
+        self.proposed |= {Choice(r, v)}
+
+    @action
+    def propose_any(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
+        """Where nothing can have been decided in the last round by many, any value voted for there will
+        do.
+        """
+        require(self.joins(r, quorum) and self.voted_last(quorum, r, last, v))
+        require(all(not self.may_be_decided(quorum, last, w) for w in self.each(Value)))
+        self.proposed |= {Choice(r, v)}
+
+    @action
+    def vote(self, a: Acceptor, r: Round, v: Value) -> None:
+        """An acceptor votes once in a round."""
+        require(Member(a, r) not in self.left)
+        require(all(Vote(a, r, w) not in self.votes for w in self.each(Value)))
+        require(Choice(r, v) in self.proposed or r in self.open)
+        self.votes |= {Vote(a, r, v)}
+
+    @action
+    def decide(self, r: Round, v: Value) -> None:
+        """A majority decides in a round that is not fast."""
+        require(r not in self.fast and self.decides(r, v))
+        self.decided |= {Choice(r, v)}
+
+    @action
+    def decide_fast(self, r: Round, v: Value) -> None:
+        """Three quarters decide in a fast round."""
+        require(r in self.fast and self.decides_fast(r, v))
+        self.decided |= {Choice(r, v)}
+
+
+class FastPaxosProof(FastPaxos):
+    """What a higher round excludes."""
+
+    def may_decide(self, r: Round, v: Value) -> bool:
+        """A majority has voted for v in r, or may do so."""
+        return (
+            2
+            * sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or Vote(a, r, v) in self.votes
+            )
+            > self.acceptors
+        )
+
+    def may_decide_fast(self, r: Round, v: Value) -> bool:
+        """Three quarters have voted for v in r, or may do so."""
+        return (
+            4
+            * sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or Vote(a, r, v) in self.votes
+            )
+            >= 3 * self.acceptors
+        )
+
+    def excludes(self, r: Round, v: Value) -> bool:
+        """In round r nothing is voted for but another value, or anything may be."""
+        return r in self.open or any(Choice(r, w) in self.proposed for w in self.each(Value) if w != v)
+
+    @invariant
+    def OneProposal(self) -> bool:
+        """At most one value is proposed in a round, and none in one where anything may be voted for."""
+        return all(
+            one.round != other.round or one.value == other.value
+            for one in self.proposed
+            for other in self.proposed
+        ) and all(choice.round not in self.open for choice in self.proposed)
+
+    @invariant
+    def OpenIsFast(self) -> bool:
+        """Anything may be voted for in fast rounds only."""
+        return all(r in self.fast for r in self.open)
+
+    @invariant
+    def VotesAreProposed(self) -> bool:
+        """Acceptors vote for what is proposed, or for anything."""
+        return all(
+            Choice(vote.round, vote.value) in self.proposed or vote.round in self.open for vote in self.votes
+        )
+
+    @invariant
+    def OneVote(self) -> bool:
+        """An acceptor votes once in a round."""
+        return all(
+            one.acceptor != other.acceptor or one.round != other.round or one.value == other.value
+            for one in self.votes
+            for other in self.votes
+        )
+
+    @invariant
+    def DecidedByMajority(self) -> bool:
+        """What is decided in a round that is not fast has the votes of a majority."""
+        return all(c.round in self.fast or self.decides(c.round, c.value) for c in self.decided)
+
+    @invariant
+    def DecidedByThreeQuarters(self) -> bool:
+        """What is decided in a fast round has three quarters of the votes."""
+        return all(c.round not in self.fast or self.decides_fast(c.round, c.value) for c in self.decided)
+
+    @invariant
+    def JoinedHaveLeft(self) -> bool:
+        """Who has joined a round has left those below."""
+        return all(
+            Member(member.acceptor, below) in self.left
+            for member in self.joined
+            for below in self.each(Round)
+            if below < member.round
+        )
+
+    @invariant
+    def NoOtherChoice(self) -> bool:
+        """What a round excludes no lower round decides that is not fast."""
+        return all(
+            below in self.fast or not self.may_decide(below, v)
+            for r in self.each(Round)
+            for below in self.each(Round)
+            for v in self.each(Value)
+            if below < r and self.excludes(r, v)
+        )
+
+    @invariant
+    def DecidedIsVotedFor(self) -> bool:
+        """What is decided was proposed, or anything could be voted for."""
+        return all(c in self.proposed or c.round in self.open for c in self.decided)
+
+    @invariant
+    def NothingElseAbove(self) -> bool:
+        """Above a decision nothing else is proposed, and nowhere anything may be voted for."""
+        return all(
+            not self.excludes(r, c.value) for c in self.decided for r in self.each(Round) if c.round < r
+        )
+
+    @invariant
+    def NoOtherFastChoice(self) -> bool:
+        """What a round excludes no lower fast round decides."""
+        return all(
+            below not in self.fast or not self.may_decide_fast(below, v)
+            for r in self.each(Round)
+            for below in self.each(Round)
+            for v in self.each(Value)
+            if below < r and self.excludes(r, v)
+        )
+
+
+class Instance(Index, size="instances", symmetric=True):
+    """A place in the log: one of many decisions."""
+
+
+@record
+class Entry:
+    """A value for an instance in a round."""
+
+    instance: Instance
+    round: Round
+    value: Value
+
+
+@record
+class EntryVote:
+    """A vote of an acceptor for a value for an instance in a round."""
+
+    acceptor: Acceptor
+    instance: Instance
+    round: Round
+    value: Value
+
+
+class MultiPaxos(Spec):
+    """One round of joining for all instances."""
+
+    acceptors: Const[int] = 3
+    rounds: Const[int] = 2
+    values: Const[int] = 2
+    instances: Const[int] = 1
+
+    begun: Set[Round] = Set()
+    joined: Set[Member] = Set()
+    left: Set[Member] = Set()
+    active: Set[Round] = Set()
+    proposed: Set[Entry] = Set()
+    votes: Set[EntryVote] = Set()
+    decided: Set[Entry] = Set()
+
+    @action
+    def begin(self, r: Round) -> None:
+        """The leader of a round asks all to join."""
+        self.begun |= {r}
+
+    @action
+    def join(self, a: Acceptor, r: Round) -> None:
+        """An acceptor joins a round that it has not left, and leaves all below."""
+        require(r in self.begun and Member(a, r) not in self.left)
+        self.joined |= {Member(a, r)}
+        self.left |= {Member(a, below) for below in self.each(Round) if below < r}
+
+    def is_free(self, quorum: Set[Acceptor], i: Instance, r: Round) -> bool:
+        """A quorum has not voted for an instance below r."""
+        return all(
+            vote.acceptor not in quorum or vote.instance != i or vote.round >= r for vote in self.votes
+        )
+
+    def voted_last(self, quorum: Set[Acceptor], i: Instance, r: Round, v: Value) -> bool:
+        """Of the votes of a quorum for an instance below r the last round has one for v."""
+        return any(
+            last < r
+            and any(EntryVote(a, i, last, v) in self.votes for a in quorum)
+            and all(
+                vote.acceptor not in quorum or vote.instance != i or vote.round >= r or vote.round <= last
+                for vote in self.votes
+            )
+            for last in self.each(Round)
+        )
+
+    @action
+    def activate(self, r: Round, quorum: Set[Acceptor], known: Map[Instance, Value | None]) -> None:
+        """A majority has joined: for every instance the leader proposes what it voted for last, if any."""
+        require(r not in self.active and 2 * len(quorum) > self.acceptors)
+        require(all(Member(a, r) in self.joined for a in quorum))
+        require(
+            all(
+                (known[i] is not None or self.is_free(quorum, i, r))
+                and all(known[i] != v or self.voted_last(quorum, i, r, v) for v in self.each(Value))
+                for i in self.each(Instance)
+            )
+        )
+        self.active |= {r}
+        self.proposed |= {
+            Entry(i, r, v) for i in self.each(Instance) for v in self.each(Value) if known[i] == v
+        }
+
+    @action
+    def propose(self, i: Instance, r: Round, v: Value) -> None:
+        """The leader of an active round proposes for an instance for which it has proposed nothing."""
+        require(r in self.active and all(Entry(i, r, w) not in self.proposed for w in self.each(Value)))
+        self.proposed |= {Entry(i, r, v)}
+
+    @action
+    def vote(self, a: Acceptor, i: Instance, r: Round, v: Value) -> None:
+        """An acceptor votes for what is proposed in a round that it has not left."""
+        require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
+        self.votes |= {EntryVote(a, i, r, v)}
+
+    def decides(self, i: Instance, r: Round, v: Value) -> bool:
+        """A majority has voted for v."""
+        return 2 * sum(1 for a in self.each(Acceptor) if EntryVote(a, i, r, v) in self.votes) > self.acceptors
+
+    @action
+    def decide(self, i: Instance, r: Round, v: Value) -> None:
+        """A majority has voted for v."""
+        require(self.decides(i, r, v))
+        self.decided |= {Entry(i, r, v)}
+
+    @invariant
+    def OneDecision(self) -> bool:
+        """At most one value is decided for an instance."""
+        return all(
+            one.instance != other.instance or one.value == other.value
+            for one in self.decided
+            for other in self.decided
+        )
+
+    @witness
+    def something_is_decided(self) -> bool:
+        """Some run decides."""
+        return len(self.decided) > 0
+
+
+class MultiPaxosProof(MultiPaxos):
+    """What an active round excludes."""
+
+    def may_decide(self, i: Instance, r: Round, v: Value) -> bool:
+        """A majority has voted for v, or may do so."""
+        return (
+            2
+            * sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or EntryVote(a, i, r, v) in self.votes
+            )
+            > self.acceptors
+        )
+
+    @invariant
+    def ProposedInActive(self) -> bool:
+        """Proposals are made in active rounds."""
+        return all(entry.round in self.active for entry in self.proposed)
+
+    @invariant
+    def OneProposal(self) -> bool:
+        """At most one value is proposed for an instance in a round."""
+        return all(
+            one.instance != other.instance or one.round != other.round or one.value == other.value
+            for one in self.proposed
+            for other in self.proposed
+        )
+
+    @invariant
+    def VotesAreProposed(self) -> bool:
+        """Acceptors vote for what is proposed."""
+        return all(Entry(vote.instance, vote.round, vote.value) in self.proposed for vote in self.votes)
+
+    @invariant
+    def DecidedByMany(self) -> bool:
+        """What is decided has enough votes."""
+        return all(self.decides(entry.instance, entry.round, entry.value) for entry in self.decided)
+
+    @invariant
+    def JoinedHaveLeft(self) -> bool:
+        """Who has joined a round has left those below."""
+        return all(
+            Member(member.acceptor, below) in self.left
+            for member in self.joined
+            for below in self.each(Round)
+            if below < member.round
+        )
+
+    @invariant
+    def NoOtherChoice(self) -> bool:
+        """Below an active round nothing was or will be decided but what is proposed in it."""
+        return all(
+            not self.may_decide(i, below, v)
+            for r in self.active
+            for below in self.each(Round)
+            for i in self.each(Instance)
+            for v in self.each(Value)
+            if below < r and Entry(i, r, v) not in self.proposed
+        )
