@@ -56,6 +56,18 @@ PROBLEMS = (
     Problem("firewall:FirewallProof", ("nodes",), "firewall_ae"),
     Problem("distributed_lock:DistributedLockProof", ("hosts", "epochs"), "ironfleet_distributed_lock"),
     Problem("learning_switch:LearningSwitchProof", ("nodes",), "learning_switch_forall"),
+    Problem("cache_coherence:CacheCoherenceProof", ("cores", "addresses", "values"), "cache"),
+    Problem("paxos:PaxosProof", ("acceptors", "rounds", "values"), "paxos_epr"),
+    Problem(
+        "paxos:FlexiblePaxosProof", ("acceptors", "rounds", "values", "deciders"), "flexible_paxos_epr"
+    ),
+    Problem("paxos:FastPaxosProof", ("acceptors", "rounds", "values"), "fast_paxos_epr"),
+    Problem("paxos:MultiPaxosProof", ("acceptors", "rounds", "values", "instances"), "multi_paxos_epr"),
+    Problem(
+        "stoppable_paxos:StoppablePaxosProof",
+        ("acceptors", "rounds", "values", "places"),
+        "stoppable_paxos_epr",
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from antiphon.model.proofs.formula import (
     FALSE,
     App,
+    Atom,
     Formula,
     Sort,
     Symbol,
@@ -114,6 +115,8 @@ class Lifted:
         for group in theory.classes:
             if symbol == group.has:
                 return self._quorums(group)[at[1]] >> at[0] & 1
+            if isinstance(group.exists, Atom) and symbol == group.exists.symbol:
+                return int(bool(self._quorums(group)))
         if name.endswith("<"):
             return int(at[0] < at[1])
         assert symbol.result is not None, f"{name} is not known in a state"

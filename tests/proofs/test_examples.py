@@ -7,14 +7,22 @@ from collections.abc import Callable
 import pytest
 
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.spec.examples.proved.cache_coherence import CacheCoherenceProof
 from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof, ClientServerProof
 from antiphon.spec.examples.proved.distributed_lock import DistributedLockProof
 from antiphon.spec.examples.proved.firewall import FirewallProof
 from antiphon.spec.examples.proved.learning_switch import LearningSwitchProof
 from antiphon.spec.examples.proved.lock_service import LockServiceProof
 from antiphon.spec.examples.proved.majority_vote import LeaderVoteProof, MajorityVoteProof
+from antiphon.spec.examples.proved.paxos import (
+    FastPaxosProof,
+    FlexiblePaxosProof,
+    MultiPaxosProof,
+    PaxosProof,
+)
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof, ShardedStoreProof
+from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
 from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
 from antiphon.spec.lang import Spec
 
@@ -29,6 +37,7 @@ PROVED: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (ShardedStoreProof, ("nodes", "keys", "values"), 20, 121),
     (FirewallProof, ("nodes",), 6, 68),
     (DistributedLockProof, ("hosts", "epochs"), 19, 108),
+    (PaxosProof, ("acceptors", "rounds", "values"), 42, 7_377),
 )
 
 SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
@@ -37,6 +46,11 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (LeaderVoteProof, ("nodes", "values"), 42, 263_168),
     (NoLostKeysProof, ("nodes", "keys", "values"), 28, 100),
     (LearningSwitchProof, ("nodes",), 18, 29_241),
+    (CacheCoherenceProof, ("cores", "addresses", "values"), 192, 378),
+    (FlexiblePaxosProof, ("acceptors", "rounds", "values", "deciders"), 42, 7_377),
+    (FastPaxosProof, ("acceptors", "rounds", "values"), 120, 33_324),
+    (MultiPaxosProof, ("acceptors", "rounds", "values", "instances"), 49, 7_929),
+    (StoppablePaxosProof, ("acceptors", "rounds", "values", "places"), 90, 6_384),
 )
 
 
@@ -83,6 +97,11 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
         {"enter: MutualExclusion", "leave: WaitingForItsTurn"},
     ),
     (FirewallProof, ("nodes",), "AllowedWasWrittenTo", {"send_in: OnlyAnswers"}),
+    (PaxosProof, ("acceptors", "rounds", "values"), "DecidedByMany", {"decide: OneDecision"}),
+    (
+        PaxosProof, ("acceptors", "rounds", "values"), "JoinedHaveLeft",
+        {"propose: NoOtherChoice", "propose_again: NoOtherChoice"},
+    ),
 )  # fmt: skip
 
 

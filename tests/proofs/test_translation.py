@@ -12,14 +12,17 @@ from antiphon.model.proofs.formula import TRUE, Formula, disjunction
 from antiphon.model.proofs.theory import Theory
 from antiphon.model.proofs.values import at_most
 from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.proved.cache_coherence import CacheCoherenceProof
 from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof
 from antiphon.spec.examples.proved.distributed_lock import DistributedLockProof
 from antiphon.spec.examples.proved.firewall import FirewallProof
 from antiphon.spec.examples.proved.learning_switch import LearningSwitchProof
 from antiphon.spec.examples.proved.lock_service import LockServiceProof
 from antiphon.spec.examples.proved.majority_vote import LeaderVoteProof, MajorityVoteProof
+from antiphon.spec.examples.proved.paxos import FastPaxosProof, FlexiblePaxosProof, MultiPaxosProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof
+from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
 from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.examples.voting import Voting
@@ -36,6 +39,11 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (FirewallProof, {"nodes": 2}),
     (DistributedLockProof, {"hosts": 2, "epochs": 2}),
     (LearningSwitchProof, {"nodes": 1}),
+    (CacheCoherenceProof, {"cores": 2, "addresses": 1, "values": 2}),
+    (FlexiblePaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "deciders": 1}),
+    (FastPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1}),
+    (MultiPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "instances": 1}),
+    (StoppablePaxosProof, {"acceptors": 2, "rounds": 1, "values": 2, "places": 2}),
     (TwoPhase, {"managers": 2}),
     (ChangRoberts, {"nodes": 3}),
     (Voting, {"values": 2, "acceptors": 2, "ballots": 2}),

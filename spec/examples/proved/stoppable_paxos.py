@@ -1,13 +1,13 @@
 """Stoppable Paxos: a log of decisions that ends with the command to stop.
 
-Sources: L. Lamport, D. Malkhi, L. Zhou, "Stoppable Paxos", Microsoft Research, 2008; O. Padon, G. Losa, M. Sagiv, S.
-Shoham, "Paxos made EPR: decidable reasoning about distributed protocols", OOPSLA 2017; problem `stoppable_paxos_epr`
-of mypyvy.
+Sources: L. Lamport, D. Malkhi, L. Zhou, "Stoppable Paxos", Microsoft Research, 2008; O. Padon, G. Losa, M.
+Sagiv, S. Shoham, "Paxos made EPR: decidable reasoning about distributed protocols", OOPSLA 2017; problem
+`stoppable_paxos_epr` of mypyvy.
 
-What a quorum voted for last may contradict itself: a vote to stop at one instance, and votes for later ones. The leader
-of a round takes the vote to stop of the highest round. Where a later instance has a vote of a higher round still, that
-vote was given when stopping was out of the question, and no stop is proposed again; else nothing is proposed after the
-stop.
+What a quorum voted for last may contradict itself: a vote to stop at one instance, and votes for later ones.
+The leader of a round takes the vote to stop of the highest round. Where a later instance has a vote of a
+higher round still, that vote was given when stopping was out of the question, and no stop is proposed again;
+else nothing is proposed after the stop.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from antiphon.spec.examples.proved.paxos import Acceptor, Member, Round, Value
 from antiphon.spec.lang import (
     Const,
     Index,
-    Map,
     Set,
     Spec,
     action,
@@ -63,7 +62,7 @@ class Known:
 class StoppablePaxos(Spec):
     """One round of joining for all places; the value `stop` ends the log."""
 
-    acceptors: Const[int] = 3
+    acceptors: Const[int] = 2
     rounds: Const[int] = 2
     values: Const[int] = 2
     places: Const[int] = 2
@@ -93,3 +92,216 @@ class StoppablePaxos(Spec):
         require(r in self.begun and Member(a, r) not in self.left)
         self.joined |= {Member(a, r)}
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
+
+    # What the leader of a round knows -----------------------------------------------------------------------
+
+    def is_last(self, quorum: Set[Acceptor], i: Place, r: Round, last: Round, v: Value) -> bool:
+        """The last votes of a quorum for a place below r are in this round, and one of them is for v."""
+        return (
+            last < r
+            and any(EntryVote(a, i, last, v) in self.votes for a in quorum)
+            and all(
+                vote.acceptor not in quorum or vote.place != i or vote.round >= r or vote.round <= last
+                for vote in self.votes
+            )
+        )
+
+    def is_free(self, quorum: Set[Acceptor], i: Place, r: Round) -> bool:
+        """A quorum has not voted for a place below r."""
+        return all(
+            vote.acceptor not in quorum or vote.place != i or vote.round >= r for vote in self.votes
+        )
+
+    def has_joined(self, quorum: Set[Acceptor], r: Round) -> bool:
+        """A majority has joined a round that nobody leads yet."""
+        return (
+            r not in self.active
+            and 2 * len(quorum) > self.acceptors
+            and all(Member(a, r) in self.joined for a in quorum)
+        )
+
+    def are_known(self, known: Set[Known], quorum: Set[Acceptor], r: Round) -> bool:
+        """For each place the last vote of the quorum is known, if there is one."""
+        return all(self.is_last(quorum, k.place, r, k.round, k.value) for k in known) and all(
+            any(k.place == i for k in known) or self.is_free(quorum, i, r) for i in self.each(Place)
+        )
+
+    def are_alone(self, known: Set[Known]) -> bool:
+        """One vote is known for a place."""
+        return all(k.place != m.place or k == m for k in known for m in known)
+
+    @action
+    def activate(self, r: Round, quorum: Set[Acceptor], known: Set[Known]) -> None:
+        """No vote to stop is known: the leader proposes what is known."""
+        require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
+        require(all(self.stop != k.value for k in known))
+        self.active |= {r}
+        self.proposed |= {Entry(k.place, r, k.value) for k in known}
+
+    def is_last_stop(self, known: Set[Known], i: Place, last: Round) -> bool:
+        """The vote to stop of the highest round is for this place, in this round."""
+        return any(k.place == i and k.round == last and self.stop == k.value for k in known) and all(
+            self.stop != k.value or k.round <= last for k in known
+        )
+
+    @action
+    def activate_without_stop(
+        self, r: Round, quorum: Set[Acceptor], known: Set[Known], i: Place, last: Round
+    ) -> None:
+        """A later place has a vote of a higher round than the last vote to stop: no stop is proposed
+        again.
+        """
+        require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
+        require(self.is_last_stop(known, i, last))
+        require(any(k.place > i and k.round > last for k in known))
+        self.active |= {r}
+        self.proposed |= {
+            Entry(k.place, r, k.value)
+            for k in known
+            if self.stop != k.value and (k.place <= i or k.round > last)
+        }
+
+    @action
+    def activate_with_stop(
+        self, r: Round, quorum: Set[Acceptor], known: Set[Known], i: Place, last: Round
+    ) -> None:
+        """No later place has: the stop is proposed again, no other, and nothing after it."""
+        require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
+        require(self.is_last_stop(known, i, last))
+        require(all(k.place <= i or k.round <= last for k in known))
+        self.active |= {r}
+        self.proposed |= {
+            Entry(k.place, r, k.value)
+            for k in known
+            if k.place <= i and (k.place == i or self.stop != k.value)
+        }
+
+    @action
+    def propose(self, i: Place, r: Round, v: Value) -> None:
+        """The leader proposes for a free place, not after a stop, and no stop before what is proposed."""
+        require(r in self.active and all(Entry(i, r, w) not in self.proposed for w in self.each(Value)))
+        require(all(e.round != r or e.place >= i or self.stop != e.value for e in self.proposed))
+        require(self.stop != v or all(e.round != r or e.place <= i for e in self.proposed))
+        self.proposed |= {Entry(i, r, v)}
+
+    @action
+    def vote(self, a: Acceptor, i: Place, r: Round, v: Value) -> None:
+        """An acceptor votes for what is proposed in a round that it has not left."""
+        require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
+        self.votes |= {EntryVote(a, i, r, v)}
+
+    def decides(self, i: Place, r: Round, v: Value) -> bool:
+        """A majority has voted for v."""
+        return 2 * sum(1 for a in self.each(Acceptor) if EntryVote(a, i, r, v) in self.votes) > self.acceptors
+
+    @action
+    def decide(self, i: Place, r: Round, v: Value) -> None:
+        """A majority has voted for v."""
+        require(self.decides(i, r, v))
+        self.decided |= {Entry(i, r, v)}
+
+    @invariant
+    def OneDecision(self) -> bool:
+        """At most one value is decided for a place."""
+        return all(
+            one.place != other.place or one.value == other.value
+            for one in self.decided
+            for other in self.decided
+        )
+
+    @invariant
+    def NothingAfterStop(self) -> bool:
+        """Where it is decided to stop nothing is decided later."""
+        return all(
+            self.stop != one.value or other.place <= one.place
+            for one in self.decided
+            for other in self.decided
+        )
+
+    @witness
+    def it_is_decided_to_stop(self) -> bool:
+        """Some run decides to stop."""
+        return any(self.stop == e.value for e in self.decided)
+
+
+class StoppablePaxosProof(StoppablePaxos):
+    """What an active round excludes."""
+
+    def may_decide(self, i: Place, r: Round, v: Value) -> bool:
+        """A majority has voted for v, or may do so."""
+        return (
+            2
+            * sum(
+                1
+                for a in self.each(Acceptor)
+                if Member(a, r) not in self.left or EntryVote(a, i, r, v) in self.votes
+            )
+            > self.acceptors
+        )
+
+    @invariant
+    def ProposedInActive(self) -> bool:
+        """Proposals are made in active rounds."""
+        return all(entry.round in self.active for entry in self.proposed)
+
+    @invariant
+    def OneProposal(self) -> bool:
+        """At most one value is proposed for a place in a round."""
+        return all(
+            one.place != other.place or one.round != other.round or one.value == other.value
+            for one in self.proposed
+            for other in self.proposed
+        )
+
+    @invariant
+    def NothingProposedAfterStop(self) -> bool:
+        """In a round nothing is proposed after a stop."""
+        return all(
+            self.stop != one.value or one.round != other.round or other.place <= one.place
+            for one in self.proposed
+            for other in self.proposed
+        )
+
+    @invariant
+    def VotesAreProposed(self) -> bool:
+        """Acceptors vote for what is proposed."""
+        return all(Entry(vote.place, vote.round, vote.value) in self.proposed for vote in self.votes)
+
+    @invariant
+    def DecidedByMany(self) -> bool:
+        """What is decided has enough votes."""
+        return all(self.decides(entry.place, entry.round, entry.value) for entry in self.decided)
+
+    @invariant
+    def JoinedHaveLeft(self) -> bool:
+        """Who has joined a round has left those below."""
+        return all(
+            Member(member.acceptor, below) in self.left
+            for member in self.joined
+            for below in self.each(Round)
+            if below < member.round
+        )
+
+    def is_excluded(self, i: Place, r: Round, v: Value) -> bool:
+        """No round below r decides v for a place."""
+        return all(not self.may_decide(i, below, v) for below in self.each(Round) if below < r)
+
+    @invariant
+    def NoOtherChoice(self) -> bool:
+        """Below an active round nothing was or will be decided, but to stop, but what is proposed in it."""
+        return all(
+            self.stop == v or Entry(i, r, v) in self.proposed or self.is_excluded(i, r, v)
+            for r in self.active
+            for i in self.each(Place)
+            for v in self.each(Value)
+        )
+
+    @invariant
+    def NoOtherStop(self) -> bool:
+        """Below an active round it was or will be decided to stop only where that is proposed in it."""
+        return all(
+            self.stop != v or Entry(i, r, v) in self.proposed or self.is_excluded(i, r, v)
+            for r in self.active
+            for i in self.each(Place)
+            for v in self.each(Value)
+        )
