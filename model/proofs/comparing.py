@@ -8,7 +8,9 @@ from __future__ import annotations
 from antiphon.model.proofs.formula import (
     FALSE,
     TRUE,
+    App,
     Formula,
+    Symbol,
     conjunction,
     disjunction,
     implication,
@@ -75,14 +77,17 @@ def _included(
 
 
 def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
-    """A comparison of the numbers of two members of one open index, or of one with 0."""
+    """A comparison of the numbers of two members of one open index, or of one with 0; or of the rest of a
+    number with that of a member: `m.index % n == p.index`.
+    """
     left, right = expression.left, expression.right
+    turn = _turn(reader, left, right, frame) or _turn(reader, right, left, frame)
+    if turn is not None and expression.operator in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL):
+        return turn if expression.operator is ir.Comparison.EQUAL else negation(turn)
     sides = [
         side.index if isinstance(side, ir.IndexNumber) and _is_open(reader, side.index) else None
         for side in (left, right)
     ]
-    if sides[0] is None and sides[1] is None:
-        return None
     values: list[Value] = []
     for side, whole, other in ((sides[0], left, sides[1]), (sides[1], right, sides[0])):
         if side is not None:
@@ -91,11 +96,43 @@ def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula |
             assert isinstance(other.type, types.IndexType)
             values.append(Scalar.of(reader.theory.first(reader.sorts.sort(other.type))))
         else:
-            raise Outside("the number of a member is compared with a number", expression.at)
+            return None
+    if sides[0] is not None and sides[1] is not None and sides[0].type != sides[1].type:
+        return None
     if expression.operator in (ir.Comparison.EQUAL, ir.Comparison.UNEQUAL):
         same = reader.sorts.same(values[0], values[1], expression.at)
         return same if expression.operator is ir.Comparison.EQUAL else negation(same)
     return _ordered(values[0], values[1], expression.operator, expression.at)
+
+
+def _turn(
+    reader: Reader, left: ir.Expression, right: ir.Expression, frame: Frame
+) -> Formula | None:
+    """`m.index % n == p.index`, where n is the size of p's index: some function gives the p of each m."""
+    match left, right:
+        case (
+            ir.Arithmetic(
+                operator=ir.Operation.MODULO, left=ir.IndexNumber(index=of), right=ir.Constant(name=name)
+            ),
+            ir.IndexNumber(index=of_turn),
+        ) if _is_open(reader, of) and _is_open(reader, of_turn):
+            given, turned = of.type, of_turn.type
+            assert isinstance(given, types.IndexType)
+            assert isinstance(turned, types.IndexType)
+            if turned.size != name:
+                return None
+            symbol = Symbol(
+                f"{given.name} % {name}", (reader.sorts.sort(given),), reader.sorts.sort(turned)
+            )
+            value = reader.value(of, frame)
+            assert isinstance(value, Scalar)
+            cases: list[tuple[Formula, Leaf]] = [
+                (condition, App(symbol, (term,)))
+                for condition, leaf in value.cases
+                if (term := as_term(leaf)) is not None
+            ]
+            return reader.sorts.same(Scalar(tuple(cases)), reader.value(of_turn, frame), left.at)
+    return None
 
 
 def _is_open(reader: Reader, expression: ir.Expression) -> bool:
@@ -192,14 +229,15 @@ def _before(one: Leaf, other: Leaf, at: Location, *, strict: bool) -> Formula:
     if isinstance(one, int) and isinstance(other, int):
         return TRUE if one < other or (one == other and not strict) else FALSE
     if isinstance(one, Member) and isinstance(other, Member):
-        return _before(_number(one), _number(other), at, strict=strict)
+        return _before(number_of(one), number_of(other), at, strict=strict)
     first, second = as_term(one), as_term(other)
     if first is None or second is None:
         raise Outside("an order of values that have none here", at)
     return less(first, second) if strict else at_most(first, second)
 
 
-def _number(member: Member) -> int:
+def number_of(member: Member) -> int:
+    """The number of a member of an index of known size."""
     return int(member.name.rpartition("(")[2].rstrip(")"))
 
 

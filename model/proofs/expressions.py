@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from antiphon.model.proofs.comparing import compared
+from antiphon.model.proofs.comparing import compared, number_of
 from antiphon.model.proofs.formula import (
     FALSE,
     TRUE,
@@ -211,6 +211,8 @@ class Evaluator:
                 return self._make_map(binder, body, kind, frame)
             case ir.Update():
                 return self._update(expression, frame)
+            case ir.IndexNumber(index=inner):
+                return self._number(inner, frame)
             case ir.Arithmetic():
                 return self._arithmetic(expression, frame)
         raise Outside("nothing that is made", at)
@@ -352,6 +354,21 @@ class Evaluator:
             f"a member of {index.name} by a computed number: its members have an order and no numbers", at,
             instead=f"{index.name}(0), {index.name}({index.size} - 1), or (p.index + 1) % {index.size}",
         )  # fmt: skip
+
+    def _number(self, index: ir.Expression, frame: Frame) -> Value:
+        """`p.index`: a number that no other member has, in the order of the members."""
+        kind, value = index.type, self.value(index, frame)
+        assert isinstance(kind, types.IndexType)
+        assert isinstance(value, Scalar)
+        cases: list[tuple[Formula, Leaf]] = []
+        for condition, leaf in value.cases:
+            if isinstance(leaf, Member):
+                cases.append((condition, number_of(leaf)))
+            else:
+                term = as_term(leaf)
+                assert term is not None
+                cases.append((condition, self.theory.number(kind, term)))
+        return Scalar(tuple(cases))
 
     def _known_index(
         self, number: ir.Expression, index: types.IndexType, frame: Frame, at: Location
@@ -577,7 +594,6 @@ _WORDS: dict[type[ir.Expression], str] = {
     ir.Size: "the number of elements as a value: counting is outside the fragment",
     ir.Reduce: "a sum, a least or a greatest of many: counting is outside the fragment",
     ir.First: "the first of many: it depends on an order and is a function of the state",
-    ir.IndexNumber: "the number of a member: members have an order and no numbers",
     **dict.fromkeys(
         (ir.MakeSequence, ir.Append, ir.Item, ir.Slice, ir.Concatenate, ir.Reverse, ir.Collect, ir.Range),
         _SEQUENCES,
@@ -637,6 +653,9 @@ _READ: dict[type[ir.Expression], Callable[[Evaluator, ir.Expression, Frame], Val
     **dict.fromkeys((ir.Choose, ir.Lookup, ir.Field, ir.Present, ir.Call), Evaluator._part),
     **dict.fromkeys((ir.SetLiteral, ir.SetBinary, ir.Gather), Evaluator._set),
     **dict.fromkeys(
-        (ir.MakeRecord, ir.MakeIndex, ir.Everywhere, ir.MakeMap, ir.Update, ir.Arithmetic), Evaluator._made
+        (
+            ir.MakeRecord, ir.MakeIndex, ir.IndexNumber, ir.Everywhere, ir.MakeMap, ir.Update, ir.Arithmetic,
+        ),
+        Evaluator._made,
     ),
 }

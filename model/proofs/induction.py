@@ -68,15 +68,18 @@ def decide(
     every: Sequence[str],
     property: str,
     *,
+    initially: bool = False,
     without: Sequence[str] = (),
     seconds: float = 20.0,
 ) -> Decided:
-    """Look for a step that breaks a property where all others hold, and whether it can be reached.
+    """Look for a step that breaks a property where all others hold, and whether it can be reached; or for an
+    initial state that breaks it.
 
     Args:
         program: the specification.
         every: the constants of which the sizes are chosen.
         property: an invariant or a property of steps, or the name of errors of the specification.
+        initially: whether the property need not be true in the beginning.
         without: invariants that are not assumed.
         seconds: how long sizes are tried, and how long is explored.
     """
@@ -85,14 +88,19 @@ def decide(
         left = over - time.monotonic()
         if left <= 0:
             break
-        trace = counterexample_to_induction(sized, property, without=without, max_seconds=left)
-        if trace is None:
-            continue
+        trace = None
+        if not initially:
+            trace = counterexample_to_induction(sized, property, without=without, max_seconds=left)
+            if trace is None:
+                continue
         shown = ", ".join(f"{name}={sized.constants[name]}" for name in every)
-        report = explore.check(sized, bounds=Bounds(states=STATES, seconds=seconds))
+        bounds = Bounds(states=STATES, seconds=seconds, depth=0 if initially else None)
+        report = explore.check(sized, bounds=bounds)
         verdicts = [item for item in report.verdicts if item.property == property]
         verdict = verdicts[0] if verdicts else None
         if verdict is not None and verdict.outcome is Outcome.VIOLATED:
             return Decided(shown, verdict.trace, verdict)
+        if initially:
+            continue
         return Decided(shown, trace, reached=report.exploration.complete)
     return Decided("")

@@ -24,7 +24,7 @@ from antiphon.model.proofs.answers import SEEDS, Answer, Asker
 from antiphon.model.proofs.formula import TRUE
 from antiphon.model.proofs.fragment import GOAL, Question, question
 from antiphon.model.proofs.induction import Decided, decide
-from antiphon.model.proofs.obligations import Obligation, Part, Reading
+from antiphon.model.proofs.obligations import INITIAL, Obligation, Part, Reading
 from antiphon.model.proofs.theory import Axiom, QuorumClass, confirmed
 from antiphon.model.properties import SPECIFICATION, kinds_of
 from antiphon.model.symbolic.clock import Clock
@@ -290,7 +290,11 @@ class Proof:
             )  # fmt: skip
         if missing.property not in self._decided:
             self._decided[missing.property] = decide(
-                self.reading.program, self.reading.every, missing.property, without=sorted(self.refuted)
+                self.reading.program,
+                self.reading.every,
+                missing.property,
+                initially=missing.step == INITIAL,
+                without=sorted(self.refuted),
             )
         decided = self._decided[missing.property]
         if decided.verdict is not None and missing.property == name:

@@ -29,6 +29,7 @@ from antiphon.model.proofs.formula import (
     conjunction,
     disjunction,
     equal,
+    equivalence,
     exists,
     forall,
     implication,
@@ -50,6 +51,7 @@ from antiphon.model.proofs.values import (
     below,
     known,
     less,
+    literal,
 )
 from antiphon.spec.lang import types
 from antiphon.spec.lang.errors import Location
@@ -143,6 +145,7 @@ class Theory:
         ordered: the sorts that are totally ordered.
         classes: the tests on sizes that were met.
         offsets: the constants that stand for `term + number`.
+        numbered: the functions that give members their numbers, each with its index.
         nexts: the constants that stand for the next member of a ring.
     """
 
@@ -150,6 +153,7 @@ class Theory:
     ordered: dict[Sort, None] = field(default_factory=dict)
     classes: dict[QuorumClass, None] = field(default_factory=dict)
     offsets: dict[App, tuple[Term, int]] = field(default_factory=dict)
+    numbered: dict[Symbol, types.IndexType] = field(default_factory=dict)
     nexts: dict[App, Term] = field(default_factory=dict)
 
     # Orders -------------------------------------------------------------------------------------------------
@@ -172,6 +176,12 @@ class Theory:
         found = App(Symbol(f"next({term_text(term)})", (), term.sort))
         self.nexts[found] = term
         return found
+
+    def number(self, index: types.IndexType, term: Term) -> App:
+        """The number of a member of an open index."""
+        symbol = Symbol(f"number of {index.name}", (self.sorts.sort(index),), Sorts.INTEGERS)
+        self.numbered[symbol] = index
+        return App(symbol, (term,))
 
     def is_last(self, term: Term) -> Formula:
         """No member of the sort comes after the term."""
@@ -261,7 +271,7 @@ class Theory:
             terms, sorts = _terms(listed), _sorts(listed)
             found = [
                 *self._orders(listed, terms), *self._named(terms), *self._numbers(terms),
-                *self._quorums(sorts, overlaps),
+                *self._members(listed), *self._quorums(sorts, overlaps),
             ]  # fmt: skip
             more = [axiom.formula for axiom in found]
             if len(_terms([*listed, *more])) == len(terms) and len(_symbols(more) - _symbols(listed)) == 0:
@@ -284,7 +294,8 @@ class Theory:
                 ),
                 forall((x, y), disjunction(equal(x, y), less(x, y), less(y, x))),
             )
-            yield Axiom(f"{sort.name} is totally ordered", order)
+            said = sort != Sorts.INTEGERS
+            yield Axiom(f"{sort.name} is totally ordered", order, is_worth_saying=said)
 
     def _is_special(self, term: App) -> bool:
         return (
@@ -337,6 +348,27 @@ class Theory:
             if term.symbol.name in self.sorts.every and not term.arguments and term.sort == Sorts.INTEGERS:
                 one = App(Symbol("1", (), Sorts.INTEGERS))
                 yield Axiom(f"{term.symbol.name} >= 1", at_most(one, term), is_worth_saying=False)
+
+    def _members(self, formulas: list[Formula]) -> Iterator[Axiom]:
+        """No two members have one number, which is one of those below the size; and in their order."""
+        used = _symbols(formulas)
+        for symbol, index in self.numbered.items():
+            if symbol not in used:
+                continue
+            sort = self.sorts.sort(index)
+            x, y = variable("x", sort), variable("y", sort)
+            first, second = App(symbol, (x,)), App(symbol, (y,))
+            bounds = conjunction(
+                at_most(literal(0), first), less(first, self.sorts.number(index.size))
+            )
+            facts = [
+                forall((x, y), disjunction(negation(equal(first, second)), equal(x, y))),
+                forall((x,), bounds),
+            ]
+            if below(sort) in used:
+                facts.append(forall((x, y), equivalence(less(x, y), less(first, second))))
+            name = f"members of {index.name} have numbers of their own"
+            yield Axiom(name, conjunction(*facts), is_worth_saying=False)
 
     def _quorums(self, sorts: set[Sort], overlaps: Arithmetic) -> Iterator[Axiom]:
         """Sets that must have a member in common, by their sizes: three, two, or one that is not empty."""

@@ -123,6 +123,10 @@ class Lifted:
         if name.startswith("#"):
             return int(name[1:])
         term = App(symbol)
+        if symbol in theory.numbered:
+            return at[0] - LEAST
+        if " % " in name:
+            return at[0] % int(self.program.constants[name.rpartition(" ")[2]])
         if symbol.result == Sorts.INTEGERS:
             if name in self.program.constants:
                 return int(self.program.constants[name]) - LEAST

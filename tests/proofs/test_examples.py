@@ -24,6 +24,7 @@ from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof, ShardedStoreProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
 from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
+from antiphon.spec.examples.proved.vertical_paxos import VerticalPaxosProof
 from antiphon.spec.lang import Spec
 
 Prove = Callable[..., Report]
@@ -51,6 +52,7 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (FastPaxosProof, ("acceptors", "rounds", "values"), 120, 33_324),
     (MultiPaxosProof, ("acceptors", "rounds", "values", "instances"), 49, 7_929),
     (StoppablePaxosProof, ("acceptors", "rounds", "values", "places"), 90, 6_384),
+    (VerticalPaxosProof, ("acceptors", "rounds", "values", "quorums", "configurations"), 108, 138),
 )
 
 

@@ -238,3 +238,30 @@ def test_what_only_a_larger_n_breaks_is_found_there(prove: Prove) -> None:
     assert verdict.trace is not None
     assert verdict.trace.initial
     assert verdict.trace.program.constants["nodes"] == 3
+
+
+class Enough(Spec):
+    """There may be fewer nodes than are needed."""
+
+    nodes: Const[int] = 2
+    needed: Const[int] = 2
+    marked: Set[Node] = Set()
+
+    @action
+    def mark(self, p: Node) -> None:
+        """One more."""
+        self.marked |= {p}
+
+    @invariant
+    def AllAreEnough(self) -> bool:
+        """All nodes together are as many as are needed: so only where that are no more than there are."""
+        return sum(1 for p in self.each(Node) if p in self.marked or p not in self.marked) >= self.needed
+
+
+def test_a_class_of_large_sets_may_be_empty(prove: Prove) -> None:
+    """That some set has as many members as are needed is no axiom: three of two nodes are none."""
+    verdict = prove(Enough, "nodes", "needed")["AllAreEnough"]
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.trace is not None
+    constants = verdict.trace.program.constants
+    assert int(constants["nodes"]) < int(constants["needed"])

@@ -27,6 +27,7 @@ from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.examples.voting import Voting
 from antiphon.spec.lang import Spec, program
+from antiphon.spec.protocols.token_broadcast.induction import Figure5Proof
 
 SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (LockServiceProof, {"clients": 2}),
@@ -61,6 +62,15 @@ def disagreements(spec: type[Spec], sizes: dict[str, int], most: int) -> list[st
 def test_a_step_by_logic_is_a_step_of_cpython(spec: type[Spec], sizes: dict[str, int]) -> None:
     """Guards, what is left, errors and predicates agree, argument by argument."""
     assert disagreements(spec, sizes, 12) == []
+
+
+@pytest.mark.parametrize("repairs", ["all", ()])
+def test_a_step_of_figure_5_by_logic_is_a_step_of_cpython(repairs: str | tuple[str, ...]) -> None:
+    """Steps with events, too, that the services judge; repaired, and as printed with the token at p0."""
+    bound = program(Figure5Proof, repairs=repairs or ["start_token"], processes=2, messages=2, losses=1)
+    lifted = Lifted(bound, ("processes", "messages", "losses"))
+    states = reachable(bound, 400)[::20]
+    assert [found for state in states for found in lifted.disagreements(state)] == []
 
 
 @pytest.mark.deep

@@ -1,0 +1,51 @@
+"""Protocols of the reports, proved for every number of processes, messages and losses; no repair may be left
+out.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.spec.lang import program
+from antiphon.spec.protocols.token_broadcast.induction import Figure5Proof
+
+Prove = Callable[..., Report]
+Unproved = Callable[..., set[str]]
+
+EVERY = ("processes", "messages", "losses")
+
+
+def test_figure_5_as_repaired_delivers_honestly_for_every_n(unproved: Unproved) -> None:
+    """RBC-05, RBC-08 and RBC-09: with all repairs every obligation is proved."""
+    assert unproved(program(Figure5Proof, repairs="all"), EVERY) == set()
+
+
+@pytest.mark.deep
+def test_the_report_on_figure_5_says_for_every_n(prove: Prove) -> None:
+    """After an exploration of a part of three processes and two messages."""
+    report = prove(program(Figure5Proof, repairs="all"), *EVERY, seeds=4)
+    assert report.outcome is Outcome.HOLDS, report
+    assert report["UniformIntegrity"].evidence.kind is EvidenceKind.PROVED
+    assert report["UniformIntegrity"].evidence.bound.startswith("for every processes, messages, losses")
+
+
+TWICE = {
+    "deliver_missing: UniformIntegrity", "deliver_missing: Integrity",
+    "receive_data: UniformIntegrity", "receive_data: Integrity",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("repair", "failed"),
+    [
+        ("deliver_once", TWICE),
+        ("recover_all", {"deliver_missing: ListedWherePassed"}),
+        ("start_token", set()),
+    ],
+)
+def test_without_a_repair_of_figure_5_the_proof_fails_where_it_is_needed(
+    unproved: Unproved, repair: str, failed: set[str]
+) -> None:
+    """A message is delivered twice; the token is passed on with a listed message missing; nothing begins."""
+    assert unproved(program(Figure5Proof, repairs="all", without=[repair]), EVERY) == failed
