@@ -1,0 +1,296 @@
+"""Figure 29 with its messages on their way: what is multicast, acknowledged and agreed on comes one by one.
+
+In figure 29 a set that was sent is received when it is used, a decision is known to all as soon as one knows
+it, and what is stable a detector sees. Here each of these is a message that lies in `sent`, and a process
+takes part in what follows once it has it. What a process does of its own accord it does as soon as it can,
+the first process first; an implementation does the same steps in the same order.
+
+| figure 29                                | here                                                            |
+|------------------------------------------|-----------------------------------------------------------------|
+| (i, m)                                   | `Copy`                                                          |
+| R-Broadcast(view-change, i)              | `Call`, sent on by whoever receives the first                   |
+| send unstable_k to all, wait             | `Told`; `heard[p]` are those whose sets p has                   |
+| (View, Msg), the decision of consensus   | `Decided`, from who knows it; `learned[p]`                      |
+| the message stability detector           | each acknowledges a message to its source (`Acked`), and when   |
+|                                          | all have, the source tells all (`Stable`)                       |
+
+What differs from figure 29, and why it may:
+1. A majority of the sets is awaited, as in figure 32: fewer runs.
+2. Msg leaves out what one of those that are heard knows to be stable: all of the view have delivered that.
+3. `unstable_k` is emptied when a view is installed: what is in it all members of the view have delivered.
+4. Who is not in View kills itself before it delivers Msg: it counts as failed.
+5. A message that its sender has not got through when it crashes simply stays in `sent`: `lose` is nothing.
+
+Source: Barchet-Estefanel 2002, section 4.3.2, figure 29; section 3.1.1 for the R-broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from antiphon.spec.lang import (
+    In,
+    Map,
+    Set,
+    action,
+    constraint,
+    emit,
+    environment,
+    everywhere,
+    record,
+    require,
+)
+from antiphon.spec.protocols.vsc.bounds import VscBounded
+from antiphon.spec.protocols.vsc.figure29 import Data, Initial
+from antiphon.spec.protocols.vsc.properties import VscChecked
+from antiphon.spec.services.events import Deliver, Message, Process, View
+
+
+@record
+class Copy:
+    """(i, m), sent to all of the view."""
+
+    message: Message
+    view: View
+
+
+@record
+class Acked:
+    """`sender` has this message; for its source."""
+
+    sender: Process
+    message: Message
+    view: View
+
+
+@record
+class Stable:
+    """All of the view have this message."""
+
+    message: Message
+    view: View
+
+
+@record
+class Call:
+    """(view-change, i), as `sender` has sent it, or sent it on."""
+
+    sender: Process
+    view: View
+
+
+@record
+class Told:
+    """unstable_k of `sender`, sent for the change of this view."""
+
+    sender: Process
+    view: View
+
+
+@record
+class Decided:
+    """(View, Msg) for the change of this view."""
+
+    view: View
+
+
+class VscByMessage(VscBounded):
+    """Figure 29, message by message. With `assigned` message k is of process k, which sends one."""
+
+    sent: Set[Copy | Acked | Stable | Call | Told | Decided] = Set()
+    acked: Map[Process, Set[Process]] = everywhere(Set())
+    heard: Map[Process, Set[Process]] = everywhere(Set())
+    learned: Map[Process, bool] = everywhere(False)
+    sent_stable: Map[View, Map[Process, Set[Message]]] = everywhere(everywhere(Set()))
+
+    def source(self, m: Message) -> Process:
+        """Return who multicasts this message."""
+        return Process(m.index % self.processes)
+
+    # What is sent -------------------------------------------------------------------------------------------
+
+    @action
+    def vscast(self, p: Process, m: Message) -> None:
+        """`send (i,m) to all in v_i(g)`."""
+        super().vscast(p, m)
+        self.sent |= {Copy(m, self.in_view[p])}
+
+    @action(fairness="weak", per="p")
+    def call(self, p: Process, q: Process) -> None:
+        """`R-Broadcast(view-change, i)`, and the own R-delivery."""
+        require(self.suspects(p, q) and not self.is_changing(p))
+        self.r_deliver(p, self.in_view[p])
+
+    def r_deliver(self, p: Process, m: View) -> None:
+        """Step 1; p sends the call on."""
+        super().r_deliver(p, m)
+        self.sent_stable[m][p] = Set() | {
+            one
+            for one in self.each(Message)
+            if Copy(one, m) in self.sent and one in self.handed[p] and one not in self.unstable[p]
+        }
+        self.heard[p] |= {p}
+        self.sent |= {Call(p, m), Told(p, m)}
+
+    # What comes in ------------------------------------------------------------------------------------------
+
+    @action(fairness="weak")
+    def arrive(
+        self, p: Process, packet: Annotated[Copy | Acked | Stable | Call | Told | Decided, In("sent")]
+    ) -> None:
+        """A message comes that changes something at p."""
+        require(not self.is_gone(p) and packet.view == self.in_view[p] and self.matters(p, packet))
+        if isinstance(packet, Copy):
+            self.network -= {Data(p, packet.view, packet.message)}
+            self.take(p, packet.message)
+            self.sent |= {Acked(p, packet.message, packet.view)}
+        elif isinstance(packet, Acked):
+            self.acked[p] |= {packet.sender}
+            if all(q in self.acked[p] or q == p for q in self.group[p]):
+                self.unstable[p] -= {packet.message}
+                self.sent |= {Stable(packet.message, packet.view)}
+        elif isinstance(packet, Stable):
+            self.unstable[p] -= {packet.message}
+        elif isinstance(packet, Call):
+            self.r_deliver(p, packet.view)
+        elif isinstance(packet, Told):
+            self.heard[p] |= {packet.sender}
+        else:
+            self.learned[p] = True
+
+    @environment
+    def arrive_in_vain(
+        self, p: Process, packet: Annotated[Copy | Acked | Stable | Call | Told | Decided, In("sent")]
+    ) -> None:
+        """A message of the change comes once more, or one of the protocol after p has stopped."""
+        require(not self.is_gone(p) and packet.view == self.in_view[p] and not self.matters(p, packet))
+        require(self.is_for(p, packet) and (self.is_changing(p) or self.is_of_change(packet)))
+
+    def is_of_change(self, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
+        """Return True if it belongs to the change of the view."""
+        return isinstance(packet, Call | Told | Decided)
+
+    def is_for(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
+        """Return True if p can get this: it is for p, and not from p."""
+        if isinstance(packet, Acked):
+            return self.source(packet.message) == p
+        if isinstance(packet, Copy | Stable):
+            return self.source(packet.message) != p
+        if isinstance(packet, Call | Told):
+            return packet.sender != p
+        return True
+
+    def matters(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
+        """Return True if p, in whose view this was sent, listens to it, and does not have it."""
+        if not self.is_for(p, packet):
+            return False
+        if isinstance(packet, Copy):
+            return self.takes_messages(p) and packet.message not in self.handed[p]
+        if isinstance(packet, Acked):
+            return self.takes_messages(p) and packet.sender not in self.acked[p]
+        if isinstance(packet, Stable):
+            return self.takes_messages(p) and packet.message in self.unstable[p]
+        if isinstance(packet, Call):
+            return not self.is_changing(p)
+        if isinstance(packet, Told):
+            return packet.sender not in self.heard[p]
+        return not self.learned[p]
+
+    @constraint("receive", "receive_cast", "receive_last_cast", "stabilise", "lose", "change")
+    def in_another_step(self) -> bool:
+        """Messages come in `sent`, and a view is installed by `adopt`."""
+        return False
+
+    # Steps 2-7 ----------------------------------------------------------------------------------------------
+
+    def has_majority_heard(self, p: Process) -> bool:
+        """Return True if the sets of a majority have come."""
+        return 2 * len(self.heard[p]) > len(self.group[p])
+
+    def is_waited(self, p: Process) -> bool:
+        """Return True if all have been heard from, or are suspected, and a majority has been heard from."""
+        return self.has_majority_heard(p) and all(
+            q in self.heard[p] or self.suspects(p, q) for q in self.group[p]
+        )
+
+    @action(fairness="weak", per="p")
+    def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
+        """Steps 2-4, with all sets that have come."""
+        require(self.is_changing(p) and self.proposal[p] is None and not self.learned[p])
+        require(heard == self.heard[p] and named == p and self.is_waited(p))
+        self.proposal[p] = Initial(heard, self.messages_of(p, heard))
+
+    def messages_of(self, p: Process, heard: Set[Process]) -> Set[Message]:
+        """Step 3: what is in a set, and is stable as far as none of those heard from knows."""
+        v = self.in_view[p]
+        return Set() | {
+            m
+            for q in heard
+            for m in self.each(Message)
+            if self.is_in_set(p, q, m) and not any(m in self.sent_stable[v][r] for r in heard)
+        }
+
+    @action(fairness="weak")
+    def decide(self, p: Process) -> None:
+        """Step 4: consensus decides what p has proposed, and p knows it."""
+        v = self.in_view[p]
+        proposed = self.proposal[p]
+        require(proposed is not None and self.decided[v] is None and self.has_majority(p))
+        self.decided[v] = proposed
+        self.learned[p] = True
+        self.sent |= {Decided(v)}
+
+    def has_waited(self, p: Process) -> bool:
+        """Return True if p is through with step 2."""
+        return self.is_changing(p) and (self.proposal[p] is not None or self.is_waited(p))
+
+    @action(fairness="weak")
+    def adopt(self, p: Process) -> None:
+        """Steps 5-7: p delivers Msg and installs View; or it kills itself, at once."""
+        decided = self.decided[self.in_view[p]]
+        require(self.learned[p] and self.has_waited(p) and decided is not None)
+        if decided is not None:
+            self.proposal[p] = None
+            if p in decided.view:
+                for m in self.each(Message):
+                    if m in decided.messages and m not in self.handed[p]:
+                        emit(Deliver(p, m))
+                self.handed[p] |= decided.messages
+                self.install(p, decided.view)
+            else:
+                self.stay_out(p)
+
+    def install(self, p: Process, members: Set[Process]) -> None:
+        """Step 7."""
+        super().install(p, members)
+        self.unstable[p] = Set()
+        self.acked[p] = Set()
+        self.heard[p] = Set()
+        self.learned[p] = False
+
+    # What a process can do it does --------------------------------------------------------------------------
+
+    def can_step(self, p: Process) -> bool:
+        """Return True if p, which is up, can do something of its own accord."""
+        return (
+            not self.is_gone(p)
+            and self.is_changing(p)
+            and (
+                (self.learned[p] and self.has_waited(p))
+                or (self.proposal[p] is None and not self.learned[p] and self.is_waited(p))
+            )
+        )
+
+    @constraint("vscast", "crash", "suspect", "detect", "trust", "call", "arrive", "arrive_in_vain", "decide")
+    def nobody_can_step(self) -> bool:
+        """Steps are taken as soon as they can be."""
+        return not any(self.can_step(q) for q in self.each(Process))
+
+    @constraint("propose", "adopt")
+    def is_first_that_can_step(self, p: Process) -> bool:
+        """Of several processes the first."""
+        return not any(self.can_step(q) for q in self.each(Process) if q < p)
+
+
+class VscByMessageChecked(VscByMessage, VscChecked):
+    """The same, checked against view-synchronous communication."""
