@@ -116,6 +116,8 @@ ENTRIES: tuple[Entry, ...] = (
         claims_at="antiphon.spec.claims.vsc:VSC",
         family="vsc",
         refinement_at="antiphon.spec.protocols.vsc.refinement:VSC",
+        binding_at="antiphon.conformance.compare.bindings.vsc:VSC",
+        runs=False,
     ),
     Entry(
         "primary-backup",

@@ -67,8 +67,9 @@ class IrbpBinding(ListedBinding):
 
     # Messages -----------------------------------------------------------------------------------------------
 
-    def packet(self, me: int, past: Past, message: wire_messages.Message) -> object | None:
+    def packet(self, me: int, past: Past, message: wire_messages.Message, to: int) -> object | None:
         """Messages and acknowledgements; nothing of what is asked and answered."""
+        del to
         version = len(past.lists)
         match message:
             case wire_messages.Data(identifier=name):
@@ -110,9 +111,9 @@ class IrbpBinding(ListedBinding):
 
     def _reported(self, past: Past) -> tuple[object, object]:
         """seqQ_k and recvQ_k."""
-        if past.reported is None:
+        if not past.reports:
             return frozenset(), frozenset()
-        names, report = past.reported
+        names, report = past.reports[-1]
         return (
             frozenset(
                 Sequenced(self._named(names, item.identifier), names.base + item.number)

@@ -91,8 +91,8 @@ class Past(NamedTuple):
     """Number of messages that it broadcast in earlier lists."""
     decisions: tuple[tuple[Past, Decision], ...] = ()
     """Decisions at the ends of earlier lists, each with the meaning of names there (`names`)."""
-    reported: tuple[Past, Report] | None = None
-    """Its last report, with the meaning of names."""
+    reports: tuple[tuple[Past, Report], ...] = ()
+    """Its reports, one for each list, with the meaning of names there."""
     suspected: frozenset[int] = frozenset()
     down: bool = False
     left: bool = False

@@ -17,7 +17,7 @@ What stands in place of what, and why that is sound:
 4. **The list after this one** is what `Succession.adopt` says; then the binding makes the next three
    machines, as a membership does.
 
-All that is sent goes to all others of the list; who leaves somebody out is refused. This module must not know
+What is for all goes to all others of the list; who leaves somebody out is refused. This module must not know
 a protocol.
 """
 
@@ -66,6 +66,9 @@ class ListedBinding(ABC):
         specification: what they are held beside, within bounds.
         fixed: constants with which alone they are compared.
         faults: the planted faults, each a class of cores, of changes or of successions, by name.
+        decisions: the variable of the specification that has a decision for each list.
+        reports_at_once: whether the specification reports in the step in which a call comes.
+        keeps_suspicions: whether it has suspicions of those that are on the list no more.
     """
 
     specification: type[Spec]
@@ -77,6 +80,9 @@ class ListedBinding(ABC):
     joint: frozenset[str] = frozenset()
     internal: tuple[str, ...] = ()
     exempt: Mapping[str, str] = {}
+    decisions = "decision"
+    reports_at_once = False
+    keeps_suspicions = False
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
         """The specification with these constants, and members, those of a planted fault if it is named.
@@ -113,8 +119,13 @@ class ListedBinding(ABC):
         """The protocol on its lists, with a planted class of cores if one is given."""
 
     @abstractmethod
-    def packet(self, me: int, past: Past, message: Any) -> object | None:
+    def packet(self, me: int, past: Past, message: Any, to: int) -> object | None:
         """Return the specification's packet in `sent` for a message of the protocol; None: it has none."""
+
+    def is_for_one(self, packet: object) -> bool:
+        """Return True if this is for one receiver, and not for all others of the list."""
+        del packet
+        return False
 
     @abstractmethod
     def called(self, me: int, past: Past) -> object:
@@ -131,6 +142,10 @@ class ListedBinding(ABC):
     @abstractmethod
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
         """Take a step of the protocol's own; what it delivers, or None: there was nothing to do."""
+
+    def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
+        """What a step `propose` is about: who proposes, and what it has heard."""
+        return p, heard
 
     @abstractmethod
     def rest(self, process: ListProcess) -> None:
@@ -213,7 +228,7 @@ class ListedBinding(ABC):
         if change.reports:
             found.add(Step("report", (p,)))
         if change.proposes:
-            found.add(Step("propose", (p, self.those(past, change.heard))))
+            found.add(Step("propose", self.proposing(p, self.those(past, change.heard))))
         if probe.succession.decision is not None:
             found.add(Step("adopt", (p,)))
         if not probe.succession.stopped:
@@ -234,7 +249,7 @@ class ListedBinding(ABC):
             "heard": self.those(past, (place for place, _ in change.heard)),
             "learned": snapshot.decision is not None,
             "proposal": self.agreed(past, snapshot.proposed) if undecided and snapshot.proposed else None,
-            "decision": tuple(decided),
+            self.decisions: tuple(decided),
             "broadcasts": past.broadcasts + self.broadcasts(snapshot.core),
             **self.shown(snapshot),
         }
@@ -298,14 +313,16 @@ class ListedBinding(ABC):
                 return (Broadcast(p, m), *self._delivered(process, me, process.core.deliveries()))
             case Step("call"):
                 process.change.call(Kind.REGULAR)
+                if self.reports_at_once:
+                    self._report(process)
             case Step("arrive" | "arrive_in_vain"):
                 assert datagram is not None, "a message comes in a datagram"
-                return self._arrive(process, me, datagram)
+                events = self._arrive(process, me, datagram)
+                if self.reports_at_once:
+                    self._report(process)
+                return events
             case Step("report"):
-                self._done(process.succession.report(), me, step)
-                (report,) = [told.report for at, told in process.change.heard.items() if at == process.at]
-                self.check_report(past, process.core.snapshot(), report)
-                process.note(reported=(past.names, report))
+                self._done(self._report(process), me, step)
             case Step("propose"):
                 self._done(process.succession.propose(), me, step)
             case Step("decide"):
@@ -318,6 +335,15 @@ class ListedBinding(ABC):
                 self.rest(process)
                 return self._delivered(process, me, delivered or ())
         return ()
+
+    def _report(self, process: ListProcess) -> bool:
+        if not process.succession.report():
+            return False
+        past = process.past
+        (report,) = [told.report for at, told in process.change.heard.items() if at == process.at]
+        self.check_report(past, process.core.snapshot(), report)
+        process.note(reports=(*past.reports, (past.names, report)))
+        return True
 
     def _done(self, done: bool, me: int, step: Step) -> None:
         if not done:
@@ -376,8 +402,8 @@ class ListedBinding(ABC):
             over=past.delivered,
             broadcasts=past.broadcasts + self.broadcasts(core),
             decisions=(*past.decisions, (past.names, decision)),
-            suspected=past.suspected.intersection(members),
-        )  # fmt: skip
+            suspected=past.suspected if self.keeps_suspicions else past.suspected.intersection(members),
+        )
         following = self._live[me] = ListProcess(self._kinds, me, past)
         self._suspect(following, past.suspected)
         following.core.start(NOW)
@@ -389,19 +415,23 @@ class ListedBinding(ABC):
     def _effect(self, process: ListProcess, me: int, events: tuple[object, ...]) -> Effect:
         """Return the effect on a process since it was last looked at."""
         past = process.past
-        sent: list[tuple[object, bytes]] = []
-        envelope = self.codec.envelope
-        for message in self._to_all(process, me, process.core.outputs(), protocol=True):
-            packet = self.packet(me, past, message)
+        receivers: dict[tuple[object, bytes], list[int]] = {}
+        for to, message in process.core.outputs():
+            packet = self.packet(me, past, message, to)
             if packet is not None:
-                sent.append((packet, b"p" + self.codec.encode(envelope(GROUP, process.at, 1, message))))
-        for message in self._to_all(process, me, process.change.outputs(), protocol=False):
-            sent.append(
-                (self._packet_of_change(me, past, message), _CHANGE + _encoder.encode((process.at, message)))
-            )
+                envelope = self.codec.envelope(GROUP, process.at, 1, message)
+                receivers.setdefault((packet, b"p" + self.codec.encode(envelope)), []).append(to)
+        for to, message in process.change.outputs():
+            packet = self._packet_of_change(me, past, message)
+            datagram = _CHANGE + _encoder.encode((process.at, message))
+            receivers.setdefault((packet, datagram), []).append(to)
+        others = [at for at in range(len(past.members)) if at != process.at]
+        for (packet, _), some in receivers.items():
+            if sorted(some) != others and not (self.is_for_one(packet) and len(some) == 1):
+                raise Refused(f"process {me} sends {packet} to {some}, and not to {others}")
         process.core.deliveries()
         after = self._standing[me] = process.snapshot()
-        return Effect(after, tuple(sent), events)
+        return Effect(after, tuple(receivers), events)
 
     def _packet_of_change(self, me: int, past: Past, message: view_change.Message) -> object:
         match message:
@@ -412,17 +442,3 @@ class ListedBinding(ABC):
             case consensus.Decide():
                 return self.decided(past)
         raise Refused(f"process {me} says {message}, of which figure 32 knows nothing")
-
-    def _to_all(
-        self, process: ListProcess, me: int, sends: Iterable[Send[Any]], *, protocol: bool
-    ) -> Iterable[Any]:
-        """The messages that are sent to all others of the list, once each."""
-        receivers: dict[Any, list[int]] = {}
-        for to, message in sends:
-            receivers.setdefault(message, []).append(to)
-        others = [at for at in range(len(process.past.members)) if at != process.at]
-        for message, some in receivers.items():
-            if sorted(some) == others:
-                yield message
-            elif not protocol or self.packet(me, process.past, message) is not None:
-                raise Refused(f"process {me} sends {message} to {some}, and not to {others}")

@@ -1,0 +1,200 @@
+"""Figure 29 over view-synchronous multicast and the change of a list speak of the same things by these names.
+
+| figure 29                  | specification `VscByMessage`   | implementation                          |
+|----------------------------|--------------------------------|-----------------------------------------|
+| v_i(g), i                  | group, in_view                 | the rosters of `Succession.adopt`       |
+| (i, m)                     | `Copy`                         | `Data`                                  |
+| message stability detector | `Acked`, acked, `Stable`       | `Ack`, `Stable`                         |
+| unstable_k                 | unstable                       | the core's snapshot                     |
+| VS-delivered               | handed                         | what was delivered on all lists         |
+| R-Broadcast(view-change, i) | taken, `Call`                 | `ViewChange.kinds`, `Call`              |
+| unstable_k, as it was sent | sent_unstable, heard, `Told`   | `ViewChange.heard`, `Told`              |
+| init_k, (View, Msg)        | proposal, decided, `Decided`   | `Decision`, as the service has it       |
+
+Each process multicasts one message at most, so that the queues below the core, which keep the order of each
+source, have nothing to keep; `listed.py` says what stands in place of detectors, channels and the consensus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from antiphon.conformance.compare.bindings.binding import Bound, Refused
+from antiphon.conformance.compare.bindings.list_process import ListProcess, Past, Standing
+from antiphon.conformance.compare.bindings.listed import ListedBinding
+from antiphon.conformance.compare.bindings.vsc_faults import FAULTS
+from antiphon.impl.membership.view_change import Decision
+from antiphon.impl.protocols import vsc as impl
+from antiphon.impl.protocols.core import Delivery, Implementation
+from antiphon.impl.protocols.flush import Report
+from antiphon.spec.lang import SpecError, Step
+from antiphon.spec.protocols.vsc import by_message as packets
+from antiphon.spec.protocols.vsc.by_message import VscByMessage
+from antiphon.spec.protocols.vsc.figure29 import Initial
+from antiphon.spec.services import Message, Process
+
+__all__ = ["VSC", "VscBinding"]
+
+
+class VscBinding(ListedBinding):
+    """Figure 29, message by message, and the members of a group that has views and no order."""
+
+    specification = VscByMessage
+    fixed: Mapping[str, int | bool | str] = {
+        "assigned": True, "stability": True, "called_once": False, "detected_at_once": False, "joiners": 0,
+    }  # fmt: skip
+    """Message k is of process k; a crash is noticed by each by itself, and anybody may call."""
+    faults = FAULTS
+    joint = frozenset({"decided", "sent_unstable", "sent_stable"})
+    decisions = "decided"
+    reports_at_once = True
+    keeps_suspicions = True
+    internal = ("propose", "adopt")
+    exempt: Mapping[str, str] = {
+        "network": "what of `sent` has not come: what has come is in `handed`",
+        "down": "who has crashed, which nobody tells a process",
+        "false_so_far": "counts wrong suspicions, which the environment makes",
+        "sent_by": "who has multicast what, as the environment knows it",
+    }
+
+    def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
+        """Raises SpecError where somebody would multicast more than one message."""
+        super().__init__(fault=fault, **constants)
+        messages = int(self.program.constants["messages"])
+        if messages > self.members:
+            told = f"messages is {messages}; these members are compared where each has one at most"
+            raise SpecError(f"{told}: with {self.members} processes so many")
+
+    def made(self, kind: type[Any] | None) -> Implementation[Any]:
+        """View-synchronous multicast on its lists."""
+        return impl.vsc_listed(kind=kind or impl.Core)
+
+    # Messages -----------------------------------------------------------------------------------------------
+
+    def packet(self, me: int, past: Past, message: impl.Message, to: int) -> object | None:
+        """A message, that it has come, that all have it."""
+        view, own = len(past.lists), past.members.index(me)
+        match message:
+            case impl.Data(number=number):
+                return packets.Copy(self.message(past, (own, number)), view)
+            case impl.Ack(number=number):
+                return packets.Acked(Process(me), self.message(past, (to, number)), view)
+            case impl.Stable(number=number):
+                return packets.Stable(self.message(past, (own, number)), view)
+
+    def is_for_one(self, packet: object) -> bool:
+        """An acknowledgement is for the source."""
+        return isinstance(packet, packets.Acked)
+
+    def called(self, me: int, past: Past) -> object:
+        """(view-change, i)."""
+        return packets.Call(Process(me), len(past.lists))
+
+    def told(self, me: int, past: Past) -> object:
+        """Step 1."""
+        return packets.Told(Process(me), len(past.lists))
+
+    def decided(self, past: Past) -> object:
+        """Step 4."""
+        return packets.Decided(len(past.lists))
+
+    def agreed(self, past: Past, decision: Decision) -> Initial:
+        """(View, Msg)."""
+        return Initial(
+            self.those(past, decision.core),
+            frozenset(self.message(past, item.identifier) for item in decision.agreed.bodies),
+        )
+
+    def check_report(self, past: Past, core: impl.Snapshot, report: Report) -> None:
+        """All that is received is delivered, and the report counts it."""
+        fresh = past.delivered - past.over
+        received = tuple(sum(1 for m in fresh if m % self.members == process) for process in past.members)
+        if (report.settled, core.received) != (len(fresh), received):
+            raise Refused(f"it reports {report.settled} and has {core.received}; delivered are {received}")
+
+    # Steps --------------------------------------------------------------------------------------------------
+
+    def rest(self, process: ListProcess) -> None:
+        """Nothing is done without a message."""
+
+    def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
+        """Step 3 names the process itself."""
+        return p, heard, p
+
+    def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
+        """The core takes no step of its own."""
+        del process, step
+        return None
+
+    def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
+        """None."""
+        del me, snapshot, probe
+        return ()
+
+    # What is shown ------------------------------------------------------------------------------------------
+
+    def shown(self, snapshot: Standing) -> Mapping[str, object]:
+        """What was received, the views, and where the process stands."""
+        past, core, change = snapshot.past, snapshot.core, snapshot.change
+        view = len(past.lists)
+        later = int(self.program.constants["views"]) - len(past.reports)
+        proposed = None if past.left else snapshot.proposed
+        return {
+            "suspected": tuple(q in past.suspected for q in range(self.members)),
+            "proposal": None if proposed is None else self.agreed(past, proposed),
+            "in_view": view,
+            "group": frozenset(map(Process, past.members)),
+            "handed": frozenset(map(Message, past.delivered)),
+            "unstable": frozenset(self.message(past, name) for name, _ in core.unstable),
+            "acked": self.those(past, (place for place, count in core.acknowledged if count)),
+            "taken": frozenset(range(1, view + 1 if change.kinds else view)),
+            "cast": frozenset(),
+            "left_out": past.left,
+            "unread": (None,) * self.members,
+            "sent_unstable": (
+                *(
+                    frozenset(self.message(names, item.identifier) for item in report.bodies)
+                    for names, report in past.reports
+                ),
+                *([None] * later),
+            ),
+            "sent_stable": (
+                *(
+                    frozenset(
+                        self.message(names, (place, number))
+                        for place, count in enumerate(report.counts)
+                        for number in range(1, count + 1)
+                    )
+                    for names, report in past.reports
+                ),
+                *([frozenset()] * later),
+            ),
+        }
+
+    def join(self, variable: str, shares: tuple[Any, ...]) -> object:
+        """What was sent for the change of a view is a map over those that have sent it."""
+        if variable in ("sent_unstable", "sent_stable"):
+            return tuple(zip(*shares, strict=True))
+        return super().join(variable, shares)
+
+    def broadcasts(self, core: impl.Snapshot) -> int:
+        """How many messages the process has multicast on its list: of the own it waits for no acknowledgement."""
+        others = {place for place, _ in core.acknowledged}
+        return sum(count for place, count in enumerate(core.received) if place not in others)
+
+    def last_number(self, core: impl.Snapshot) -> int:
+        """No number goes on from list to list."""
+        del core
+        return 0
+
+
+VSC = Bound(
+    VscBinding,
+    small={"processes": 3, "messages": 1, "crashes": 1, "false_suspicions": 0, "views": 2},
+    every={"false_suspicions": 1},
+    random={"processes": 3, "messages": 3, "crashes": 1, "false_suspicions": 1, "views": 2},
+    faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
+    never=frozenset({"receive", "receive_cast", "receive_last_cast", "stabilise", "lose", "change"}),
+)
+"""The change of views under view-synchronous multicast."""
