@@ -43,7 +43,7 @@ from antiphon.conformance.compare.bindings.list_process import (
 from antiphon.impl.membership import consensus, view_change
 from antiphon.impl.membership.succession import Next, Out, Succession
 from antiphon.impl.membership.view_change import Call, Decision, Kind, Told, ViewChange
-from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
+from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
 from antiphon.impl.protocols.flush import Report
 from antiphon.impl.transport import wire
 from antiphon.spec.lang import Program, Spec, SpecError, Step, program

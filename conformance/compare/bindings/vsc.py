@@ -179,7 +179,7 @@ class VscBinding(ListedBinding):
         return super().join(variable, shares)
 
     def broadcasts(self, core: impl.Snapshot) -> int:
-        """How many messages the process has multicast on its list: of the own it waits for no acknowledgement."""
+        """How many messages the process has multicast on its list; it does not acknowledge to itself."""
         others = {place for place, _ in core.acknowledged}
         return sum(count for place, count in enumerate(core.received) if place not in others)
 

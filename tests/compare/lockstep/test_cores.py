@@ -63,6 +63,11 @@ I_CRASH: dict[str, Any] = {**I_QUIET, "messages": 1, "highest": 4}
 I_HOLES: dict[str, Any] = {**I_CRASH, "highest": 5}
 I_THREE: dict[str, Any] = {**I_WRONG, "messages": 1, "highest": 4}
 
+V_TWO: dict[str, Any] = {"processes": 2, "messages": 1, "crashes": 0, "false_suspicions": 1}
+V_AGAIN: dict[str, Any] = {**V_TWO, "messages": 2, "false_suspicions": 2, "views": 3}
+V_CRASH: dict[str, Any] = {**V_TWO, "processes": 3, "crashes": 1, "false_suspicions": 0}
+V_WRONG: dict[str, Any] = {**V_TWO, "processes": 3}
+
 ONE_SIDE = "steps that only one side would take"
 REFUSED = "the implementation refuses the step"
 TIMERS = "the timers that run, milliseconds left and back-off"
@@ -97,6 +102,12 @@ AGREE = [
     pytest.param("irbp", I_AGAIN, 4_504, 12_528, marks=pytest.mark.deep),
     pytest.param("irbp", I_CRASH, 7_280, 29_806, marks=pytest.mark.deep),
     pytest.param("irbp", I_THREE, 289_212, 1_952_078, marks=pytest.mark.deep),
+    ("vsc", V_TWO, 465, 1_348),
+    ("vsc", {**V_TWO, "messages": 2}, 2_025, 7_063),
+    pytest.param("vsc", V_CRASH, 2_676, 10_178, marks=pytest.mark.deep),
+    pytest.param("vsc", {**V_CRASH, "messages": 2}, 31_934, 158_635, marks=pytest.mark.deep),
+    pytest.param("vsc", V_WRONG, 90_104, 621_398, marks=pytest.mark.deep),
+    pytest.param("vsc", V_AGAIN, 18_586, 67_977, marks=pytest.mark.deep),
 ]
 """A core, a model, its states and its transitions."""
 
@@ -258,12 +269,54 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("irbp", "turns-the-list-round"): (I_QUIET, 13, "variable numbered"),
     ("irbp", "waits-for-nobody"): (I_QUIET, 7, ONE_SIDE),
     ("irbp", "waits-for-the-suspected"): (I_QUIET, 7, ONE_SIDE),
+    ("vsc", "acknowledges-nothing"): (V_TWO, 2, "variable sent"),
+    ("vsc", "acknowledges-to-all"): (V_CRASH, 2, "variable sent"),
+    ("vsc", "adopts-unheard"): (V_TWO, 8, ONE_SIDE),
+    ("vsc", "calls-in-silence"): (V_TWO, 2, "variable sent"),
+    ("vsc", "calls-once"): (V_TWO, 3, "variable sent"),
+    ("vsc", "delivers-msg-again"): (V_TWO, 8, "events"),
+    ("vsc", "delivers-no-msg"): (V_TWO, 8, "events"),
+    ("vsc", "delivers-own-late"): (V_TWO, 1, "events"),
+    ("vsc", "drops-early-decisions"): (V_TWO, 8, "variable learned"),
+    ("vsc", "drops-early-reports"): (V_TWO, 3, "variable heard"),
+    ("vsc", "forgets-at-the-first"): (V_CRASH, 3, "variable unstable"),
+    ("vsc", "forgets-itself"): (V_TWO, 5, "variable proposal"),
+    ("vsc", "forgets-nothing"): (V_TWO, 3, "variable unstable"),
+    ("vsc", "goes-on-ordering"): (V_TWO, 4, REFUSED),
+    ("vsc", "hears-no-suspicion"): (V_CRASH, 6, ONE_SIDE),
+    ("vsc", "installs-undelivered"): (V_TWO, 8, "events"),
+    ("vsc", "keeps-no-own"): (V_TWO, 1, "variable unstable"),
+    ("vsc", "keeps-stability"): (V_TWO, 3, "variable sent"),
+    ("vsc", "leaves-out-the-suspected"): (V_TWO, 5, "variable proposal"),
+    ("vsc", "lists-the-first-two"): (V_WRONG, 7, "variable proposal"),
+    ("vsc", "lists-the-suspected"): (V_CRASH, 6, "variable proposal"),
+    ("vsc", "lives-on"): (V_WRONG, 12, REFUSED),
+    ("vsc", "merges-its-own"): (V_TWO, 6, "variable proposal"),
+    ("vsc", "merges-stable"): (V_TWO, 8, "variable proposal"),
+    ("vsc", "merges-the-first"): (V_TWO, 6, "variable proposal"),
+    ("vsc", "merges-what-all-have"): (V_TWO, 6, "variable proposal"),
+    ("vsc", "needs-no-majority"): (V_TWO, 2, ONE_SIDE),
+    ("vsc", "proposes-twice"): (V_TWO, 6, ONE_SIDE),
+    ("vsc", "reports-again"): (V_TWO, 4, REFUSED),
+    ("vsc", "reports-own"): (V_TWO, 4, "variable sent_unstable"),
+    ("vsc", "reports-received"): (V_TWO, 3, "variable sent_stable"),
+    ("vsc", "reports-to-the-first"): (V_CRASH, 3, REFUSED),
+    ("vsc", "sends-calls-again"): (V_TWO, 4, REFUSED),
+    ("vsc", "skips-a-number"): (V_TWO, 7, REFUSED),
+    ("vsc", "stays-with-the-list"): (V_CRASH, 8, "events"),
+    ("vsc", "stops-late"): (V_TWO, 4, REFUSED),
+    ("vsc", "takes-later-reports"): (V_TWO, 4, "variable heard"),
+    ("vsc", "tells-stability-to-one"): (V_CRASH, 5, REFUSED),
+    ("vsc", "waits-for-nobody"): (V_CRASH, 5, ONE_SIDE),
+    ("vsc", "waits-for-the-suspected"): (V_CRASH, 5, ONE_SIDE),
 }
 """Where each fault shows, after how many steps, and what differs."""
 
 LONG = {
     ("chandra-toueg", "ignores-timestamps"),
     ("chandra-toueg", "takes-the-oldest"),
+    ("vsc", "lists-the-first-two"),
+    ("vsc", "lives-on"),
     ("irbp", "adopts-unheard"),
     ("irbp", "drops-early-decisions"),
     ("irbp", "keeps-holes"),
@@ -292,6 +345,7 @@ UNBOUND = [
         {"processes": 2, "messages": 1},
         "senders=0: which update a U_id names is known only with 1 to 2",
     ),
+    ("vsc", {"messages": 4}, "messages is 4; these members are compared where each has one at most"),
     ("irbp", {"announced": True}, "announced is True; these members are compared where it is False"),
     ("total", {"views": 2}, "views is 2; this core is compared where it is 1: leave views out"),
     ("sequencer", {"crashes": 1, "views": 2}, "crashes is 1; this core is compared where it is 0"),
