@@ -37,13 +37,13 @@ LACKS = "this member has missed messages that nobody keeps any more"
 
 
 class Roster(NamedTuple):
-    """Who is on a list: it has a number, and its first members order messages."""
+    """A list of members: it has a number, and its first members order messages."""
 
     number: int
     """1, 2, 3, ...: every list has one more than the list before it."""
     members: tuple[Member, ...]
     core: int
-    """How many of the members, the first ones, order messages; the others are external."""
+    """Number of the members, the first ones, that order messages; the others are external."""
 
     def place(self, incarnation: bytes) -> int | None:
         """Return the place of a member, or None."""
@@ -122,7 +122,7 @@ class Succession:
 
     @property
     def decision(self) -> Decision | None:
-        """What is decided, without those that speak no version with the others.
+        """The decision, without those that speak no version with the others.
 
         Two that fit alone need not fit together.
         """

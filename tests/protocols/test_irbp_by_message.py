@@ -46,7 +46,7 @@ def test_it_keeps_what_figure_32_keeps(constants: dict[str, Any], states: int, r
 
 
 def refined(refinement: Refinement, **constants: Any) -> Outcome:
-    """Whether each transition within these bounds is a step, or some steps, of figure 32."""
+    """Return the verdict on each transition being a step, or some steps, of figure 32."""
     spec = refinement.concrete
     bound = program(spec, repairs="all", assigned=True, announced=True, views=2, **constants)
     return check_refinement(bound, refinement)["Refinement"].outcome

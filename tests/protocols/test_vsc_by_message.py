@@ -45,7 +45,7 @@ class Forgetful(VscByMessageChecked):
     """Msg leaves out what one process has received."""
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Message]:
-        """What all that are heard have."""
+        """Keep the messages of all that are heard."""
         whole = super().messages_of(p, heard)
         return Set(m for m in whole if all(self.is_in_set(p, q, m) for q in heard))
 

@@ -144,7 +144,7 @@ class ListedBinding(ABC):
         """Take a step of the protocol's own; what it delivers, or None: there was nothing to do."""
 
     def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
-        """What a step `propose` is about: who proposes, and what it has heard."""
+        """Return the arguments of a step `propose`: the process, and those that it has heard."""
         return p, heard
 
     @abstractmethod

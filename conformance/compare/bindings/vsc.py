@@ -135,7 +135,7 @@ class VscBinding(ListedBinding):
     # What is shown ------------------------------------------------------------------------------------------
 
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """What was received, the views, and where the process stands."""
+        """Return the messages, the views, and where the process stands."""
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         view = len(past.lists)
         later = int(self.program.constants["views"]) - len(past.reports)
@@ -173,13 +173,13 @@ class VscBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """What was sent for the change of a view is a map over those that have sent it."""
+        """Join the sets of a view to a map over their senders."""
         if variable in ("sent_unstable", "sent_stable"):
             return tuple(zip(*shares, strict=True))
         return super().join(variable, shares)
 
     def broadcasts(self, core: impl.Snapshot) -> int:
-        """How many messages the process has multicast on its list; it does not acknowledge to itself."""
+        """Return the number of messages multicast on the list; no process acknowledges to itself."""
         others = {place for place, _ in core.acknowledged}
         return sum(count for place, count in enumerate(core.received) if place not in others)
 
