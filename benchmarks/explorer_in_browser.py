@@ -34,6 +34,9 @@ from antiphon.model.trace import replay
 
 FAULT = "delivers-without-body"
 
+READY = "document.documentElement?.dataset.ready === 'true'"
+"""Condition that the explorer has shown its first state."""
+
 PAINT_S, STEP_S = 1.0, 0.05
 """Largest time until the first paint of a long run, and largest median time of a step."""
 
@@ -115,7 +118,9 @@ class Browser:
         found: dict[str, Any] = json.loads(message)
         return found
 
-    def window(self, address: str, *, dark: bool = False, width: int = 1400, height: int = 1000) -> None:
+    def window(
+        self, address: str, *, dark: bool = False, width: int = 1400, height: int = 1000, ready: str = READY
+    ) -> None:
         """Open a new window, and wait until the page is ready."""
         self._session = ""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -132,7 +137,7 @@ class Browser:
             mobile=False,
         )
         self.call("Page.navigate", url=address)
-        self.until("document.documentElement?.dataset.ready === 'true'")
+        self.until(ready)
 
     def run(self, script: str) -> Any:
         """Evaluate JavaScript in the page."""
@@ -330,6 +335,11 @@ def saved(browser: Browser, place: Path, pictures: Path | None) -> None:
     at(browser, 1)
     if pictures:
         browser.picture(pictures / "explorer-file.png")
+    (place / "notebook.html").write_text(antiphon.explore(trace)._repr_html_(), encoding="utf-8")
+    browser.window((place / "notebook.html").as_uri(), ready="document.querySelector('iframe') !== null")
+    browser.run("new Promise((done) => setTimeout(done, 1000))")
+    if pictures:
+        browser.picture(pictures / "explorer-notebook.png")
     expect(not browser.errors, f"the page throws: {browser.errors}")
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from antiphon.conformance.compare.lockstep import LockstepReport
     from antiphon.conformance.compare.stateful import StatefulReport
+    from antiphon.explorer import Explorer, explore
     from antiphon.impl.errors import GroupError, GroupFailed
     from antiphon.impl.group import Delivery, Group, Keyring
     from antiphon.impl.layers import Layers
@@ -36,16 +37,17 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Blocked", "Delivery", "Found", "Group", "GroupError", "GroupFailed", "Keyring", "Layers",
+    "Blocked", "Delivery", "Explorer", "Found", "Group", "GroupError", "GroupFailed", "Keyring", "Layers",
     "LockstepReport", "Member", "Outcome", "Report", "SpecError", "StatefulReport", "Trace", "Unblocked",
     "Verdict", "View",
-    "binding", "check", "find", "load", "lockstep", "program", "refine", "simulate", "state_graph",
+    "binding", "check", "explore", "find", "load", "lockstep", "program", "refine", "simulate", "state_graph",
     "stateful", "verify",
 ]  # fmt: skip
 
 _MODULES = {
     "antiphon.conformance.compare.lockstep": ("LockstepReport",),
     "antiphon.conformance.compare.stateful": ("StatefulReport",),
+    "antiphon.explorer": ("Explorer", "explore"),
     "antiphon.impl.errors": ("GroupError", "GroupFailed"),
     "antiphon.impl.group": ("Delivery", "Group", "Keyring"),
     "antiphon.impl.layers": ("Layers",),

@@ -1,6 +1,7 @@
 """The explorer shows the states of the specification, whoever asks and in whatever order."""
 
 import asyncio
+import html
 import json
 import re
 from pathlib import Path
@@ -238,6 +239,19 @@ def test_a_file_has_all_states_and_their_steps(walk: Walk, counterexample: Trace
         node = taken["to"]
     assert data["traces"]["twice"][-1]["node"] == node
     assert len(data["disabled"]) == len(data["views"])
+
+
+def test_a_notebook_shows_the_same_file_in_a_frame(counterexample: Trace, tmp_path: Path) -> None:
+    page = antiphon.explore(counterexample)
+    assert page.states in repr(page)
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"')
+    framed = re.search(r'srcdoc="([^"]*)"', shown)
+    assert framed is not None
+    assert html.unescape(framed[1]) == page.html
+    page.save(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == page.html
+    assert content(antiphon.explore("die-hard").html)["about"]["name"] == "die-hard"
 
 
 def test_a_file_of_too_many_states_says_what_is_in_it(

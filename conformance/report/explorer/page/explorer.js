@@ -119,7 +119,7 @@ export async function start(source) {
     drawEnabled();
     drawState();
     const address = writeAddress(about, way, here, run);
-    history.replaceState(null, "", address);
+    try { history.replaceState(null, "", address); } catch { /* a frame of a notebook has no address */ }
     document.title = `${way[here].step} · ${about.name}`;
   }
 
