@@ -21,7 +21,7 @@ vars == <<clock, network, delivered, past>>
 \* The least clock that is behind neither.
 later(a, b) == [k \in Process |-> (IF (a[k] < b[k]) THEN b[k] ELSE a[k])]
 
-\* How many messages of Q have been delivered by P.
+\* Return the number of messages of Q that P has delivered.
 count(p, q, delivered_) == Cardinality({name \in delivered_[p] : (name.sender = q)})
 
 \* The message is the next one of its sender, and all that its sender had delivered is delivered.
@@ -33,7 +33,7 @@ TypeOK ==
   /\ (DOMAIN delivered = Process /\ \A k_2 \in Process : (\A e_1 \in delivered[k_2] : (e_1 \in Name)))
   /\ (DOMAIN past = Name /\ \A k_3 \in Name : (\A e_2 \in past[k_3] : (e_2 \in Name)))
 
-\* Of a message that is delivered everything that happened before its broadcast is delivered too.
+\* Invariant: with a message everything is delivered that happened before its broadcast.
 CausalDelivery == (\A p \in Process : \A name \in delivered[p] : (past[name] \subseteq delivered[p]))
 
 \* A clock says what has been delivered.

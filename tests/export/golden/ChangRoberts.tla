@@ -17,10 +17,10 @@ vars == <<messages, started, initiator, standing>>
 \* The next node of the ring.
 successor(p) == ((p + 1) % nodes)
 
-\* Somebody may win.
+\* Return True if a node may win.
 has_candidate(standing_) == (\E p \in Node : (standing_[p] = "CANDIDATE"))
 
-\* Somebody has won.
+\* Return True if a node has won.
 is_decided(standing_) == (\E p \in Node : (standing_[p] = "WON"))
 
 TypeOK ==

@@ -14,7 +14,7 @@ VARIABLES active, color, token_at, token_color
 
 vars == <<active, color, token_at, token_color>>
 
-\* Nobody works.
+\* Return True if no node works.
 terminated(active_) == ~((\E p \in Node : active_[p]))
 
 \* Node 0 knows that nobody works.
@@ -26,7 +26,7 @@ TypeOK ==
   /\ (token_at \in Node)
   /\ (token_color \in Color)
 
-\* What is detected is true.
+\* Invariant: a detected termination is one.
 TerminationDetection == (~(detected(active, color, token_at, token_color)) \/ terminated(active))
 
 \* Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black

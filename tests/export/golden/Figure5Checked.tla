@@ -25,7 +25,7 @@ VARIABLES crashed, origin, delivered, network, lost, received, delivered_queue, 
 
 vars == <<crashed, origin, delivered, network, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Whether p has not crashed.
+\* Return True if p has not crashed.
 correct(p, crashed_) == ~(crashed_[p])
 
 \* Line 18: s + 1 mod n.
@@ -52,7 +52,8 @@ TypeOK ==
   /\ (\A e_4 \in listed : (e_4 \in Message))
   /\ (broadcasts \in (0 .. 1))
 
-\* Nobody holds the token at line 15 with a listed message that it has not delivered.
+\* Invariant: no process holds the token at line 15 with a listed message that it has not
+\* delivered.
 ListedWherePassed == (\A p \in Process : ((holder # p) \/ (stage # "passing") \/ (\A m \in listed : (m \in delivered_queue[p]))))
 
 Init ==

@@ -60,7 +60,7 @@ LogMatching == (\A a \in Server : \A b \in Server : \A i \in 0 .. ((IF (Len(log[
 \* A leader has every entry that was committed before its term.
 LeaderCompleteness == (\A a \in Server : \A b \in Server : (~(is_leader(a, role)) \/ (term[b] > term[a]) \/ (Slice(log[a], 0, commit[b]) = Slice(log[b], 0, commit[b]))))
 
-\* What one server has committed no other has committed otherwise.
+\* Invariant: no two servers have committed different entries at one place.
 StateMachineSafety == (\A a \in Server : \A b \in Server : ((commit[a] > commit[b]) \/ (Slice(log[a], 0, commit[a]) = Slice(log[b], 0, commit[a]))))
 
 Init ==
