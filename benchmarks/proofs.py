@@ -79,6 +79,7 @@ PROBLEMS = (
         ("acceptors", "rounds", "values", "quorums", "configurations"),
         "vertical_paxos_epr",
     ),
+    Problem("two_phase_commit:TwoPhaseProof", ("managers",)),
     Problem(
         "protocols.token_broadcast.induction:Figure5Proof", ("processes", "messages", "losses")
     ),

@@ -24,6 +24,7 @@ from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof, ShardedStoreProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
 from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
+from antiphon.spec.examples.proved.two_phase_commit import TwoPhaseProof
 from antiphon.spec.examples.proved.vertical_paxos import VerticalPaxosProof
 from antiphon.spec.lang import Spec
 
@@ -39,6 +40,7 @@ PROVED: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (FirewallProof, ("nodes",), 6, 68),
     (DistributedLockProof, ("hosts", "epochs"), 19, 108),
     (PaxosProof, ("acceptors", "rounds", "values"), 42, 7_377),
+    (TwoPhaseProof, ("managers",), 48, 288),
 )
 
 SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
