@@ -1,1 +1,1 @@
-"""Who is in the group, as a machine without clock and socket: detectors, agreement, changes of the view."""
+"""Membership of a group, as a machine without clock and socket: detectors, agreement, changes of the view."""

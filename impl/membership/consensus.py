@@ -74,18 +74,18 @@ Message = Estimate[V] | Proposal[V] | Ack | Nack | Decide[V]
 
 
 class Phase(IntEnum):
-    """Where a member stands in its round."""
+    """Phase of a member in its round."""
 
     IDLE = 0
-    """It has proposed nothing."""
+    """The member has proposed nothing."""
     LOOPING = 1
-    """It begins the next round."""
+    """The member begins the next round."""
     GATHERING = 2
-    """It coordinates the round, and waits for estimates of a majority."""
+    """The member coordinates the round, and waits for estimates of a majority."""
     WAITING = 3
-    """It waits for the proposal, or for a suspicion of the coordinator."""
+    """The member waits for the proposal, or for a suspicion of the coordinator."""
     COUNTING = 4
-    """It coordinates the round, and waits for answers of a majority."""
+    """The member coordinates the round, and waits for answers of a majority."""
 
 
 class Snapshot(NamedTuple, Generic[V]):
@@ -98,7 +98,7 @@ class Snapshot(NamedTuple, Generic[V]):
     decision: V | None
     suspected: frozenset[int]
     estimates: tuple[tuple[int, int, Estimate[V]], ...]
-    """What came for the round or a later one: round, sender, message; sorted."""
+    """Estimates for the round or a later one: round, sender, message; sorted."""
     proposals: tuple[tuple[int, V], ...]
     """Round and value."""
     replies: tuple[tuple[int, int, bool], ...]
@@ -112,7 +112,7 @@ class Consensus(Generic[V]):
     """
 
     def __init__(self, me: int, members: int) -> None:
-        """Nothing is proposed yet."""
+        """Begin with no proposal."""
         self.me = me
         self.members = members
         self.decision: V | None = None

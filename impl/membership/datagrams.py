@@ -1,4 +1,4 @@
-"""What processes of a group say to one another beside the messages of a protocol, and what a datagram is.
+"""Messages of a group's processes beside those of a protocol, and the form of a datagram.
 
 Each datagram begins with its kind and a number: that of its list, of a transfer, or 0. Those of one list hold
 what its endpoint or its change says; the others hold the records below, or nothing.
@@ -38,12 +38,12 @@ _Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 
 
 class DatagramKind:
-    """What a datagram is."""
+    """Kinds of datagrams."""
 
     ENDPOINT, LINK, BEAT = range(3)
-    """Of one list."""
+    """Kinds that belong to one list."""
     JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
-    """Of none."""
+    """Kinds that belong to none."""
 
 
 _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if name.isupper()}
@@ -51,14 +51,14 @@ _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if
 
 
 class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Where a process stands, as it says to whoever has the key and looks at it."""
+    """Standing of a process, for whoever has the key and looks at it."""
 
     me: Member
     view: Annotated[int, Meta(ge=0)]
     """The number of its view; 0: it is no member."""
     members: tuple[Member, ...]
     reached: Annotated[int, Meta(ge=0)]
-    """How many of the members it reaches, itself too."""
+    """Number of members that it reaches, itself too."""
     ordering: tuple[bytes, ...]
     """The incarnations of those that order messages now."""
     suspected: tuple[bytes, ...]
@@ -66,11 +66,12 @@ class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     delivered: _Count
     """The place in the common order of the last message that was delivered."""
     untaken: Annotated[int, Meta(ge=0)]
-    """How many events its application has not taken."""
+    """Number of events that its application has not taken."""
 
 
 class Join(Struct, frozen=True, array_like=True):
-    """Who wants to be a member, and with which protocol: who has another than the group is not taken in.
+    """Wish to be a member, with the protocol of the process: one with another than the group's is not taken
+    in.
 
     A later version of this library may say more: what is unknown is passed over.
     """
@@ -88,17 +89,17 @@ class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What a member that has just joined has to know."""
+    """Knowledge that a member which has just joined needs."""
 
     number: Natural
-    """Of the list."""
+    """Number of the list."""
     view: Natural
     members: tuple[Member, ...]
     """All of them order messages: the list is a regular view."""
     delivered: _Count
-    """How many messages were delivered before."""
+    """Number of messages that were delivered before."""
     counts: tuple[_Count, ...]
-    """How many of those each member has broadcast."""
+    """Number of those that each member has broadcast."""
 
 
 encode = msgpack.Encoder().encode

@@ -29,10 +29,10 @@ from antiphon.impl.errors import InvalidSetting
 __all__ = ["LAN", "LATE_MAX", "LOCAL", "WAN", "Detector", "Suspicion", "Timeouts"]
 
 LATE_MAX = 8
-"""How many times longer a late process waits than its timeouts say, at most."""
+"""Largest factor by which a late process waits longer than its timeouts say."""
 
 _HEALS = 0.5
-"""How much of the lateness is left after each heartbeat in time."""
+"""Share of the lateness that is left after each heartbeat in time."""
 
 _UNANSWERED = 2
 """The heartbeats without an answer that make a suspicion of a hint, or of another run at the same address."""
@@ -71,7 +71,7 @@ WAN = Timeouts(heartbeat_ms=1_000, suspect_ms=5_000, exclude_ms=20_000)
 
 
 class Suspicion(NamedTuple):
-    """That a member is suspected, given up, or trusted again: by whom it is said, the owner knows."""
+    """Suspicion of a member, or the end of it: it is suspected, given up, or trusted again."""
 
     of: bytes
     """The incarnation of the member."""
@@ -84,7 +84,7 @@ class Suspicion(NamedTuple):
 
 
 class Detector:
-    """What one member knows of the silences of others, by their incarnations."""
+    """Detector of one member: the silences of others, by their incarnations."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
@@ -122,12 +122,12 @@ class Detector:
 
     @property
     def suspected(self) -> frozenset[bytes]:
-        """Whom the quick detector suspects; who is given up is suspected too."""
+        """Members that the quick detector suspects; those that are given up are suspected too."""
         return frozenset(self._suspected)
 
     @property
     def given_up(self) -> frozenset[bytes]:
-        """Whom the slow detector suspects."""
+        """Members that the slow detector suspects."""
         return frozenset(self._given_up)
 
     def heard(self, member: bytes, now: float) -> None:

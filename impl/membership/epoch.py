@@ -30,7 +30,7 @@ from antiphon.impl.transport.endpoint import Endpoint
 __all__ = ["Epoch"]
 
 _PIECE_BYTES = 2**14
-"""How much of a message of the change travels as one item of a link."""
+"""Number of bytes of a message of the change that travel as one item of a link."""
 
 _MORE, _LAST = b"\x01", b"\x00"
 
@@ -39,7 +39,7 @@ _MESSAGE_BYTES_MAX = 2**27
 
 
 class Epoch:
-    """What one member does while one list lasts. `now` is in milliseconds."""
+    """Work of one member while one list lasts. `now` is in milliseconds."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class Epoch:
         self.change = ViewChange(place, len(roster.members), external=implementation.external)
         self._succession = Succession(roster, place, self.core, self.endpoint.adopt, self.change)
         self.called_at = self.complete_at = 0.0
-        """When the change was called for here, and when the reports had come; 0 before."""
+        """Times at which the change was called for here, and at which the reports had come; 0 before."""
         self.rejected = 0
-        """How many items of a link were no message of the change."""
+        """Number of items of a link that were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
         self._pieces: list[list[bytes]] = [[] for _ in roster.members]
         self._released = {place}
@@ -231,11 +231,11 @@ class _Alone:
 
     @property
     def held(self) -> int:
-        """How many messages were delivered."""
+        """Number of messages that were delivered."""
         return self.core.delivered
 
     def delivered_of(self, source: int) -> int:  # noqa: ARG002 - there is one
-        """How many messages were delivered."""
+        """Return the number of messages that were delivered."""
         return self.core.delivered
 
     @property
@@ -251,11 +251,11 @@ class _Alone:
         return Identifier(0, count)
 
     def datagram_received(self, sender: int, data: bytes, now: float) -> None:  # noqa: ARG002
-        """Nobody is there to send one."""
+        """Refuse a datagram: nobody is there to send one."""
         raise AssertionError(f"a datagram of member {sender} of one")
 
     def tick(self, now: float) -> None:
-        """Nothing: no timer runs."""
+        """Do nothing: no timer runs."""
 
     def next_deadline(self) -> float | None:
         """None."""
@@ -277,5 +277,5 @@ class _Alone:
 
     @property
     def untaken(self) -> Sequence[Delivery[Any]]:
-        """What `deliveries` would hand over."""
+        """The deliveries that `deliveries` would return."""
         return self._deliveries

@@ -50,7 +50,7 @@ class Member(Struct, frozen=True, array_like=True, order=True):
     """The name that people know it by; the same after a restart."""
     host: Annotated[str, Meta(max_length=255)]
     port: Annotated[int, Meta(ge=1, le=65_535)]
-    """Where the other members reach it."""
+    """Port at which the other members reach it."""
     meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
     """Bytes that the application gives itself, for all others to see."""
     speaks: tuple[Version, Version] = (1, 1)
@@ -98,29 +98,29 @@ class View(NamedTuple):
     members: tuple[Member, ...]
     """In the order in which they came."""
     joined: tuple[Member, ...]
-    """Who was not in the view before; at a member that has just joined, all."""
+    """Members that were not in the view before; at a member that has just joined, all."""
     left: tuple[Member, ...]
-    """Who has left by its own will."""
+    """Members that have left by their own will."""
     failed: tuple[Member, ...]
-    """Who has crashed, or did not answer for so long that it was taken for crashed."""
+    """Members that have crashed, or did not answer for so long that they were taken for crashed."""
 
     @property
     def majority(self) -> int:
-        """How many members have to reach one another for messages to be delivered."""
+        """Number of members that have to reach one another for messages to be delivered."""
         return len(self.members) // 2 + 1
 
 
 class Blocked(NamedTuple):
-    """This member reaches too few others: nothing is delivered until `Unblocked` or a `View`."""
+    """Event: this member reaches too few others; nothing is delivered until `Unblocked` or a `View`."""
 
     have: int
-    """How many members it reaches, itself too."""
+    """Number of members that it reaches, itself too."""
     needs: int
-    """How many it has to reach: the majority of the view."""
+    """Number of members that it has to reach: the majority of the view."""
 
 
 class Unblocked(NamedTuple):
-    """This member reaches a majority again."""
+    """Event: this member reaches a majority again."""
 
     have: int
 
@@ -138,4 +138,4 @@ class Refused(NamedTuple):
 
 
 class Left(NamedTuple):
-    """This member has left the group as it wanted."""
+    """Event: this member has left the group as it wanted."""

@@ -82,19 +82,19 @@ Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refuse
 _LAYERS = Layers()
 
 _EARLY_MAX = 256
-"""How many datagrams for later lists are kept."""
+"""Largest number of datagrams for later lists that are kept."""
 
 _SEEK_MS = 100.0
-"""How often a process that is no member yet says that it wants to be one."""
+"""Milliseconds between two questions of a process that wants to be a member."""
 
 _WITHDRAWS_MS = 3 * _SEEK_MS
-"""How long a process that leaves before it is a member waits for the news that it is one."""
+"""Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
 
 _DOUBTS_MAX = 1_000
-"""How many changes of mind are kept until somebody asks for them."""
+"""Largest number of changes of mind that are kept until somebody asks for them."""
 
 _ASKS_MS = 10 * _SEEK_MS
-"""How long after its last question a process still counts as one that asks."""
+"""Milliseconds after its last question in which a process still counts as one that asks."""
 
 
 class Outgoing(NamedTuple):
@@ -105,7 +105,7 @@ class Outgoing(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """This member has changed its mind about another one."""
+    """Change of this member's mind about another one."""
 
     member: Member
     suspicion: Suspicion
@@ -116,12 +116,12 @@ class _Candidate(NamedTuple):
 
     member: Member
     address: Address
-    """Where its question came from."""
+    """Address from which its question came."""
     heard_at: float
 
 
 class _Kept(NamedTuple):
-    """That a view has a member that this one has given up."""
+    """Note that a view has a member which this one has given up."""
 
     until: float
     """Before then it asks for no view without that one."""
@@ -173,15 +173,15 @@ class Membership:
         self.dropped: Counter[Rejection] = Counter()
         """Datagrams that are of no use, by kind."""
         self.changes = 0
-        """How many lists came to an end here."""
+        """Number of lists that came to an end here."""
         self.suspicions: Counter[str] = Counter()
-        """How often a member was suspected, given up, and trusted again."""
+        """Number of times that a member was suspected, given up, and trusted again."""
         self.change_ms = {"reports": 0.0, "agreement": 0.0}
-        """How long the changes took in all: until reports had come, and until all was agreed on."""
+        """Milliseconds that the changes took in all: until reports had come, and until all was agreed on."""
         self.blocked_ms = 0.0
         """For how long no majority was reached, in all, up to the last `Unblocked`."""
         self.doubts: deque[Doubt] = deque(maxlen=_DOUBTS_MAX)
-        """Whom this member has suspected, given up, or trusted again; who reads this takes it out."""
+        """Members that this one has suspected, given up, or trusted again; a reader takes them out."""
         self._implementation = implementation
         self._layers = layers
         self._tracer = tracer
@@ -207,7 +207,9 @@ class Membership:
         """The list on which this process was a member for the last time."""
         self._began_at = float("-inf")
         self._patient_until = 0.0
-        """When this list may end because of a silent member: not at once, if the last one has not lasted."""
+        """Time from which this list may end because of a silent member: not at once, if the last one has not
+        lasted.
+        """
         self._kept: dict[bytes, _Kept] = {}
         """Members that this one has given up and the others have not: their views have them all the same."""
         self.began_after = 0
@@ -220,13 +222,13 @@ class Membership:
         self._now = 0.0
         self._delivered = 0
         self._counts: Counter[bytes] = Counter()
-        """How many messages of each member were delivered before this list."""
+        """Number of messages of each member that were delivered before this list."""
         self._own = 0
-        """How many own messages were taken from this list."""
+        """Number of own messages that were taken from this list."""
         self._outstanding: deque[bytes] = deque()
         """The own messages that were not delivered and taken yet."""
         self.broadcasts = 0
-        """How many messages this process has broadcast as a member."""
+        """Number of messages that this process has broadcast as a member."""
         self._events: deque[Event] = deque()
         self._outgoing: list[Outgoing] = []
         self._told: dict[bytes, float] = {}
@@ -316,7 +318,9 @@ class Membership:
 
     @property
     def asking(self) -> int:
-        """How many other processes ask to be members too, as far as this one, which is none yet, knows."""
+        """Number of other processes that ask to be members too, as far as this one, which is none yet,
+        knows.
+        """
         return len(self._candidates)
 
     @property
@@ -331,12 +335,12 @@ class Membership:
 
     @property
     def untaken(self) -> int:
-        """How many events nobody has taken yet."""
+        """Number of events that nobody has taken yet."""
         return len(self._events) + (0 if self.epoch is None else len(self.epoch.endpoint.untaken))
 
     @property
     def reached(self) -> int:
-        """How many members of the list this one reaches, itself too."""
+        """Number of members of the list that this one reaches, itself too."""
         if self.epoch is None:
             return 0
         return len(self.epoch.roster.members) - len(self.detector.suspected)
@@ -399,7 +403,7 @@ class Membership:
     def _list_received(
         self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
     ) -> None:
-        """What is said on a list goes to that list, if this process is or was on it."""
+        """Give a message on a list to that list, if this process is or was on it."""
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
             if kind != DatagramKind.BEAT and not self.over:
@@ -427,7 +431,7 @@ class Membership:
                 epoch.release(place)
 
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
-        """Somebody wants to be a member, or does not know yet that it is one."""
+        """Hear that a process wants to be a member, or does not know yet that it is one."""
         try:
             join = decode_join(data[HEAD.size :])
         except MsgspecError:
@@ -508,7 +512,7 @@ class Membership:
             self.epoch.change.admit(joining)
 
     def _welcome_received(self, data: bytes, now: float) -> None:
-        """This process is a member."""
+        """Become a member."""
         if self.epoch is not None or self.over:
             return
         try:

@@ -74,14 +74,14 @@ class Roster(NamedTuple):
 
 
 class Next(NamedTuple):
-    """This member goes on with another list."""
+    """Result: this member goes on with another list."""
 
     decision: Decision
     roster: Roster
 
 
 class Out(NamedTuple):
-    """This member is on no list any more."""
+    """Result: this member is on no list any more."""
 
     event: Excluded | Left
 
@@ -92,7 +92,7 @@ class Succession:
     def __init__(
         self, roster: Roster, me: int, core: Flushes, deliver: Callable[[Report], bool], change: ViewChange
     ) -> None:
-        """Nobody has called for the change.
+        """Begin with no call for the change.
 
         `deliver` delivers what was agreed, as far as it was not delivered here; False: this member lacks some
         of it. It is the core's `adopt`, and whatever stands around the core.

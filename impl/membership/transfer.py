@@ -27,10 +27,10 @@ from antiphon.impl.protocols.core import NATURAL_MAX
 __all__ = ["PIECE_BYTES", "State", "Transfers", "Wanted"]
 
 PIECE_BYTES = 2**12
-"""How much of a state travels in one datagram: a window of them fits the buffer of a socket."""
+"""Number of bytes of a state in one datagram: a window of them fits the buffer of a socket."""
 
 _PEERS_MAX = 64
-"""How many transfers one member gives at a time."""
+"""Largest number of transfers that one member gives at a time."""
 
 _WHY_LENGTH_MAX = 200
 
@@ -65,7 +65,7 @@ class _Ended(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, t
 
 
 class Wanted(NamedTuple):
-    """Somebody wants the application's state."""
+    """Wish of a process for the application's state."""
 
     by: bytes
     """The incarnation of the member."""
@@ -105,15 +105,15 @@ class Transfers:
 
     def __init__(self) -> None:
         self.wanted: deque[Wanted] = deque()
-        """Who wants the state of this member's application."""
+        """Processes that want the state of this member's application."""
         self.state: State | None = None
         """The state that was asked for, once it has come and until it is `taken`."""
         self.asked_at = 0.0
-        """When a state was asked for the last time."""
+        """Time at which a state was asked for last."""
         self.waits = False
         """True if a state was asked for, and neither came nor was refused."""
         self.donor: bytes | None = None
-        """Who was asked the last time."""
+        """Member that was asked last."""
         self.refusal: str | None = None
         """Why that member gives none."""
         self._asked = 0

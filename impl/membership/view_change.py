@@ -69,7 +69,7 @@ __all__ = [
 
 
 class Kind(IntEnum):
-    """What a list of members is."""
+    """Kind of a list of members."""
 
     INTERMEDIATE = 0
     """An i-view: the members are those of the last regular view, in another order, some of them external."""
@@ -90,7 +90,7 @@ class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
     joining: tuple[Member, ...]
     leaving: bool
     given_up: tuple[Process, ...]
-    """Whom the sender's slow detector suspects."""
+    """Members that the sender's slow detector suspects."""
 
 
 class Lacking(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="lacking"):
@@ -108,7 +108,7 @@ class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
 
 
 class Offer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="offer"):
-    """What the sender has proposed, for a member that can propose nothing itself."""
+    """Proposal of the sender, for a member that can propose nothing itself."""
 
     value: Decision
 
@@ -159,7 +159,7 @@ class Agreement(Protocol):
 
     @property
     def decision(self) -> Decision | None:
-        """What is decided, once this member knows it."""
+        """The decision, once this member knows it."""
         ...
 
     def propose(self, value: Decision) -> None:
@@ -214,7 +214,7 @@ class ViewChange:
     def __init__(
         self, me: int, members: int, *, external: bool = True, agreement: Agreement | None = None
     ) -> None:
-        """Nobody has called for the change. Without `external` it ends in a regular view in any case.
+        """Begin with no call for the change. Without `external` it ends in a regular view in any case.
 
         Without `agreement` the members agree by a `Consensus`.
         """
@@ -234,9 +234,9 @@ class ViewChange:
         self._given_up: frozenset[int] = frozenset()
         self._joining: list[Member] = []
         self._tried = 0
-        """How many reports had come when they were too few for a list."""
+        """Number of reports that had come when they were too few for a list."""
         self._value: Decision | None = None
-        """What this member has proposed."""
+        """Proposal of this member."""
         self._lacking: set[int] = set()
         """The members that can propose nothing."""
         self._offer: Decision | None = None
@@ -364,7 +364,7 @@ class ViewChange:
 
     @property
     def decision(self) -> Decision | None:
-        """What is decided, once this member knows it and has ended step 2; the next steps are the owner's."""
+        """The decision, once this member knows it and has ended step 2; the next steps are the owner's."""
         return self._agreement.decision if self.complete else None
 
     def outputs(self) -> list[Send[Message]]:
