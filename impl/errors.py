@@ -118,7 +118,7 @@ class Rejection(StrEnum):
     FOREIGN_ADDRESS = "foreign_address"
     """The address of the sender is no member's."""
     FOREIGN_INCARNATION = "foreign_incarnation"
-    """It was sent to an earlier run of the receiver, or to none."""
+    """Sent to an earlier run of the receiver, or to none."""
     FORGED = "forged"
     """Its seal does not verify: nobody with a key of the group sealed it, for this member, as this sender."""
     REPLAYED = "replayed"

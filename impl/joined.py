@@ -337,7 +337,9 @@ class JoinedGroup:
 
     @property
     def me(self) -> Member:
-        """This member: another one after it was excluded and has come back. Raises `GroupClosed`."""
+        """The member that this process is: another one after an exclusion and a return. Raises
+        `GroupClosed`.
+        """
         return self._membership.me
 
     @property

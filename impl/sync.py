@@ -304,7 +304,9 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
 
     @property
     def me(self) -> Member:
-        """This member: another one after it was excluded and has come back. Raises `GroupClosed`."""
+        """The member that this process is: another one after an exclusion and a return. Raises
+        `GroupClosed`.
+        """
         return self._group.me
 
     @property

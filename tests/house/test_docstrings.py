@@ -1,9 +1,18 @@
-"""A list of arguments, attributes or exceptions is a list: one a line, under its heading."""
+"""Docstrings: lists are lists, one item a line; and each begins with a verb or a noun, so that a reader who has
+not seen the code knows what is spoken of.
+"""
 
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+
+HEADLESS = {
+    "Everybody", "How", "It", "Nobody", "Nothing", "Of", "So", "Somebody", "That", "These", "They", "This", "Those",
+    "What", "When", "Where", "Whether", "Which", "Who", "Whoever", "Whom", "Whose",
+}  # fmt: skip
+"""First words that leave open what is spoken of: "What makes a packet one packet", "Of a link, how much waits"."""
 
 HEADINGS = ("Args:", "Attributes:", "Raises:")
 ON_ONE_LINE = re.compile(r"\s*(Args|Attributes|Raises|Returns): \S")
@@ -65,3 +74,34 @@ def test_a_planted_loss_is_found() -> None:
     assert lost_lists(f'{head}Args:\n        a: one that is\n        long\n    """') == ["long"]
     assert lost_lists(f'{head}Args:\n        a: one that is\n    long\n    """') == ["long"]
     assert not lost_lists(f'{head}Args:\n        a: one that is\n            long\n        b: two\n    """')
+
+
+def headless(text: str) -> list[str]:
+    """The first lines of docstrings that begin with neither a verb nor a noun, also of those below a variable."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list):
+            continue
+        owners = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        first = body[:1] if isinstance(node, owners) else []
+        below = [after for before, after in pairwise(body) if isinstance(before, ast.Assign | ast.AnnAssign)]
+        for item in (*first, *below):
+            if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
+                words = str(item.value.value).split()
+                if isinstance(item.value.value, str) and words and words[0].rstrip(",.:;") in HEADLESS:
+                    found.append(item.value.value.splitlines()[0])
+    return found
+
+
+def test_every_docstring_begins_with_a_verb_or_a_noun(modules: dict[str, Path]) -> None:
+    found = {name: lines for name, path in modules.items() if (lines := headless(path.read_text("utf-8")))}
+    assert not found
+
+
+def test_a_planted_headless_docstring_is_found() -> None:
+    assert headless('"""What a module is for."""\n') == ["What a module is for."]
+    assert headless('SIZE = 3\n"""How many there are."""\n') == ["How many there are."]
+    assert headless('def f():\n    """Whether it is so.\n\n    More.\n    """\n') == ["Whether it is so."]
+    assert not headless('"""The parts of a module."""\nSIZE = 3\n"""Number of parts."""\n')
+    assert not headless('SIZE = 3\n\ndef f():\n    """Return what it is."""\n')
