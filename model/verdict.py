@@ -171,7 +171,7 @@ class Exploration:
 
 @dataclass(frozen=True)
 class ObligationResult:
-    """What became of one obligation of a proof for every n: a step, and a property that it must establish.
+    """Result of one obligation of a proof for every n: a step, and a property that it must establish.
 
     Attributes:
         step: `initially`, an action, or `the text of the invariants`.

@@ -37,7 +37,9 @@ AGAIN = 5.0
 """Seconds that another configuration has for a core."""
 
 OTHERS = 2
-"""So many seeds besides the first count as much as the second configuration, where that gives no answer."""
+"""Number of seeds besides the first that count as much as the second configuration, where that gives no
+answer.
+"""
 
 VERSION = "proofs 1"
 """Changes when kept cores could be wrong."""
@@ -45,7 +47,7 @@ VERSION = "proofs 1"
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a question.
+    """The answer to a question.
 
     Attributes:
         outcome: proved, refuted or unknown.

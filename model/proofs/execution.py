@@ -40,12 +40,12 @@ from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location
 
 MOST_PATHS = 256
-"""How many ways through one body are told apart."""
+"""Largest number of ways through one body that are distinguished."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a service expects of a step, and under which conditions it is asked."""
+    """Expectation of a service about a step, and the conditions under which it is asked."""
 
     property: str
     formula: Formula
@@ -70,7 +70,7 @@ class Path:
 
     @property
     def condition(self) -> Formula:
-        """When the path is taken."""
+        """The condition of the path."""
         return conjunction(*self.frame.path)
 
 
@@ -269,7 +269,7 @@ class Executor:
         evaluator = self.evaluator
 
         def turn(value: Value) -> tuple[Formula, dict[str, Value]]:
-            """When there is a turn for a value, and the variables that it leaves."""
+            """Return the condition of a turn for a value, and the variables that it leaves."""
             inner = frame.binding(binder.name, value)
             test: Formula = TRUE
             if isinstance(binder.source, ir.Expression):
@@ -380,7 +380,7 @@ class _Silent:
 
 
 def _written(body: Sequence[ir.Statement], binder: ir.Binder, module: ir.Module) -> dict[str, ir.Assign]:
-    """How each variable is written in a loop, directly or by a procedure.
+    """Return how each variable is written in a loop, directly or by a procedure.
 
     Raises:
         Outside: a variable is written in two ways.

@@ -398,7 +398,7 @@ Interpretation = Callable[[Symbol, tuple[int, ...]], int]
 
 
 def holds(formula: Formula, sizes: dict[Sort, int], meaning: Interpretation) -> bool:
-    """Whether a formula is true in a structure with so many elements of each sort."""
+    """Return True if a formula is true in a structure with so many elements of each sort."""
 
     def value(term: Term, bound: dict[Var, int]) -> int:
         if isinstance(term, Var):

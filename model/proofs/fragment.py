@@ -1,4 +1,4 @@
-"""Which questions Z3 decides: those whose sorts do not depend on one another in a circle.
+"""Fragment of questions that Z3 decides: those whose sorts do not depend on one another in a circle.
 
 A function from A to B, and a B that is said to exist for every A, lead from sort A to sort B. Without a cycle
 only finitely many terms can be made of the constants, so that every question has an answer (effectively
@@ -47,13 +47,13 @@ from antiphon.model.proofs.values import Outside
 from antiphon.spec.lang.errors import Location
 
 MOST_INSTANCES = 400
-"""How many instances of one invariant are assumed."""
+"""Largest number of instances of one invariant that are assumed."""
 
 MOST_CLAUSES = 64
 """Into how many formulas a disjunction is taken apart."""
 
 MOST_MADE = 16
-"""How many terms a function makes for instances."""
+"""Largest number of terms that a function makes for instances."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asserted: named formulas, of which Z3 is asked whether they can be true together.
+    """Question to Z3: named formulas, and whether they can be true together.
 
     Attributes:
         asserted: names and formulas; a name may come more than once.
@@ -311,7 +311,9 @@ def _ground_terms(formulas: Iterable[Formula]) -> dict[Sort, list[Term]]:
 
 
 def instances(formula: Formula, terms: Mapping[Sort, Sequence[Term]]) -> Formula:
-    """What a formula in normal form says of these terms only, where something exists for every value."""
+    """Return what a formula in normal form says of these terms only, where something exists for every
+    value.
+    """
     match formula:
         case And(of=parts):
             return conjunction(*(instances(part, terms) for part in parts))

@@ -1,4 +1,5 @@
-"""Where an expression is evaluated, what is noted there, and what evaluators offer one another.
+"""Frames: the place where an expression is evaluated, its notes, and the interface of evaluators to one
+another.
 
 This file knows nothing of the kinds of expressions.
 """
@@ -26,7 +27,7 @@ class Check:
 
 @dataclass
 class Frame:
-    """Where an expression is evaluated.
+    """Place where an expression is evaluated.
 
     Attributes:
         locals: parameters, locals and bound variables by name.
@@ -50,7 +51,7 @@ class Frame:
 
 
 class Reader(Protocol):
-    """What evaluates expressions, as the parts of it see it."""
+    """Interface of the evaluator of expressions to its parts."""
 
     theory: Theory
 

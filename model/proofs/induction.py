@@ -24,12 +24,12 @@ MOST_SIZE = 3
 """The greatest number of members of a sort that is tried."""
 
 STATES = 300_000
-"""How many states are explored to decide whether a counterexample to induction can be reached."""
+"""Number of states that are explored to decide whether a counterexample to induction can be reached."""
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What a counterexample to induction comes to.
+    """Decision on a counterexample to induction.
 
     Attributes:
         sizes: the sizes at which it was found, in words; empty if there is none up to `MOST_SIZE`.

@@ -144,7 +144,7 @@ class Reading:
         return [item for item in self.program.module.predicates if item.kind is ir.PredicateKind.INVARIANT]
 
     def assumed(self) -> list[Hypothesis]:
-        """What holds before a step: integers are within their bounds, and every invariant."""
+        """Return what holds before a step: integers are within their bounds, and every invariant."""
         found: list[Hypothesis] = []
         for item in self.program.module.variables:
             formula = self.typing(item.type, self.state[item.name])

@@ -49,7 +49,7 @@ SMALL = 3
 
 EXPLORED_SECONDS = 20.0
 EXPLORED_STATES = 300_000
-"""Where the exploration that comes before a proof stops."""
+"""Number of states at which the exploration before a proof stops."""
 
 STEP = "the step"
 """The name of what is assumed because the step is taken."""
@@ -57,7 +57,7 @@ STEP = "the step"
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener is told after each obligation: how many are done, of how many, and the last of them."""
+    """Progress after each obligation: how many are done, of how many, and the last of them."""
 
     done: int
     total: int
@@ -187,7 +187,7 @@ class Proof:
         self.results.sort(key=lambda item: order[item.step, item.property])
 
     def result(self, obligation: Obligation) -> ObligationResult:
-        """What becomes of one obligation."""
+        """Return the result of one obligation."""
         answers = []
         for part in obligation.parts:
             answers.append(self._answer(part))
@@ -244,7 +244,7 @@ class Proof:
         return question(known, step, assumed, part.goal)
 
     def _axioms(self, part: Part) -> list[Axiom]:
-        """What is known of the sorts of a part."""
+        """Return the axioms about the sorts of a part."""
         if self._last is None or self._last[0] is not part:
             formulas = [item.formula for item in part.hypotheses if item.name not in self.refuted]
             self._last = part, self.reading.theory.axioms([*formulas, part.goal], self._overlap)
@@ -253,7 +253,7 @@ class Proof:
         return self._last[1]
 
     def _overlap(self, groups: tuple[QuorumClass, ...]) -> bool:
-        """Whether large sets meet, asked once."""
+        """Return True if large sets meet, asked once."""
         if groups not in self._meeting:
             self._meeting[groups] = smt.overlap(groups)
         return self._meeting[groups]
@@ -333,7 +333,7 @@ class Proof:
         return f"{said}, by induction{with_}{under}"
 
     def notes(self) -> list[str]:
-        """What a reader of the report should know."""
+        """Return notes for a reader of the report."""
         done = [item for item in self.results if item.outcome is Outcome.HOLDS]
         asked = self.asker.seeds
         stable = sum(item.seeds == asked for item in done)

@@ -42,7 +42,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Configuration:
-    """How Z3 searches; the name stands in reports."""
+    """Configuration of Z3's search; the name stands in reports."""
 
     name: str
     options: Mapping[str, Any]
@@ -55,7 +55,7 @@ THIRD = Configuration("z3 without relevancy", {"auto_config": False, "mbqi": Tru
 
 @dataclass(frozen=True)
 class Answer:
-    """What Z3 says.
+    """Answer of Z3.
 
     Attributes:
         outcome: the answer.
@@ -175,7 +175,8 @@ class _Writer:
 
 
 def overlap(groups: Sequence[QuorumClass]) -> bool:
-    """Whether sets of these classes always have a member in common, by linear arithmetic for every size.
+    """Return True if sets of these classes always have a member in common, by linear arithmetic for every
+    size.
 
     Sets of sizes s1 to sk among n have at least s1 + ... + sk - (k - 1) n members in common.
     """

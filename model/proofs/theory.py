@@ -117,7 +117,7 @@ def linear_text(linear: Iterable[tuple[str, int]]) -> str:
 
 
 Arithmetic = Callable[[tuple[QuorumClass, ...]], bool]
-"""Whether sets of these classes always meet: see `antiphon.model.proofs.smt.overlap`."""
+"""Test that sets of these classes always meet: see `antiphon.model.proofs.smt.overlap`."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Axiom:
 
 @dataclass
 class Theory:
-    """What a proof knows of its sorts, which grows with what is asked.
+    """Knowledge of a proof about its sorts, which grows with the questions.
 
     Attributes:
         ordered: the sorts that are totally ordered.
@@ -264,7 +264,7 @@ class Theory:
     # Axioms -------------------------------------------------------------------------------------------------
 
     def axioms(self, formulas: Iterable[Formula], overlaps: Arithmetic) -> list[Axiom]:
-        """What is true of the sorts and constants in `formulas`."""
+        """Return the axioms about the sorts and constants in `formulas`."""
         listed = list(formulas)
         found: list[Axiom] = []
         for _ in range(8):
@@ -408,8 +408,9 @@ def _is_part(few: tuple[QuorumClass, ...], many: tuple[QuorumClass, ...]) -> boo
 
 
 def confirmed(groups: tuple[QuorumClass, ...], constants: dict[str, int], most: int = 6) -> bool:
-    """Whether sets of these classes have a member in common, for each size of their index from 1 to `most`:
-    all subsets are looked at, and all values up to `most` and one more of constants that have none.
+    """Return True if sets of these classes have a member in common, for each size of their index from 1 to
+    `most`: all subsets are looked at, and all values up to `most` and one more of constants that have
+    none.
     """
     name = groups[0].index.size
     assert isinstance(name, str)

@@ -102,7 +102,7 @@ class MapValue:
 
 Value = Boolean | Scalar | SetValue | MapValue
 Spread = tuple[Formula, tuple[str, ...], tuple[Term, ...]]
-"""When a value is this one, the names of what is told apart in it, and its terms."""
+"""Condition that a value is this one, the names of its parts, and its terms."""
 
 Boundary = Callable[[int | str], "int | Term"]
 """The number or the term that a size expression over the constants stands for."""
@@ -129,13 +129,13 @@ class Sorts:
     INTEGERS = Sort("int")
 
     def is_open(self, type: types.Type) -> bool:
-        """Whether the size of the type itself is one of those that stand for every number."""
+        """Return True if the size of the type itself is one of those that stand for every number."""
         return self.is_every(getattr(type, "size", 0)) or any(
             self.is_every(getattr(type, bound, 0)) for bound in ("low", "high")
         )
 
     def is_every(self, size: int | str) -> bool:
-        """Whether a size expression names a constant that stands for every number."""
+        """Return True if a size expression names a constant that stands for every number."""
         return isinstance(size, str) and bool(set(types.Int(0, size).sizes) & self.every)
 
     def sort(self, index: types.IndexType) -> Sort:
@@ -503,7 +503,7 @@ def chosen_of(cases: Iterable[tuple[Formula, Value]], at: Location | None = None
 
 
 def spread(value: Value, at: Location | None = None) -> Iterator[Spread]:
-    """What a value can be: a condition, the names of what is told apart in it, and its terms.
+    """Yield the possible values of a value: a condition, the names of the parts, and the terms.
 
     Raises:
         Outside: it has a set or a map inside.

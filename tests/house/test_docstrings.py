@@ -1,5 +1,5 @@
-"""Docstrings: lists are lists, one item a line; and each begins with a verb or a noun, so that a reader who has
-not seen the code knows what is spoken of.
+"""Docstrings: lists are lists, one item a line; and each begins with a verb or a noun, so that a reader who
+has not seen the code knows what is spoken of.
 """
 
 import ast
@@ -9,10 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 HEADLESS = {
-    "Everybody", "How", "It", "Nobody", "Nothing", "Of", "So", "Somebody", "That", "These", "They", "This", "Those",
-    "What", "When", "Where", "Whether", "Which", "Who", "Whoever", "Whom", "Whose",
+    "Everybody", "How", "It", "Nobody", "Nothing", "Of", "So", "Somebody", "That", "These", "They", "This",
+    "Those", "What", "When", "Where", "Whether", "Which", "Who", "Whoever", "Whom", "Whose",
 }  # fmt: skip
-"""First words that leave open what is spoken of: "What makes a packet one packet", "Of a link, how much waits"."""
+"""First words that leave open what is spoken of: "What makes a packet one packet", "Of a link, its size"."""
 
 HEADINGS = ("Args:", "Attributes:", "Raises:")
 ON_ONE_LINE = re.compile(r"\s*(Args|Attributes|Raises|Returns): \S")
@@ -77,7 +77,7 @@ def test_a_planted_loss_is_found() -> None:
 
 
 def headless(text: str) -> list[str]:
-    """The first lines of docstrings that begin with neither a verb nor a noun, also of those below a variable."""
+    """The first lines of docstrings that begin with neither verb nor noun, also of those below a variable."""
     found = []
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", None)

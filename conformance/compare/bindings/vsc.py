@@ -116,7 +116,7 @@ class VscBinding(ListedBinding):
     # Steps --------------------------------------------------------------------------------------------------
 
     def rest(self, process: ListProcess) -> None:
-        """Nothing is done without a message."""
+        """Do nothing: nothing is done without a message."""
 
     def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
         """Step 3 names the process itself."""

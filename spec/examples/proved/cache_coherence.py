@@ -35,7 +35,7 @@ class Address(Index, size="addresses", symmetric=True):
 
 
 class Value(Index, size="values", symmetric=True):
-    """What stands there."""
+    """Value at an address."""
 
 
 class Line(Enum):
@@ -170,14 +170,14 @@ class CacheCoherence(Spec):
 
     @action
     def write_exclusive(self, c: Core, a: Address, v: Value) -> None:
-        """Who has the only copy asks nobody."""
+        """Write the only copy, without asking anybody."""
         require(self.line[c][a] is Line.EXCLUSIVE and not self.busy)
         self.copy[c][a] = v
         self.line[c][a] = Line.MODIFIED
 
     @action
     def write_shared(self, c: Core, a: Address, v: Value) -> None:
-        """Who shares a copy asks the others to forget theirs."""
+        """Write a shared copy, after asking the others to forget theirs."""
         require(self.line[c][a] is Line.SHARED and not self.busy)
         self.busy = True
         self.writing |= {Write(c, a, v)}
@@ -229,7 +229,7 @@ class CacheCoherence(Spec):
 
 
 class CacheCoherenceProof(CacheCoherence):
-    """Who has the only copy, and what is true while the bus is in use."""
+    """Invariants of the proof: the holder of the only copy, and what is true while the bus is in use."""
 
     def only(self, c: Core, a: Address) -> bool:
         """The core has a copy of its own."""
@@ -248,7 +248,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def OnlyCopy(self) -> bool:
-        """Who has a copy of its own has the only one."""
+        """Invariant: a core with a copy of its own has the only one."""
         return all(
             c == d or not self.only(c, a) or self.line[d][a] is Line.INVALID
             for a in self.each(Address)
@@ -258,7 +258,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def BusIsInUse(self) -> bool:
-        """Who asks, is asked or sends uses the bus."""
+        """Invariant: a core that asks, is asked or sends uses the bus."""
         return self.busy or (
             len(self.reading) == 0
             and len(self.writing) == 0
@@ -309,14 +309,18 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def ReaderHasNoCopy(self) -> bool:
-        """Who reads over the bus has no copy; who writes has none, or a shared one."""
+        """Invariant: a core that reads over the bus has no copy; one that writes has none, or a shared
+        one.
+        """
         return all(self.line[r.core][r.address] is Line.INVALID for r in self.reading) and all(
             self.line[w.core][w.address] in (Line.INVALID, Line.SHARED) for w in self.writing
         )
 
     @invariant
     def WhoAnsweredShares(self) -> bool:
-        """Who has answered a reader has a shared copy or none, and what is shared is on the bus."""
+        """Invariant: a core that has answered a reader has a shared copy or none, and what is shared is on
+        the bus.
+        """
         return all(
             c == r.core
             or Cell(c, r.address) in self.asked_to_share
@@ -331,7 +335,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def BusHasWhatIsInMemory(self) -> bool:
-        """What is on the bus for a reader stands in memory, and is every valid copy."""
+        """Invariant: a value on the bus for a reader stands in memory, and is every valid copy."""
         return all(
             self.memory[r.address] == v
             and all(
@@ -344,7 +348,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def WhoAnsweredHasNone(self) -> bool:
-        """Who has answered a writer has no copy."""
+        """Invariant: a core that has answered a writer has no copy."""
         return all(
             c == w.core
             or Cell(c, w.address) in self.asked_to_give_up
@@ -356,7 +360,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def NothingOnBusForSharedWrites(self) -> bool:
-        """Who writes to a shared copy gets nothing over the bus."""
+        """Invariant: a core that writes to a shared copy gets nothing over the bus."""
         return all(
             self.line[w.core][w.address] is not Line.SHARED or len(self.on_bus) == 0 for w in self.writing
         )

@@ -29,7 +29,7 @@ from antiphon.spec.lang import (
 
 
 class Acceptor(Index, size="acceptors", symmetric=True):
-    """Who votes."""
+    """Acceptor, which votes."""
 
 
 class Round(Index, size="rounds", ordered=True):
@@ -37,7 +37,7 @@ class Round(Index, size="rounds", ordered=True):
 
 
 class Value(Index, size="values", symmetric=True):
-    """What is decided."""
+    """Value that is decided."""
 
 
 @record
@@ -96,7 +96,7 @@ class Rounds(Spec):
         return all(Member(a, r) in self.joined for a in quorum)
 
     def voted_last(self, quorum: Set[Acceptor], r: Round, last: Round, v: Value) -> bool:
-        """Of the votes of a quorum below r the last are in this round, and one of them is for v."""
+        """Return True if the last votes of a quorum below r are in this round, and one of them is for v."""
         return (
             last < r
             and any(Vote(a, last, v) in self.votes for a in quorum)
@@ -128,15 +128,15 @@ class Paxos(Rounds):
     """Majorities join, and majorities decide."""
 
     def joins(self, quorum: Set[Acceptor]) -> bool:
-        """So many must join a round before anything is proposed in it."""
+        """Return True if enough have joined a round for a proposal in it."""
         return 2 * len(quorum) > self.acceptors
 
     def decides(self, r: Round, v: Value) -> bool:
-        """So many votes decide."""
+        """Return True if the votes decide."""
         return 2 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) > self.acceptors
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """So many have voted for v in r, or may do so."""
+        """Return True if enough have voted for v in r, or may do so."""
         return (
             2
             * sum(
@@ -175,7 +175,7 @@ class Paxos(Rounds):
 
 
 class PaxosProof(Paxos):
-    """What a higher round excludes."""
+    """Invariants of the proof: what a higher round excludes."""
 
     @invariant
     def OneProposal(self) -> bool:
@@ -193,12 +193,12 @@ class PaxosProof(Paxos):
 
     @invariant
     def DecidedByMany(self) -> bool:
-        """What is decided has enough votes."""
+        """Invariant: a decided value has enough votes."""
         return all(self.decides(choice.round, choice.value) for choice in self.decided)
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Who has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left those below."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -222,18 +222,18 @@ class FlexiblePaxos(Paxos):
     """Few decide, and the fewer they are the more must join."""
 
     deciders: Const[int] = 2
-    """How many votes decide."""
+    """Number of votes that decide."""
 
     def joins(self, quorum: Set[Acceptor]) -> bool:
         """Every set that can decide has a member among them."""
         return len(quorum) + self.deciders > self.acceptors
 
     def decides(self, r: Round, v: Value) -> bool:
-        """So many votes decide."""
+        """Return True if the votes decide."""
         return sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) >= self.deciders
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """So many have voted for v in r, or may do so."""
+        """Return True if enough have voted for v in r, or may do so."""
         return (
             sum(
                 1
@@ -277,7 +277,7 @@ class FastPaxos(Rounds):
         )
 
     def may_be_decided(self, quorum: Set[Acceptor], last: Round, v: Value) -> bool:
-        """So many may have voted for v in a fast round, by what a quorum says."""
+        """Return True if enough may have voted for v in a fast round, by what a quorum says."""
         return (
             4 * sum(1 for a in self.each(Acceptor) if a not in quorum or Vote(a, last, v) in self.votes)
             >= 3 * self.acceptors
@@ -285,27 +285,27 @@ class FastPaxos(Rounds):
 
     @action
     def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
-        """Nobody has voted before, and the round is not fast."""
+        """Propose where nobody has voted before, and the round is not fast."""
         require(self.joins(r, quorum) and self.never_voted(quorum, r) and r not in self.fast)
         self.proposed |= {Choice(r, v)}
 
     @action
     def open_round(self, r: Round, quorum: Set[Acceptor]) -> None:
-        """Nobody has voted before, and in a fast round anything may be voted for."""
+        """Open a fast round where nobody has voted before: anything may be voted for."""
         require(self.joins(r, quorum) and self.never_voted(quorum, r) and r in self.fast)
         self.open |= {r}
 
     @action
     def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value, w: Value) -> None:
-        """What may have been decided in the last round is proposed."""
+        """Propose what may have been decided in the last round."""
         require(self.joins(r, quorum) and self.voted_last(quorum, r, last, w))
         require(self.may_be_decided(quorum, last, v))
         self.proposed |= {Choice(r, v)}
 
     @action
     def propose_any(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
-        """Where nothing can have been decided in the last round by many, any value voted for there will
-        do.
+        """Propose any value voted for in the last round, where nothing can have been decided there by
+        many.
         """
         require(self.joins(r, quorum) and self.voted_last(quorum, r, last, v))
         require(all(not self.may_be_decided(quorum, last, w) for w in self.each(Value)))
@@ -333,7 +333,7 @@ class FastPaxos(Rounds):
 
 
 class FastPaxosProof(FastPaxos):
-    """What a higher round excludes."""
+    """Invariants of the proof: what a higher round excludes."""
 
     def may_decide(self, r: Round, v: Value) -> bool:
         """A majority has voted for v in r, or may do so."""
@@ -395,17 +395,17 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def DecidedByMajority(self) -> bool:
-        """What is decided in a round that is not fast has the votes of a majority."""
+        """Invariant: a value decided in a round that is not fast has the votes of a majority."""
         return all(c.round in self.fast or self.decides(c.round, c.value) for c in self.decided)
 
     @invariant
     def DecidedByThreeQuarters(self) -> bool:
-        """What is decided in a fast round has three quarters of the votes."""
+        """Invariant: a value decided in a fast round has three quarters of the votes."""
         return all(c.round not in self.fast or self.decides_fast(c.round, c.value) for c in self.decided)
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Who has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left those below."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -415,7 +415,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """What a round excludes no lower round decides that is not fast."""
+        """Invariant: no lower round that is not fast decides what a round excludes."""
         return all(
             below in self.fast or not self.may_decide(below, v)
             for r in self.each(Round)
@@ -426,7 +426,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def DecidedIsVotedFor(self) -> bool:
-        """What is decided was proposed, or anything could be voted for."""
+        """Invariant: a decided value was proposed, or anything could be voted for."""
         return all(c in self.proposed or c.round in self.open for c in self.decided)
 
     @invariant
@@ -438,7 +438,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def NoOtherFastChoice(self) -> bool:
-        """What a round excludes no lower fast round decides."""
+        """Invariant: no lower fast round decides what a round excludes."""
         return all(
             below not in self.fast or not self.may_decide_fast(below, v)
             for r in self.each(Round)
@@ -506,7 +506,7 @@ class MultiPaxos(Spec):
         )
 
     def voted_last(self, quorum: Set[Acceptor], i: Instance, r: Round, v: Value) -> bool:
-        """Of the votes of a quorum for an instance below r the last round has one for v."""
+        """Return True if the last round below r in the votes of a quorum for an instance has one for v."""
         return any(
             last < r
             and any(EntryVote(a, i, last, v) in self.votes for a in quorum)
@@ -572,7 +572,7 @@ class MultiPaxos(Spec):
 
 
 class MultiPaxosProof(MultiPaxos):
-    """What an active round excludes."""
+    """Invariants of the proof: what an active round excludes."""
 
     def may_decide(self, i: Instance, r: Round, v: Value) -> bool:
         """A majority has voted for v, or may do so."""
@@ -607,12 +607,12 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def DecidedByMany(self) -> bool:
-        """What is decided has enough votes."""
+        """Invariant: a decided value has enough votes."""
         return all(self.decides(entry.instance, entry.round, entry.value) for entry in self.decided)
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Who has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left those below."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined

@@ -211,7 +211,7 @@ class StoppablePaxos(Spec):
 
     @invariant
     def NothingAfterStop(self) -> bool:
-        """Where it is decided to stop nothing is decided later."""
+        """Invariant: nothing is decided after a decision to stop."""
         return all(
             self.stop != one.value or other.place <= one.place
             for one in self.decided
@@ -225,7 +225,7 @@ class StoppablePaxos(Spec):
 
 
 class StoppablePaxosProof(StoppablePaxos):
-    """What an active round excludes."""
+    """Invariants of the proof: what an active round excludes."""
 
     def may_decide(self, i: Place, r: Round, v: Value) -> bool:
         """A majority has voted for v, or may do so."""
@@ -269,12 +269,12 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def DecidedByMany(self) -> bool:
-        """What is decided has enough votes."""
+        """Invariant: a decided value has enough votes."""
         return all(self.decides(entry.place, entry.round, entry.value) for entry in self.decided)
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Who has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left those below."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined

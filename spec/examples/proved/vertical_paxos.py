@@ -33,7 +33,7 @@ class Quorum(Index, size="quorums", symmetric=True):
 
 
 class Configuration(Index, size="configurations", symmetric=True):
-    """What quorums a round may have."""
+    """Configuration: the quorums that a round may have."""
 
 
 @record
@@ -145,7 +145,7 @@ class VerticalPaxos(Spec):
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
 
     def have_answered(self, r: Round, start: Round, chosen: Map[Round, Quorum]) -> bool:
-        """Of every round from the start a quorum has answered, and nothing is proposed yet."""
+        """Return True if a quorum of every round from the start has answered, and nothing is proposed yet."""
         return all(Choice(r, v) not in self.proposed for v in self.each(Value)) and all(
             not (start <= earlier < r)
             or (
@@ -179,7 +179,7 @@ class VerticalPaxos(Spec):
     def propose_again(
         self, r: Round, c: Configuration, start: Round, last: Round, v: Value, chosen: Map[Round, Quorum]
     ) -> None:
-        """What these quorums voted for last is proposed."""
+        """Propose what these quorums voted for last."""
         require(Given(r, c) in self.given and Start(c, start) in self.starts)
         require(self.have_answered(r, start, chosen))
         require(start <= last < r and any(Vote(a, last, v) in self.votes for a in self.members[chosen[last]]))
@@ -219,7 +219,7 @@ class VerticalPaxos(Spec):
 
 
 class VerticalPaxosProof(VerticalPaxos):
-    """What proposals and complete rounds exclude."""
+    """Invariants of the proof: what proposals and complete rounds exclude."""
 
     @invariant
     def QuorumsMeet(self) -> bool:
@@ -335,7 +335,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Who has answered for a round has left those below it."""
+        """Invariant: an acceptor that has answered for a round has left those below it."""
         return all(
             Member(j.acceptor, below) in self.left
             for j in self.joined

@@ -37,7 +37,7 @@ class Figure5Proof(Figure5Checked):
 
     @invariant
     def ReceivedWasBroadcast(self) -> bool:
-        """What is received, delivered, listed or wanted was broadcast."""
+        """Invariant: a message that is received, delivered, listed or wanted was broadcast."""
         return all(
             self.origin[m] is not None
             or not (

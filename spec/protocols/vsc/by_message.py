@@ -288,7 +288,7 @@ class VscByMessage(VscBounded):
 
     @constraint("propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Of several processes the first."""
+        """Bound: of several processes the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
 
