@@ -306,6 +306,28 @@ def beside(browser: Browser, place: Path, pictures: Path | None) -> None:
         expect(not browser.errors, f"the page throws: {browser.errors}")
 
 
+def side_by_side(browser: Browser, place: Path, pictures: Path | None) -> None:
+    """Lay two counterexamples of one specification side by side."""
+    program = antiphon.program("figure-5", processes=2, messages=1, repairs=["start_token"])
+    report = antiphon.check(program)
+    first, second = [item.trace for item in report.verdicts if item.trace is not None][:2]
+    save(first, place / "one.itf.json")
+    save(second, place / "two.itf.json")
+    with serving("--trace", str(place / "one.itf.json"), "--trace", str(place / "two.itf.json")) as address:
+        browser.window(address)
+        browser.run(
+            "{ const list = document.getElementById('beside'); "
+            "list.value = 'two.itf.json'; list.onchange(); }"
+        )
+        browser.until("document.getElementById('other').textContent.startsWith('beside')")
+        expect(" | " in browser.run("document.getElementById('way').innerText"), "no second run is shown")
+        browser.key("End")
+        at(browser, len(first))
+        if pictures:
+            browser.picture(pictures / "explorer-two.png")
+        expect(not browser.errors, f"the page throws: {browser.errors}")
+
+
 def saved(browser: Browser, place: Path, pictures: Path | None) -> None:
     """Open a counterexample as one file, without network."""
     program = antiphon.program("figure-5", processes=2, messages=1, repairs=["start_token"])
@@ -389,6 +411,7 @@ def main() -> int:
         try:
             walks(browser, given.pictures)
             beside(browser, Path(directory), given.pictures)
+            side_by_side(browser, Path(directory), given.pictures)
             saved(browser, Path(directory), given.pictures)
             painted, step = long_run(browser, Path(directory), given.steps)
         except Wrong as wrong:

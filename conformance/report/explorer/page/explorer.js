@@ -41,7 +41,7 @@ export function writeAddress(about, way, here, run) {
 
 export async function start(source) {
   const about = await source.about();
-  let way = [], here = 0, view = null, chosen = 0, pinned = null, run = "", watched = [], asked = 0, showWhy = false;
+  let way = [], here = 0, view = null, chosen = 0, pinned = null, run = "", watched = [], asked = 0, showWhy = false, other = null;
 
   $("title").textContent = about.name;
   $("constants").textContent = Object.entries(about.constants).map(([name, value]) => `${name}=${value}`).join(", ");
@@ -53,6 +53,12 @@ export async function start(source) {
     $("traces").hidden = false;
     $("traces").append(new Option("jump to a run", ""), ...runs.map((name) => new Option(`${name} (${about.traces[name].steps} steps)`, name)));
     $("traces").onchange = () => $("traces").value && jump($("traces").value);
+    $("beside").hidden = runs.length < 2;
+    $("beside").append(new Option("lay a run beside", ""), ...runs.map((name) => new Option(`beside: ${name}`, name)));
+    $("beside").onchange = () => guarded(async () => {
+      other = $("beside").value ? await source.trace($("beside").value) : null;
+      await show(here);
+    });
   }
 
   function notice(message) { $("notice").textContent = message || ""; }
@@ -75,7 +81,7 @@ export async function start(source) {
     const ticket = ++asked;
     here = index;
     const node = way[here].node;
-    const [found] = await Promise.all([source.view(node, pinned === null ? null : pinned)]);
+    const found = await source.view(node, pinned !== null ? pinned : besideAt(here) ? besideAt(here).node : null);
     if (ticket !== asked) return;  // somebody was faster
     view = found;
     chosen = Math.min(chosen, Math.max(0, view.enabled.length - 1));
@@ -87,6 +93,8 @@ export async function start(source) {
     draw();
     window.requestAnimationFrame(() => later(ticket, node));
   }
+
+  function besideAt(index) { return other && other[Math.min(index, other.length - 1)]; }
 
   async function later(ticket, node) {
     if (source.features.includes("picture")) {
@@ -150,6 +158,7 @@ export async function start(source) {
       row.tabIndex = -1;
       if (one.emits && one.emits.length) row.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
       if (one.broken && one.broken.length) row.append(text("span", `  ✗ ${one.broken.join(", ")}`, "broken"));
+      if (other) row.append(text("span", index < other.length ? `  | ${other[index].step}` : "  | (ended)", index < other.length && other[index].step !== one.step ? "broken" : "note"));
       if (one.branches) row.append(text("span", `  ⎇ ${one.branches + 1}`, "note"));
       if (index === here) row.setAttribute("aria-current", "step");
       if (index > here) row.classList.add("later");
@@ -196,7 +205,7 @@ export async function start(source) {
 
   function drawState() {
     $("state-title").textContent = `State after ${way[here].step}`;
-    $("other").textContent = pinned === null ? "before" : "pinned";
+    $("other").textContent = pinned !== null ? "pinned" : other ? `beside, step ${Math.min(here, other.length - 1)}` : "before";
     $("pin").textContent = pinned === null ? "Pin (p)" : "Unpin (p)";
     $("implementation").hidden = !view.implementation;
     $("difference").textContent = view.difference ? `✗ The implementation differs ${view.difference}` : "";
