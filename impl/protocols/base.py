@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class CoreBase(Generic[M]):
-    """Process `me` of the members 0..members-1, in which no timer runs."""
+    """Common part of all cores: process `me` of the members 0..members-1. Subclasses add timers."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
         """Begin with nothing sent.

@@ -390,7 +390,7 @@ class Reference:
                 self._judged.pop()
 
     def expect(self, condition: object, property: str, clash: object, depth: int) -> None:
-        """A guard of a service."""
+        """Record that the service refuses this step if the condition is false."""
         if condition is True:
             return
         at, text = _source(depth)

@@ -108,7 +108,7 @@ class ReliableOrder(WeakOrder):
         super().judge_place(p, m, v)
 
     def is_firm(self, p: Process, m: Message) -> bool:
-        """P's delivery of m may have passed over nothing."""
+        """Return True if p must not have skipped a message before m: here always."""
         return True
 
     def tell_other(self, q: Process, first: Message) -> None:

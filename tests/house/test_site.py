@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-ELSEWHERE = {"docs/errata.md", "docs/ledger-strength.md", "docs/swarm-faults.md", "tests/README.md"}
+ELSEWHERE = {"docs/ledger-strength.md", "docs/swarm-faults.md", "tests/README.md"}
 """Pages that others link to, and that the navigation leaves out: generated ledgers."""
 
 

@@ -83,7 +83,7 @@ class LeavesOneOut(Consensus[int]):
     """Off by one (phase 2): the last member does not get the proposal."""
 
     def gather(self) -> bool:
-        """Drop its copy."""
+        """Gather as usual, then drop the proposal to the last member."""
         done = super().gather()
         last = max(process for process in range(self.members) if process != self.me)
         self._outputs = [

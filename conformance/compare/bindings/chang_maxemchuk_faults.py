@@ -107,7 +107,7 @@ class SendsTwo(Core):
 
     @property
     def busy(self) -> bool:
-        """Not with one."""
+        """True only when more than `window` updates are outstanding: one too many."""
         return self._obtained[self.me] - self._numbered[self.me] > self.window
 
 
@@ -115,7 +115,7 @@ class ForgetsTheLast(Core):
     """Off by one: the last process is not sent an ACK."""
 
     def _to_others(self, message: Any) -> None:
-        """Drop its copy."""
+        """Send to the others, and drop the copy for the last one."""
         super()._to_others(message)
         if isinstance(message, Ack):
             self._outputs = [send for send in self._outputs if send.to != self._others[-1]]

@@ -370,7 +370,7 @@ class CoreBinding(Driven[M]):
         )
 
     def encoded(self, me: int, message: M) -> bytes:
-        """The datagram of a message, as every one of them is named: a walk does not count."""
+        """The datagram of a message from `me`; its counter is always 1, as a walk counts no datagrams."""
         return self.codec.encode(self.codec.envelope(GROUP, me, 1, message))
 
 

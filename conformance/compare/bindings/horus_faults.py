@@ -197,7 +197,7 @@ class MarksTheFirst(Frag):
     """Wrong end: the boolean stands on the first fragment."""
 
     def down(self, call: Down) -> None:
-        """Turn it around."""
+        """Mark the first fragment instead of the last."""
         for byte in range(len(call.body)):
             self.below(Cast(pushed(Fragment(byte == 0, call.body[byte : byte + 1]))))
 

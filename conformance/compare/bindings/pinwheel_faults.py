@@ -62,7 +62,7 @@ class KeepsTheToken(Core):
     """Forgotten update: a holder that has given the last number still holds the token."""
 
     def _learn(self, giver: int, message: Ack) -> None:
-        """Not from the own hands."""
+        """Learn the ACK, but stay holder when it is this process's own."""
         super()._learn(giver, message)
         if giver == self.me:
             self._holder = self.me

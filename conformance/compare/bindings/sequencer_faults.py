@@ -40,7 +40,7 @@ class LeavesOneOut(Core):
     """Off by one (Multicast): the last member of the view is not sent anything."""
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
-        """Drop its copy."""
+        """Multicast, and drop the copy for the last member of the view."""
         super()._multicast(identifier, payload)
         last = max(process for process in self.group if process != self.me)
         self._outputs = [send for send in self._outputs if send.to != last]

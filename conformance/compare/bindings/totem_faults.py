@@ -111,7 +111,7 @@ class LeavesOneOut(Core):
     """Off by one (multicast): the last of the others is sent no update."""
 
     def multicast(self, now: float) -> bool:
-        """Drop its copy."""
+        """Multicast, and drop the copy for the last of the others."""
         done = super().multicast(now)
         if done:
             self._outputs.pop()

@@ -171,7 +171,7 @@ def strength(
 
 
 def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan], team: Team) -> GuardTally:
-    """Ask every guard of the family's literal files until a check notices the change.
+    """Drop or negate each guard of the family's literal files, and run checks until one notices.
 
     Each is asked in at most `MOST_PROGRAMS` programs, those with the most checks first: briefly in each
     program, then further in the family's own.

@@ -281,7 +281,7 @@ class Facts:
         )
 
     def of_run(self, faults: int) -> Fact:
-        """All facts of a run that has so many faults."""
+        """Return the facts about this run; none if its logs have faults (their number), or are unsound."""
         if faults or not self._are_sound():
             return Fact(0)
         facts = Fact.SOUND

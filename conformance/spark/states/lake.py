@@ -154,7 +154,7 @@ class Lake:
         return rows
 
     def write_run(self, partition: int, run: Run, rows: Words) -> None:
-        """Write a run of known states."""
+        """Replace the file of a sorted block of known states with these rows."""
         self.runs(partition).mkdir(parents=True, exist_ok=True)
         _replace(self.runs(partition) / run.name, lambda file: file.write(pa.py_buffer(rows)))
 

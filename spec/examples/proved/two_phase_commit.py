@@ -11,11 +11,11 @@ from antiphon.spec.lang import invariant
 
 
 class TwoPhaseProof(TwoPhase):
-    """What was said, and by whom, when somebody commits."""
+    """Invariants of the proof: what was said, and by whom, when a manager commits."""
 
     @invariant
     def CommittedTogether(self) -> bool:
-        """Who has committed was told so, when all were prepared."""
+        """Invariant: a manager that has committed was told so, when all were prepared."""
         return all(
             self.status[r] is not Status.COMMITTED or Commit() in self.messages for r in self.each(RM)
         )
@@ -29,7 +29,7 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def HeardWasSaid(self) -> bool:
-        """Who is taken to be prepared has said so, and works no more."""
+        """Invariant: a manager that is taken to be prepared has said so, and works no more."""
         return all(r not in self.prepared or Prepared(r) in self.messages for r in self.each(RM)) and all(
             Prepared(r) not in self.messages or self.status[r] is not Status.WORKING for r in self.each(RM)
         )
@@ -43,7 +43,7 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def PreparedAbortsWhenTold(self) -> bool:
-        """Who has said to be prepared aborts only when told."""
+        """Invariant: a manager that has said to be prepared aborts only when told."""
         return all(
             Prepared(r) not in self.messages
             or self.status[r] is not Status.ABORTED

@@ -136,7 +136,7 @@ class EndByNumber(NumberPasses):
     answers="DTP-14",
 )
 class AnswerNamed(Dtp):
-    """Receiving REQ: `if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`, where no ACK of NULL is."""
+    """Answer j if it was named last. Printed: `if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`."""
 
     def is_successor(self, p: Process, j: Process) -> bool:
         """Return True if p named j last."""

@@ -107,8 +107,8 @@ def steps_of_figure32(
 
 
 def _call(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Return the calls that each process which suspects one of the ending list may have made: figure 32 does
-    not note who it was.
+    """Return one call that explains the change, by the first process that suspects one of the ending list:
+    figure 32 does not note who it was.
     """
     (version,) = (v + 1 for v, called in enumerate(after["called"]) if called != before["called"][v])
     return tuple(

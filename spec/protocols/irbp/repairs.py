@@ -85,7 +85,7 @@ class Block(ViewChange):
 
 @repair("step 2: the reports of a majority of TL_i are awaited, whoever is suspected", answers="IRB-09")
 class AwaitMajority(ViewChange):
-    """Printed: `wait until receive seqQ_i from p_i or p_i suspected`."""
+    """Propose after hearing a majority. Printed: `wait until receive seqQ_i from p_i or p_i suspected`."""
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
         return super().may_propose(p, heard) and 2 * len(heard) > len(self.token_list(p))

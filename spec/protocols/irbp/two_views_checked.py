@@ -119,7 +119,7 @@ class TwoViewsProperties(TwoViewsBounded):
     """Properties of both figures together."""
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """A list is the same for all that go on to it."""
+        """Go on, and expect that all others who did have the same list."""
         v = self.version[p] + 1
         expect(len(self.listed[v]) == 0 or self.listed[v] == members, "ListAgreement")
         super().go_on(p, members)

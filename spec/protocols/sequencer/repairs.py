@@ -13,7 +13,7 @@ from antiphon.spec.services import Message, Process
     answers="SEQ-11",
 )
 class KeepEarly(Sequencer):
-    """Printed: "If not coord: error and return"."""
+    """Keep what comes before its receiver is coordinator. Printed: "If not coord: error and return"."""
 
     def is_refused(self, p: Process) -> bool:
         """Return False: nothing is refused."""

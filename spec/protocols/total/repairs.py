@@ -109,7 +109,7 @@ class IdentifyRequests(Total):
 
 @repair("a member asks again, in the next view too, until its own message was passed up", answers="TOT-14")
 class RepeatRequest(Total):
-    """Retransmission: "This problem is only a major issue for messages being broadcast by the sequencer"."""
+    """Repeat a request. Printed: "only a major issue for messages being broadcast by the sequencer"."""
 
     pending: Map[Process, Set[Message]] = everywhere(Set())
 

@@ -76,7 +76,7 @@ class Assigned(VscFinite):
 
 @restriction("a view change is called once, by the first process that suspects, as long as that is up")
 class CalledOnce(VscFinite):
-    """Restriction: a call is R-delivered by all anyway, however often."""
+    """Restriction: nobody calls a change that a live process has called: one call is R-delivered by all."""
 
     @constraint("call")
     def is_not_called(self, p: Process) -> bool:
