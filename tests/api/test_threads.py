@@ -59,6 +59,7 @@ QUESTIONS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.deep
 def test_every_question_has_the_answer_that_it_has_alone() -> None:
     alone = {name: question() for name, question in QUESTIONS.items()}
     names = [*QUESTIONS, *reversed(QUESTIONS)]

@@ -103,8 +103,8 @@ def found(claim: Claim) -> ClaimResult:
 
 
 def late(claim: Claim) -> tuple[pytest.MarkDecorator, ...]:
-    """Every sixth part is asked each time."""
-    return (pytest.mark.deep,) if together(claim) % 6 and claim in HERE else ()
+    """Every ninth part is asked each time."""
+    return (pytest.mark.deep,) if together(claim) % 9 and claim in HERE else ()
 
 
 @pytest.mark.parametrize(

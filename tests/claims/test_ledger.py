@@ -144,6 +144,7 @@ def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaire
                 assert "holds" in outcomes or not claim.repairs
 
 
+@pytest.mark.deep
 def test_the_committed_errata_rest_on_todays_records_and_specifications() -> None:
     """Otherwise: antiphon errata --write docs."""
     docs = Path(__file__).parents[2] / "docs"

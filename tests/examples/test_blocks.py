@@ -236,7 +236,7 @@ def test_the_python_of_a_page_runs(block: Block, small: Path, capsys: pytest.Cap
         compile(whole, block.page, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     else:
         text = block.text.replace("messages=2000", "messages=30")
-        if block.page == "docs/judging.md":
+        if "runs/rbp-3x2000-7" in block.text:
             made = run_cluster(messages=30, directory=small / "runs").directory
             made.rename(small / "runs" / "rbp-3x2000-7")
         names: dict[str, Any] = {"__name__": "page"}

@@ -32,20 +32,15 @@ def defined(name: str) -> dict[str, Any]:
 
 
 def test_every_block_is_run_by_a_test_here() -> None:
-    assert list(BLOCKS) == ["orders.py", "state.py", "lots.py", "waiting.py", "shared.py"]
+    assert list(BLOCKS) == ["orders.py", "together.py", "state.py", "lots.py", "waiting.py", "shared.py"]
     assert PAGE.count("```") == 2 * len(BLOCKS) + 2, "and one of the shell"
 
 
 def test_three_members_say_hello_in_one_order(free_ports: Callable[[int], list[int]]) -> None:
-    member, key = defined("orders.py")["member"], secrets.token_bytes(32)
-    seeds = [("127.0.0.1", port) for port in free_ports(3)]
-
-    async def together() -> list[list[str]]:
-        return await asyncio.wait_for(
-            asyncio.gather(*(member(f"m{at}", seeds[at], seeds, key) for at in range(3))), 30
-        )
-
-    first, *others = asyncio.run(together())
+    names = defined("orders.py")
+    exec(compile(BLOCKS["together.py"], "together.py", "exec"), names)
+    names["seeds"][:] = [("127.0.0.1", port) for port in free_ports(3)]
+    first, *others = asyncio.run(asyncio.wait_for(names["together"](), 30))
     assert first[0] == "view 1: m0 m1 m2"
     assert sorted(first[1:]) == [f"m{at}: hello from m{at}" for at in range(3)]
     assert all(other == first for other in others)

@@ -33,7 +33,7 @@ WITNESSES = ("ExcludedLives", "SequencedLater", "StableByDecision", "AllDelivere
     ("constants", "states", "reached"),
     [
         (TWO, 1_032, {"StableByDecision", "SequencedLater"}),
-        (CRASH, 3_860, {"StableByDecision", "AllDelivered"}),
+        pytest.param(CRASH, 3_860, {"StableByDecision", "AllDelivered"}, marks=pytest.mark.deep),
         pytest.param(WRONG, 289_212, {"ExcludedLives", "StableByDecision"}, marks=pytest.mark.deep),
     ],
 )
