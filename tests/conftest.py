@@ -37,16 +37,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is marked `deep` runs with `make check-deep` alone.
+    """Leave what is marked `deep`, and most cases of what is marked `sampled`, to `make check-deep`.
 
     Spark's tests come first, so that one worker has them all, and one Java.
     """
     items.sort(key=lambda item: "/spark/" not in item.nodeid)
     if config.getoption("--hypothesis-profile", None) == "deep":
         return
-    late = [item for item in items if item.get_closest_marker("deep")]
-    items[:] = [item for item in items if not item.get_closest_marker("deep")]
-    config.hook.pytest_deselected(items=late)
+    cases: Counter[str] = Counter()
+    late: set[pytest.Item] = set()
+    for item in items:
+        if item.get_closest_marker("deep"):
+            late.add(item)
+        elif sampled := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % sampled.args[0]:
+                late.add(item)
+            cases[test] += 1
+    items[:] = [item for item in items if item not in late]
+    config.hook.pytest_deselected(items=list(late))
 
 
 def pytest_configure() -> None:

@@ -247,6 +247,7 @@ def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
         sys.modules.pop(name, None)
 
 
+@pytest.mark.deep
 def test_workers_leave_their_files_in_one_directory(tmp_path: Path) -> None:
     """And the budget of the command line counts, whatever a test says."""
     asked = ("-n2", "-k", "broken or twice", "--antiphon-max-seconds", "0", "--antiphon-save", "left")

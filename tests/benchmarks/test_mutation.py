@@ -159,6 +159,7 @@ reason = "the test counts down from an even number"
 """
 
 
+@pytest.mark.deep
 def test_a_mutant_lives_exactly_if_no_test_sees_it(tmp_path: Path) -> None:
     """A small project: mutants that loop, that only another process runs, that nothing runs, that are marked;
     what the second run tells it has from the first.

@@ -132,6 +132,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -154,6 +154,7 @@ def test_the_committed_errata_rest_on_todays_records_and_specifications() -> Non
     assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(all_claims())]
 
 
+@pytest.mark.deep
 def test_the_pictures_of_the_committed_errata_are_drawn_as_today() -> None:
     """Otherwise: antiphon errata --write docs."""
     docs = Path(__file__).parents[2] / "docs"
@@ -180,6 +181,7 @@ def test_two_claims_that_print_one_run_say_so() -> None:
         assert len(named) >= len(names) - 1, names
 
 
+@pytest.mark.deep
 def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytest.Subtests) -> None:
     kinds: dict[type[Spec], dict[str, str]] = {}
     for claim, check in CHECKS:

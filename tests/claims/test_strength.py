@@ -252,6 +252,7 @@ def test_a_mutant_in_the_method_that_judges_a_property_is_asked_first() -> None:
     assert all("light_second" in what for what in beyond)
 
 
+@pytest.mark.deep
 def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> None:
     """A sample never tells as unnoticed what another program of the family would notice."""
     both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))

@@ -111,6 +111,7 @@ def test_logs_of_an_earlier_gate_are_removed_and_nothing_else(
     assert sorted(path.name for path in (tmp_path / "gate").iterdir()) == ["kept.txt"]
 
 
+@pytest.mark.deep
 def test_a_deep_gate_runs_its_rows_side_by_side_and_tells_each_when_it_is_done(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

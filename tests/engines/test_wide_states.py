@@ -39,6 +39,7 @@ class Pairs(Spec):
         return len(self.pairs) <= 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["reference", "generated", "native"])
 def test_a_set_of_records_with_many_values_is_explored(engine: str) -> None:
     report = antiphon.check(Pairs, engine=engine)

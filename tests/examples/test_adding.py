@@ -129,6 +129,7 @@ def missing(shown: list[str], printed: list[str]) -> str:
     return ""
 
 
+@pytest.mark.deep
 def test_what_the_commands_print_stands_there(inhabited: dict[str, str], tmp_path: Path) -> None:
     asked = [*sessions("In the catalogue"), *sessions("Beside each other")]
     given = answers([command for command, _ in asked], tmp_path, inhabited)

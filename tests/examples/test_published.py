@@ -180,6 +180,7 @@ class Miscounted(Chameneos):
         self.held += 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mutant", "broken", "constants"),
     [

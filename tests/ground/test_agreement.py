@@ -30,6 +30,7 @@ WHOLE_GRAPHS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WHOLE_GRAPHS)
 def test_every_transition_of_the_state_graph_agrees(name: str) -> None:
     bound, states = WHOLE_GRAPHS[name]
@@ -46,6 +47,7 @@ PROTOCOLS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bound", PROTOCOLS.values(), ids=PROTOCOLS)
 def test_protocols_agree_along_random_walks(bound: Program) -> None:
     rng = random.Random(1)
@@ -54,6 +56,7 @@ def test_protocols_agree_along_random_walks(bound: Program) -> None:
     assert list(disagreements(bound, cases)) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_specifications_agree(seed: int) -> None:
     bound, rng = program_of(seed), random.Random(seed)

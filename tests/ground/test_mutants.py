@@ -58,6 +58,7 @@ def caught() -> str | None:
     return None
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "what", "mutation"), HANDLED, ids=[f"{kind.__name__}: {what}" for kind, what, _ in HANDLED]
 )
@@ -93,5 +94,6 @@ def test_every_node_kind_that_the_grounder_handles_has_a_mistranslation() -> Non
     assert concrete == set(expressions.HANDLERS) | set(statements.HANDLERS)
 
 
+@pytest.mark.deep
 def test_the_right_grounder_is_not_accused() -> None:
     assert caught() is None

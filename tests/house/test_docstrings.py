@@ -32,7 +32,8 @@ def lost_lists(text: str) -> list[str]:
 
 def _arguments(node: ast.AST) -> list[str]:
     """The parameters of a function, or of the `__init__` of a class."""
-    functions = [item for item in ast.walk(node) if isinstance(item, ast.FunctionDef)]
+    inside = [node, *node.body] if isinstance(node, ast.ClassDef) else [node]
+    functions = [item for item in inside if isinstance(item, ast.FunctionDef)]
     made = [item for item in functions if item is node or item.name == "__init__"]
     return [item.arg for function in made for item in (*function.args.args, *function.args.kwonlyargs)]
 

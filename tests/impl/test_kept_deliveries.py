@@ -99,6 +99,7 @@ async def survived(ports: list[int], protocol: str, deliver: str, victims: tuple
     assert relay.counts.dropped
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("protocol", "deliver", "victims"),
     [

@@ -81,6 +81,7 @@ class Run:
         return {one.decision for one in self.members if one.decision is not None}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("members", [1, 2, 3, 4, 5])
 def test_all_that_are_up_decide_one_value_that_somebody_proposed(members: int) -> None:
     for seed in range(150):

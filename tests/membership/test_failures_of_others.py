@@ -298,11 +298,13 @@ RUNS: dict[str, tuple[Callable[[], None], Patch]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", RUNS)
 def test_it_does_not_happen_here(name: str) -> None:
     RUNS[name][0]()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", RUNS)
 def test_it_happens_without_the_line_that_prevents_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run, plant = RUNS[name]

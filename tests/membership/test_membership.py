@@ -78,6 +78,7 @@ def test_a_group_begins_when_all_that_are_expected_are_there(protocol: str) -> N
         assert view.joined == view.members
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("crashed", "hints"), [(0, False), (0, True), (1, True), (2, False)])
 def test_the_others_go_on_without_a_member_that_has_crashed(
     crashed: int, hints: bool, protocol: str

@@ -779,6 +779,7 @@ def judge(replicas: list[Process], clients: list[Process], asked: int) -> None:
     assert sorted(answers.values()) == sorted(drawn), "what was answered is what was drawn"
 
 
+@pytest.mark.deep
 def test_the_primary_is_killed_again_and_again_and_no_request_is_lost_or_executed_twice(
     processes: Processes,
 ) -> None:

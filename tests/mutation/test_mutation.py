@@ -495,6 +495,7 @@ def test_a_number_that_is_one_more_is_none_more_and_two_more() -> None:
     assert shifted == ["self.last", "self.last + 2"]
 
 
+@pytest.mark.deep
 def test_a_changed_text_moves_no_other_class() -> None:
     """Repairs of a class below it stay where they are, so that nothing else differs."""
     bound = program(TwoViewsChecked, repairs="all", processes=2, messages=1)

@@ -67,6 +67,7 @@ def see_proved(report: Report, every: tuple[str, ...], obligations: int, states:
     assert report.exploration.complete
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "every", "obligations", "states"), PROVED)
 def test_a_protocol_is_proved_for_every_n(
     prove: Prove, spec: type[Spec], every: tuple[str, ...], obligations: int, states: int
@@ -109,6 +110,7 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "every", "invariant", "failed"), LEFT_OUT)
 def test_without_an_invariant_the_proof_fails_where_it_is_needed(
     unproved: Unproved, spec: type[Spec], every: tuple[str, ...], invariant: str, failed: set[str]

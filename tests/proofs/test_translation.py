@@ -58,6 +58,7 @@ def disagreements(spec: type[Spec], sizes: dict[str, int], most: int) -> list[st
     return [found for state in reachable(bound, most) for found in lifted.disagreements(state)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "sizes"), SPECIFICATIONS, ids=lambda item: getattr(item, "__name__", ""))
 def test_a_step_by_logic_is_a_step_of_cpython(spec: type[Spec], sizes: dict[str, int]) -> None:
     """Guards, what is left, errors and predicates agree, argument by argument."""

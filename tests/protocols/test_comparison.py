@@ -48,6 +48,7 @@ def explored(name: str) -> Report:
     return check(program(spec, **constants))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     report = explored(name)

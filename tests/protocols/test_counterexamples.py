@@ -164,6 +164,7 @@ def with_own(recorded: Check, claim: Claim) -> Program:
     return program(recorded.spec, repairs=sorted(on), **recorded.constants)
 
 
+@pytest.mark.sampled(3)
 def test_the_run_that_is_shown_disappears_with_the_repairs_of_its_claim(repaired: str) -> None:
     """Otherwise the run shows another defect. An obligation is judged at the end of runs, in all states."""
     recorded, claim = RUNS[repaired], claim_of(repaired)

@@ -103,6 +103,7 @@ WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT]
 )
@@ -187,6 +188,7 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS]
 )

@@ -105,6 +105,7 @@ def explored(name: str) -> Report:
     return check(program(spec, repairs=repairs, **constants))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     _, _, _, broken, unreached = MODELS[name]

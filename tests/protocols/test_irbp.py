@@ -157,6 +157,7 @@ def outcomes(*without: str, urgent: bool) -> tuple[int, dict[str, Outcome]]:
     return report.exploration.states, {verdict.property: verdict.outcome for verdict in report.verdicts}
 
 
+@pytest.mark.deep
 def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
     every, some = outcomes(urgent=False), outcomes(urgent=True)
     assert (every[0], some[0]) == (20_627, 461)

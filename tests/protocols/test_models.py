@@ -207,6 +207,7 @@ of their shortest traces.
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "constants", "without", "states", "violated"),
     READINGS,

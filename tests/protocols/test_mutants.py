@@ -141,6 +141,7 @@ def late(constants: dict[str, Any]) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.deep,) * (constants == THIRD)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("property", "spec", "without", "constants"),
     [pytest.param(*case, id=case[0], marks=late(case[3])) for case in MUTANTS],

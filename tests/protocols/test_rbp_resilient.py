@@ -128,6 +128,7 @@ the property holds: the models above, and the checks of the ledger.
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "repair",
     [pytest.param(name, marks=(pytest.mark.deep,) * (number % 3)) for number, name in enumerate(NEEDED)],

@@ -71,6 +71,7 @@ def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     assert failed(explored(name)) == EXCEPT.get(name, set())

@@ -48,6 +48,7 @@ REFINED: dict[str, tuple[Refinement, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HELD)
 def test_every_property_holds_every_action_fires_and_every_witness_is_reached(name: str) -> None:
     spec, constants, counts, unreached = HELD[name]

@@ -190,6 +190,7 @@ def _id(value: object) -> str:
     return ",".join(sorted(value)) if isinstance(value, set) else str(value or "-")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "fault", "sizes", "names"),
     [*FAULTS, *DETECTORS, *SOUND],

@@ -16,6 +16,7 @@ from antiphon.model.symbolic import translate
 from antiphon.spec.lang import program
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", ["two_phase", "hasty_two_phase", "sequencer", "patient_sequencer", "overflow"]
 )
@@ -29,6 +30,7 @@ def test_steps_on_sequences_are_the_reference_s(comparison: Any) -> None:
     assert comparison(program(Logs)).differences(20) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(24))
 def test_steps_of_random_specifications_are_the_reference_s(seed: int, comparison: Any) -> None:
     """Every node of the intermediate form occurs in these; bugs of the text are met and must be told."""
@@ -52,6 +54,7 @@ WRONG: dict[Operator, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("operator", WRONG, ids=lambda item: item.name)
 def test_a_wrong_operator_shows_as_a_difference(
     operator: Operator, comparison: Any, sequencer: Any, monkeypatch: pytest.MonkeyPatch

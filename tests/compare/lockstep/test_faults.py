@@ -36,6 +36,7 @@ def walked(fault: str, **changes: Any) -> LockstepReport:
     return lockstep(binding_of("rbp", fault=fault, **{**CAUGHT[fault][0], **changes}))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", CAUGHT)
 def test_each_fault_is_caught_with_a_shortest_trace(fault: str) -> None:
     constants, length, what = CAUGHT[fault]

@@ -75,6 +75,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
 """Where each fault shows, after how many steps, and what differs."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "constants", "transitions", "pairs", "fired"),
     [
@@ -93,6 +94,7 @@ def test_a_layer_agrees_in_every_transition(
     assert set(report.fired) == fired
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "fault"), CAUGHT)
 def test_each_fault_is_caught_with_a_shortest_trace(name: str, fault: str) -> None:
     constants, length, what = CAUGHT[name, fault]
@@ -125,6 +127,7 @@ def test_every_planted_fault_is_caught_and_told_on_the_page() -> None:
         assert what in CAUGHT[key][2]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "fault"),
     [

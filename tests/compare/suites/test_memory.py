@@ -66,6 +66,7 @@ class ForgetsOldBodies(Core):
         return super().settle(now)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("core", "told"),
     [

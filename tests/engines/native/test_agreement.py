@@ -136,6 +136,7 @@ def native_outcome(bound: Program, state: State) -> tuple[Any, ...]:
     return [space.value(number) for number in range(1, len(space))], block.transitions, broken
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", RANDOM)
 def test_all_steps_from_random_states_of_random_specifications_agree(seed: int) -> None:
     bound = program_of(seed)

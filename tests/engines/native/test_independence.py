@@ -96,6 +96,7 @@ def test_independent_steps_lead_to_the_same_state_in_both_orders(bound: Program)
     assert see(bound, states_of(bound)) > 10
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [16, 38, 52, 65])
 def test_independent_steps_of_random_specifications_do(seed: int) -> None:
     """In most random states nothing is enabled without an error; in these there are such pairs."""
@@ -103,6 +104,7 @@ def test_independent_steps_of_random_specifications_do(seed: int) -> None:
     assert see(bound, random_states(bound, random.Random(seed), 30)) > 50
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_leaves_outside_its_footprint_change_nothing_of_a_step(seed: int) -> None:
     """Each of them is taken from another state."""

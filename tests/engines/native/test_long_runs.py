@@ -42,6 +42,7 @@ print(report.exploration.states, report.exploration.transitions, report.explorat
 """
 
 
+@pytest.mark.deep
 def test_a_search_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SEARCH, str(tmp_path)]
     ends = []

@@ -206,6 +206,7 @@ def test_kernels_of_one_width_share_the_functions_around_their_steps(
     assert kernel_of(program(TwoPhase, managers=2), fields.DIRECT).built is False
 
 
+@pytest.mark.deep
 def test_processes_that_compile_at_once_share_the_cache(tmp_path: Path) -> None:
     command: list[Any] = [sys.executable, "-c", CHILD]
     environment = {**os.environ, "ANTIPHON_CACHE": str(tmp_path)}

@@ -137,6 +137,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}, {dict(bound.constants)}")
 def test_there_are_as_many_states_as_orbits(bound: Program) -> None:
     states = reachable(bound)
@@ -246,6 +247,7 @@ def test_a_program_without_symmetric_sets_is_refused() -> None:
         check(program(RbpProperties, processes=2, messages=1), storage=StorageOptions(symmetry=True))
 
 
+@pytest.mark.deep
 def test_too_many_orders_are_refused() -> None:
     with pytest.raises(SpecError, match="40,320 orders of its symmetric sets are too many"):
         check(program(Chameneos, creatures=8, meetings=1), storage=StorageOptions(symmetry=True))

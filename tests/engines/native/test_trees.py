@@ -60,6 +60,7 @@ def found(space: NativeSpace) -> tuple[Any, ...]:
     return words, parents, space.store.counts(), space.store.transitions()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bound", MODELS, ids=title)
 def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Program) -> None:
     whole = searched(bound, threads=1, trees=False)
@@ -71,6 +72,7 @@ def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Progra
         assert found(kept) == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "bound",
     [
@@ -167,6 +169,7 @@ def read_by_machine(context: int, root: int) -> int:
     return decompress(context, root)  # type: ignore[name-defined,no-any-return] # noqa: F821 - of `tree.text`
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "hashes"),
     [

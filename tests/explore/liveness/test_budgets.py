@@ -207,6 +207,7 @@ def held_in(bound: Program, condition: Expression | None) -> Callable[[State], b
     return lambda state: bool(held(packing.pack(flatten(bound, state))))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_grounded_condition_and_reference_agree_where_a_budget_holds_a_step_back(seed: int) -> None:
     bound = program_of(seed)

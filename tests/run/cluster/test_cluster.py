@@ -235,6 +235,7 @@ def _content(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_node_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
     program = (

@@ -54,6 +54,7 @@ def scripted(*entries: Entry, members: int = 3) -> Schedule:
     return Schedule(members=members, entries=(*said, *entries), timeouts=TIMEOUTS)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("protocol", LISTED)
 def test_no_protocol_is_accused_without_a_fault(protocol: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
@@ -90,6 +91,7 @@ FOUND = {
 """Faults that a few runs of `irbp` find, and what is wrong then, among other things."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FOUND)
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[fault](monkeypatch)

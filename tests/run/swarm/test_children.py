@@ -6,6 +6,8 @@ import gc
 import time
 import weakref
 
+import pytest
+
 from antiphon.conformance.children import done_by_children
 
 
@@ -25,6 +27,7 @@ def slowly(number: int) -> int:
     return number
 
 
+@pytest.mark.deep
 def test_results_come_in_their_order_and_are_not_kept() -> None:
     results = done_by_children(2, "spawn", answered, range(5))
     first = next(results)

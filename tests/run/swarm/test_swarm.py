@@ -56,6 +56,7 @@ def first_failure(core: str, fault: str, seeds: int = 100) -> tuple[RunResult, S
     raise AssertionError(f"{core} with {fault} holds in {seeds} runs")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("core", protocols_of_groups())
 def test_no_core_is_accused_without_a_fault(core: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
@@ -68,6 +69,7 @@ def test_no_core_is_accused_without_a_fault(core: str) -> None:
     assert report.never_sent == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("core", protocols_of_groups())
 def test_what_is_seen_at_a_glance_is_what_the_judge_finds(core: str) -> None:
     """With a log the whole judge is asked of runs that hold, and nothing changes but that there is a log."""
@@ -152,6 +154,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("core", "fault", "symptom"), FOUND)
 def test_a_planted_fault_is_found_and_its_schedule_made_short(core: str, fault: str, symptom: str) -> None:
     result, settings = first_failure(core, fault)
@@ -230,6 +233,7 @@ def test_the_same_seed_gives_the_same_log_byte_for_byte() -> None:
     assert written[0].count(b'"kind":"deliver"') == 150
 
 
+@pytest.mark.deep
 def test_results_travel_between_processes_and_do_not_depend_on_how_many_there_are() -> None:
     settings = Settings(messages=10, logs=True)
     alone, together = (run_swarm("total", runs=60, seed=5, settings=settings, jobs=jobs) for jobs in (1, 2))

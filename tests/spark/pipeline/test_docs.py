@@ -87,6 +87,7 @@ def test_what_the_page_on_watching_does(
     assert capsys.readouterr().out
 
 
+@pytest.mark.deep
 def test_what_the_page_on_scale_does(
     master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

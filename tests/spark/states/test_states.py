@@ -97,6 +97,7 @@ def same(report: Report, other: Report) -> None:
         assert (mine.trace and mine.trace.steps) == (theirs.trace and theirs.trace.steps)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("program", "properties"),
     [
