@@ -22,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import secrets
 import socket
 import time
@@ -181,8 +182,8 @@ class JoinedGroup:
         "rejoin" a process that the others have taken for crashed comes back as a new member; with "fail" the
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
-        RBP's ring, "sequencer" and "total" let one member order for all, "vsc" promises no order between
-        sources, and takes no `state`; or an implementation that has lists (`Implementation.listed`). `layers`
+        RBP's ring, "rbp-reforming" the same with its Reformation, "sequencer" and "total" let one member
+        order for all, "vsc" promises no order between sources, and takes no `state`; or an implementation that has lists (`Implementation.listed`). `layers`
         and `metrics` are as of `Group`. `log` writes down what the application gets, for a judge
         (`antiphon.impl.member_log`).
 
@@ -588,7 +589,7 @@ class JoinedGroup:
         membership = Membership(
             self._protocol, self.group, Member(own, name, host, port, self._meta),
             seeds=self._seeds.numeric, founds=self._expect if founder else None, bootstrap=self._bootstrap,
-            timeouts=self._timeouts, layers=self._layers,
+            timeouts=self._timeouts, layers=self._layers, chance=random.random,
         )  # fmt: skip
         self._begins, self._holds = True, self.state is not None
         self._asks_since = asyncio.get_running_loop().time()

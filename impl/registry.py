@@ -43,6 +43,7 @@ DEFAULT = "rbp-resilient"
 
 LISTED = {
     "irbp": ("rbp", "irbp"),
+    "rbp-reforming": ("token_lists", "rbp_reforming"),
     "sequencer": ("sequencer", "sequencer_listed"),
     "total": ("total", "total_listed"),
     "vsc": ("vsc", "vsc_listed"),

@@ -81,7 +81,8 @@ MESSAGES = typer.Option("--messages", help="Number of messages that are broadcas
 ENCRYPTED = typer.Option("--encrypted", help="Encrypt every datagram.")
 JOIN = typer.Option(
     "--join",
-    help="Members join, leave, crash and come back, as with Group.join. irbp and vsc have no others.",
+    help="Members join, leave, crash and come back, as with Group.join. irbp, rbp-reforming and vsc have no "
+    "others.",
 )
 ONLY = typer.Option("--only", help="Only faults of this kind; may be repeated.", show_default=False)
 RUNS = typer.Option("--runs", help="Number of runs.", min=1)

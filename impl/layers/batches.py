@@ -172,6 +172,8 @@ class Batches:
         self._released_bytes = 0
         self._kept: deque[_Kept] = deque()
         self._sources = [_Source() for _ in range(members)]
+        self._counted: Sequence[int] = range(members)
+        """The members whose applications hold everybody back."""
         self._open = True
         """True if every other application has taken enough for another batch of messages."""
         self._names: Sequence[Any] = range(members)
@@ -188,6 +190,11 @@ class Batches:
         every message is delivered as soon as it is ordered (`holders` is 1).
         """
         self._names, self._ids, self._number = names, list(ids), number
+
+    def count_on(self, sources: Sequence[int]) -> None:
+        """Let only the applications of these members hold everybody back: the others tell nothing now."""
+        self._counted = sources
+        self._look()
 
     def delivered_of(self, source: int) -> int:
         """Return the number of messages of this member that were delivered here."""
@@ -214,7 +221,7 @@ class Batches:
     @property
     def slow(self) -> tuple[tuple[int, int], ...]:
         """The members whose applications hold everybody back, and how many bytes each has not taken."""
-        untaken = ((process, self._untaken(process)) for process in range(len(self._sources)))
+        untaken = ((process, self._untaken(process)) for process in self._counted)
         return tuple((process, held) for process, held in untaken if held >= self._untaken_bytes)
 
     @property
@@ -383,9 +390,7 @@ class Batches:
 
     def _look(self) -> None:
         """Rule 7: see whether every application has taken enough."""
-        self._open = not any(
-            self._untaken(process) >= self._untaken_bytes for process in range(len(self._sources))
-        )
+        self._open = not any(self._untaken(process) >= self._untaken_bytes for process in self._counted)
 
     def _untaken(self, process: int) -> int:
         """Return the number of delivered bytes that an application has not taken, as far as is known here."""

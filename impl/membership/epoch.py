@@ -18,10 +18,11 @@ from msgspec import MsgspecError, msgpack
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
-from antiphon.impl.membership import view_change
+from antiphon.impl.membership.detector import Timeouts
+from antiphon.impl.membership.list_change import Flush, ListChange
 from antiphon.impl.membership.member import Member
-from antiphon.impl.membership.succession import Next, Out, Roster, Succession
-from antiphon.impl.membership.view_change import ViewChange
+from antiphon.impl.membership.reformation import Chance, Lists, Reformation
+from antiphon.impl.membership.succession import Next, Out, Roster
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
 from antiphon.impl.protocols.flush import Flushes, Report
 from antiphon.impl.tracing import Tracer
@@ -50,8 +51,13 @@ class Epoch:
         layers: Layers,
         tracer: Tracer,
         now: float,
+        *,
+        timeouts: Timeouts,
+        chance: Chance,
     ) -> None:
         """Take part in this list, which has the member `me`.
+
+        `timeouts` and `chance` are for the lists within the epoch, where the protocol has such.
 
         Raises:
             InvalidMembership: the name of the group is too long, or there are too many members.
@@ -71,10 +77,7 @@ class Epoch:
             )
         else:
             self.endpoint = _Alone(layers)
-        self.change = ViewChange(place, len(roster.members), external=implementation.external)
-        self._succession = Succession(roster, place, self.core, self.endpoint.adopt, self.change)
-        self.called_at = self.complete_at = 0.0
-        """Times at which the change was called for here, and at which the reports had come; 0 before."""
+        self.change = self._list_change(implementation, timeouts, chance, now)
         self.rejected = 0
         """Number of items of a link that were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
@@ -82,8 +85,25 @@ class Epoch:
         self._released = {place}
         """The members to which nothing is owed, whatever they have not acknowledged."""
         self._encode = msgpack.Encoder().encode
-        self._decode = msgpack.Decoder(cast(Any, view_change.Message)).decode
+        self._decode = msgpack.Decoder(self.change.messages).decode
+        self.over = False
+        """True if this member has gone on to another list, or is no member: only what it has sent is still
+        owed.
+        """
+        self.linked = False
+        """True if something was sent or has come for a change."""
         self.endpoint.start(now)
+
+    def _list_change(
+        self, implementation: Implementation[Any], timeouts: Timeouts, chance: Chance, now: float
+    ) -> ListChange:
+        """Return the change of the lists that this protocol has."""
+        roster, place, deliver = self.roster, self.me, self.endpoint.adopt
+        if not implementation.reforms:
+            external = implementation.external
+            return Flush(roster, place, cast(Flushes, self.endpoint.core), deliver, external=external)
+        lists = None if isinstance(self.endpoint, _Alone) else cast(Lists, self.endpoint.core)
+        return Reformation(roster, place, lists, deliver, timeouts=timeouts, chance=chance, now=now)
 
     # What comes in ------------------------------------------------------------------------------------------
 
@@ -97,11 +117,12 @@ class Epoch:
         items = self._links.received(sender, data, now)
         if isinstance(items, str):
             return Rejection.MALFORMED
-        for item in items:
-            self._item_received(sender, item)
+        self.linked = True
+        for item in items if not self.over else ():
+            self._item_received(sender, item, now)
         return None
 
-    def _item_received(self, sender: int, item: bytes) -> None:
+    def _item_received(self, sender: int, item: bytes, now: float) -> None:
         pieces = self._pieces[sender]
         pieces.append(item[1:])
         if item[:1] == _MORE and sum(map(len, pieces)) <= _MESSAGE_BYTES_MAX:
@@ -112,8 +133,8 @@ class Epoch:
         except MsgspecError:
             self.rejected += 1
             return
-        if view_change.flaw(message, len(self.roster.members)) is None:
-            self.change.receive(sender, message)
+        if self.change.flaw(message) is None:
+            self.change.receive(sender, message, now)
         else:
             self.rejected += 1
 
@@ -122,30 +143,24 @@ class Epoch:
     @property
     def stopped(self) -> bool:
         """Return True if the protocol has ended, and only the change goes on."""
-        return self._succession.stopped
+        return self.change.stopped
 
     def go_on(self, now: float) -> Next | Out | None:
         """Take the steps of the change that can be taken, and return what follows, once that is decided.
 
         After that this member takes no more part in the list.
         """
-        change = self.change
-        if change.called and not self.called_at:
-            self.called_at = self.complete_at = now
-        self._succession.report()
-        if not change.complete:
-            self.complete_at = now
-        self._succession.propose()
-        for to, message in change.outputs():
+        follows = self.change.go_on(now)
+        for to, message in self.change.outputs():
             self._send(to, self._encode(message))
-        return self._succession.adopt()
-
-    @property
-    def core(self) -> Flushes:
-        """The part of the endpoint that reports and adopts."""
-        return cast(Flushes, self.endpoint.core)
+        if self.change.moved() and isinstance(self.endpoint, Endpoint):
+            self.endpoint.count_on(self.change.ordering)
+            if not self.stopped:
+                self.endpoint.tick(now)
+        return follows
 
     def _send(self, to: int, data: bytes) -> None:
+        self.linked = True
         for at in range(0, len(data), _PIECE_BYTES):
             more = _MORE if at + _PIECE_BYTES < len(data) else _LAST
             self._links.send(to, more + data[at : at + _PIECE_BYTES])
@@ -154,16 +169,18 @@ class Epoch:
 
     def tick(self, now: float) -> None:
         """Let every waiting time run out whose end has come."""
-        if self.change.called:
+        if self.linked:
             self._links.tick(now)
-        if not self.stopped:
+        if not self.stopped and not self.over:
             self.endpoint.tick(now)
 
     def next_deadline(self) -> float | None:
-        """Return when `tick` has something to do, or None."""
-        if not self.change.called:  # the links are idle
+        """Return when `tick`, or then `go_on`, has something to do, or None."""
+        if self.over:
+            return self._links.next_deadline()
+        if not self.linked and not self.change.called:  # the usual case
             return self.endpoint.next_deadline()
-        deadlines = [self._links.next_deadline()]
+        deadlines = [self._links.next_deadline(), self.change.next_deadline()]
         if not self.stopped:
             deadlines.append(self.endpoint.next_deadline())
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
@@ -174,7 +191,7 @@ class Epoch:
 
     def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
         """Hand over, once, the datagrams of the change."""
-        return self._links.outputs(now) if self.change.called else []
+        return self._links.outputs(now) if self.linked else []
 
     def is_owed(self, places: Iterable[int]) -> bool:
         """Return True if one of these members has not acknowledged all that was sent to it for the change."""
@@ -185,9 +202,9 @@ class Epoch:
         self._released.add(place)
 
     def __repr__(self) -> str:
-        ends = f", ends: {len(self.change.heard)} have reported" if self.change.called else ""
-        of = f"{self.roster.core} of {len(self.roster.members)}"
-        return f"<list {self.roster.number}, {of} order messages{ends}>"
+        of = f"{len(self.change.ordering)} of {len(self.roster.members)}"
+        told = f"; {self.change!r}" if self.change.called else ""
+        return f"<list {self.roster.number}, {of} order messages{told}>"
 
 
 class _AloneCore:

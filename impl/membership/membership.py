@@ -66,6 +66,7 @@ from antiphon.impl.membership.member import (
     spoken,
     those_that_fit,
 )
+from antiphon.impl.membership.reformation import Chance
 from antiphon.impl.membership.succession import LACKS, Next, Roster
 from antiphon.impl.membership.transfer import Transfers
 from antiphon.impl.membership.view_change import Kind
@@ -92,6 +93,9 @@ _WITHDRAWS_MS = 3 * _SEEK_MS
 
 _DOUBTS_MAX = 1_000
 """Largest number of changes of mind that are kept until somebody asks for them."""
+
+_GONE_MAX = 1_000
+"""Largest number of former members that are known as such."""
 
 _ASKS_MS = 10 * _SEEK_MS
 """Milliseconds after its last question in which a process still counts as one that asks."""
@@ -143,19 +147,24 @@ class Membership:
         timeouts: Timeouts = LAN,
         layers: Layers = _LAYERS,
         tracer: Tracer = NULL_TRACER,
+        chance: Chance | None = None,
     ) -> None:
         """Process `me` of the group with this name.
 
         `seeds` are the addresses of processes that may be members: who joins asks them. With `founds` this
         process is the founder: it makes the first list when so many processes, itself too, want to be on it.
-        With `bootstrap` it does not need more than half of the seeds for that.
+        With `bootstrap` it does not need more than half of the seeds for that. `chance` gives random numbers
+        from 0 to 1, to a protocol in which members wait for random times.
 
         Raises:
-            InvalidSetting: the protocol has no lists, or `founds` is not positive.
+            InvalidSetting: the protocol has no lists, or needs chance; or `founds` is not positive.
         """
         if implementation.listed is None:
             told = f"{implementation.messages.protocol} runs with members that do not change"
             raise InvalidSetting(f"protocol: {told}")
+        if implementation.reforms and chance is None:
+            told = f"members of {implementation.messages.protocol} wait for random times"
+            raise InvalidSetting(f"chance=None: {told}")
         if founds is not None and founds < 1:
             raise InvalidSetting(f"founds={founds}: a group begins with at least one member")
         self.me = structs.replace(me, speaks=implementation.versions)
@@ -172,16 +181,16 @@ class Membership:
         """True if this process was a member, and never will be again."""
         self.dropped: Counter[Rejection] = Counter()
         """Datagrams that are of no use, by kind."""
-        self.changes = 0
-        """Number of lists that came to an end here."""
+        self._changes = 0
+        """Number of lists that came to an end here, up to the last epoch."""
         self.suspicions: Counter[str] = Counter()
         """Number of times that a member was suspected, given up, and trusted again."""
-        self.change_ms = {"reports": 0.0, "agreement": 0.0}
-        """Milliseconds that the changes took in all: until reports had come, and until all was agreed on."""
+        self._change_ms = (0.0, 0.0)
         self.blocked_ms = 0.0
         """For how long no majority was reached, in all, up to the last `Unblocked`."""
         self.doubts: deque[Doubt] = deque(maxlen=_DOUBTS_MAX)
         """Members that this one has suspected, given up, or trusted again; a reader takes them out."""
+        self._chance = chance or _no_chance
         self._implementation = implementation
         self._layers = layers
         self._tracer = tracer
@@ -229,6 +238,8 @@ class Membership:
         """The own messages that were not delivered and taken yet."""
         self.broadcasts = 0
         """Number of messages that this process has broadcast as a member."""
+        self._gone: deque[bytes] = deque(maxlen=_GONE_MAX)
+        """The incarnations of those that were members with this one, and are no more."""
         self._events: deque[Event] = deque()
         self._outgoing: list[Outgoing] = []
         self._told: dict[bytes, float] = {}
@@ -309,12 +320,26 @@ class Membership:
         epoch, view = self.epoch, self.view
         if epoch is None or view is None:
             return Standing(self.me, 0, (), 0, (), (), (), self.delivered, self.untaken)
-        core = epoch.roster.members[: epoch.roster.core]
+        core = [epoch.roster.members[place] for place in epoch.change.ordering]
         return Standing(
             self.me, view.number, view.members, self.reached, tuple(member.incarnation for member in core),
             tuple(sorted(self.detector.suspected)), tuple(sorted(self.detector.given_up)), self.delivered,
             self.untaken,
         )  # fmt: skip
+
+    @property
+    def changes(self) -> int:
+        """Number of lists that came to an end here."""
+        return self._changes + (0 if self.epoch is None else self.epoch.change.lists)
+
+    @property
+    def change_ms(self) -> dict[str, float]:
+        """Milliseconds that the changes took in all: until reports had come, and until all was agreed on."""
+        reports, agreement = self._change_ms
+        if self.epoch is not None and self.epoch.change.lists:
+            within = self.epoch.change.spent(self._now)
+            reports, agreement = reports + within[0], agreement + within[1]
+        return {"reports": reports, "agreement": agreement}
 
     @property
     def asking(self) -> int:
@@ -452,6 +477,8 @@ class Membership:
             if known is None or known.member.incarnation <= source:
                 self._candidates[joining.address] = _Candidate(joining, address, now)
             self._found(now)
+        elif source in self._gone:
+            self._supersede(source, address, now)
         elif self.epoch.roster.place(source) is None:
             self._send(address, DatagramKind.EXISTS, 0)
             self._admit(joining, address, now)
@@ -598,7 +625,7 @@ class Membership:
         if epoch is not None:
             members, head = epoch.roster.members, HEAD.pack(DatagramKind.ENDPOINT, epoch.roster.number)
             outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
-            if epoch.change.called:
+            if epoch.linked:
                 outgoing += self._of_change(epoch)
         if not self.transfers.idle:
             for incarnation, transfer, data in self.transfers.datagrams(self._now):
@@ -642,16 +669,17 @@ class Membership:
         assert epoch is not None, "there is a list that ends"
         self._collect()
         self._count()
-        self.changes += 1
-        self.change_ms["reports"] += epoch.complete_at - epoch.called_at
-        self.change_ms["agreement"] += now - epoch.complete_at
+        self._changes += 1 + epoch.change.lists
+        reports, agreement = epoch.change.spent(now)
+        self._change_ms = self._change_ms[0] + reports, self._change_ms[1] + agreement
         before, view = epoch.roster.members, self.view
-        self._ended[epoch.roster.number] = (epoch, now)
+        self._retire(epoch, now)
         if decision.kind is Kind.REGULAR and view is not None:
             roster = roster.ordered(view.members)
         for member in before:
             if roster.place(member.incarnation) is None:
                 del self._counts[member.incarnation]
+                self._gone.append(member.incarnation)
         self._begin(roster, now)
         if decision.kind is Kind.REGULAR:
             self._note_kept(roster, now)
@@ -674,8 +702,9 @@ class Membership:
         self.transfers.forget(frozenset(member.incarnation for member in roster.members))
         self._own = 0
         epoch = self.epoch = Epoch(
-            self._implementation, self.group, self.me, roster, self._layers, self._tracer, now
-        )
+            self._implementation, self.group, self.me, roster, self._layers, self._tracer, now,
+            timeouts=self.timeouts, chance=self._chance,
+        )  # fmt: skip
         self.detector.watch((member.incarnation for member in roster.members if member != self.me), now)
         ids = [self._counts[member.incarnation] for member in roster.members]
         epoch.endpoint.go_on(roster.members, ids, self._delivered)
@@ -726,10 +755,15 @@ class Membership:
             self._last = self.epoch.roster
             self._collect()
             self._count()
-            self._ended[self.epoch.roster.number] = (self.epoch, self._now)
+            self._retire(self.epoch, self._now)
         self.epoch, self._seeks_at, self._withdraws_at, self.over = None, None, None, True
         self._joined = ()
         self._events.append(event)
+
+    def _retire(self, epoch: Epoch, now: float) -> None:
+        """Take no more part in a list, but give the others what was sent."""
+        epoch.over = True
+        self._ended[epoch.roster.number] = (epoch, now)
 
     def _forget(self, now: float) -> None:
         """Forget the lists that have ended, and that nobody needs any more."""
@@ -780,14 +814,13 @@ class Membership:
             for some in (self.detector.suspected, self.detector.given_up)
         )
         epoch.change.suspect(suspected, given_up)
-        core = epoch.core
-        if core.lost:
+        if epoch.change.lost:
             self._end(Excluded(LACKS))
             return
         if not self._may_change:
             self._reaches_since = now
         else:
-            returns = core.caught_up and now >= self._began_at + self.timeouts.heartbeat_ms
+            returns = epoch.change.returns and now >= self._began_at + self.timeouts.heartbeat_ms
             settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
             if settled and any(self._may_exclude(members[place], now) for place in given_up):
                 epoch.change.call(Kind.REGULAR)
@@ -909,6 +942,10 @@ class Membership:
         assert self.view is not None, "a member has a view"
         told = f"view {self.view.number} of {len(self.view.members)} members, majority {self.view.majority}"
         return f"<{self.me}: {told}, reaches {self.reached}; {self.epoch!r}>"
+
+
+def _no_chance() -> float:
+    raise AssertionError("the protocol has no random waits")
 
 
 def _range(oldest: int, newest: int) -> str:

@@ -287,6 +287,9 @@ class Implementation(NamedTuple, Generic[M]):
     ordered: bool = True
     """True if all members deliver in one order; otherwise only between two lists is what they have the same.
     """
+    reforms: bool = False
+    """With lists: whether the members of a view make their lists by Reformation (figures 22 to 24), and not
+    by the change of figures 32 and 34."""
     older: tuple[Implementation[Any], ...] = ()
     """The same protocol with the messages of earlier versions, one after the other, the newest first. Members
     of a group that changes speak the newest version that all of them know."""

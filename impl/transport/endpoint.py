@@ -280,6 +280,11 @@ class Endpoint(Generic[M]):
         assert self._batches is not None, "without layers nobody counts the messages of the common order"
         self._batches.go_on(names, ids, number)
 
+    def count_on(self, sources: Sequence[int]) -> None:
+        """Let only the applications of these members hold everybody back (`Batches.count_on`)."""
+        if self._batches is not None:
+            self._batches.count_on(sources)
+
     def delivered_of(self, source: int) -> int:
         """Return the number of messages of this member of the list that were delivered here; only with
         layers.

@@ -215,7 +215,7 @@ class SimulatedMembers:
         member = Member(incarnation, f"p{process}", host, port)
         machine = Membership(
             protocol or self.protocol, "g", member, seeds=self._asked(), founds=founds, bootstrap=bootstrap,
-            timeouts=self.timeouts, layers=self.layers,
+            timeouts=self.timeouts, layers=self.layers, chance=self._chances,
         )  # fmt: skip
         life = Life(machine.me, machine)
         self.lives[process].append(life)
@@ -223,6 +223,11 @@ class SimulatedMembers:
         machine.start(self.clock(process))
         self.after(process, life)
         return life
+
+    @property
+    def _chances(self) -> Callable[[], float] | None:
+        """The random numbers of a process, if its protocol needs any."""
+        return self.random.random if self.protocol.reforms else None
 
     def _asked(self) -> list[tuple[str, int]]:
         """The addresses of the seeds."""

@@ -283,7 +283,7 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
         ({"advertise": "db1"}, InvalidSetting, "advertise has a host with a port"),
         ({"state": object()}, InvalidSetting, "the methods `save` and `load`"),
         ({"protocol": "rpb"}, UnknownProtocol, "did you mean 'rbp'"),
-        ({"protocol": "totem"}, InvalidSetting, "those that have views are 'irbp', 'sequencer'"),
+        ({"protocol": "totem"}, InvalidSetting, "those that have views are 'irbp', 'rbp-reforming'"),
         ({"protocol": sequencer()}, InvalidSetting, "runs with members that do not change"),
         ({"protocol": "vsc", "state": Texts()}, InvalidSetting, "gives members no common order"),
         ({"seeds": "db1:7000"}, InvalidSetting, "a list of hosts with ports"),

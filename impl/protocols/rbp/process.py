@@ -463,6 +463,16 @@ class Core(TimedCore[Message, Timer]):
             self._gone[sender] = max(message.number, self._gone.get(sender, 0))
 
     @property
+    def last_number(self) -> int:
+        """The highest number up to which all are or were known here."""
+        return self._queues.last_number
+
+    @property
+    def last_delivered(self) -> int:
+        """All numbers up to this one are delivered here, or were passed over."""
+        return self._last_delivered
+
+    @property
     def lost(self) -> bool:
         """Return True if this external process needs what nobody in the ring has any more."""
         needed = self._queues.last_number + 1

@@ -1,9 +1,9 @@
 """A schedule is lived through by simulated members, and what they left is an `Ending`; here nobody judges.
 
 1. All members that start at once found the group; the first of them is the founder, also when it is started
-   again, but not while the group has fewer members than half of the seeds: a founder that cannot reach these
-   would found another group with the rest, as the page on groups says. An application broadcasts when the
-   schedule says so, or as soon afterwards as it may.
+   again, but not while fewer than half of the seeds are other members, and know it: a founder that cannot
+   reach these would found another group with the rest, as the page on groups says. An application broadcasts
+   when the schedule says so, or as soon afterwards as it may.
 2. Who is excluded comes back at once. Who has left ends when nobody needs it any more.
 3. When all faults are over, all that are up have `bound_ms` to be in one view and to have delivered all that
    each has broadcast. Then each broadcasts once more, and all have to deliver that too: a group that looks
@@ -288,7 +288,12 @@ class _Run:
     def _start(self, process: int) -> None:
         """Start a process with its command line, which is the same each time (rule 1)."""
         views = [life.machine.view for life in self._up() if life.machine.view is not None]
-        there = max((view.number, len(view.members)) for view in views)[1] if views else self.schedule.members
+        untold = {life.member for life in self._up() if life.machine.view is None}
+        own = {life.member for life in self.group.lives[process]}
+        there = self.schedule.members
+        if views:
+            others = {one for one in max(views, key=lambda view: view.number).members if one not in own}
+            there = len(others - untold)
         founds = process == 0 and 2 * there >= self.schedule.members
         self.group.begin(process, len(self.founders) if founds else None)
 

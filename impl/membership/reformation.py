@@ -1,0 +1,915 @@
+"""Reformation, figures 22 to 24: the members of a view make one token list after the other, in three phases.
+
+One `Reformation` belongs to one view, whose members have the numbers 0 to n-1 in its order. Its lists have
+versions, and order messages (`antiphon.impl.protocols.token_lists`); the application does not see them. A
+view ends with a list that says so (`Ends`): who is in the next view stands behind the last message that such
+a list begins with. When all of the list have agreed to it, that is the end of the view at every member, after
+the same messages.
+
+| figures 22 to 24, section 3.2.3           | here                                                          |
+|-------------------------------------------|---------------------------------------------------------------|
+| Reformation Invitation, TL version number | `Invitation`, `highest`                                       |
+| Vote "Yes", "No" of phase I               | `Vote`, with what the voter has; `Refusal`                    |
+| New TL, New Token Site                    | `NewList`: the ring, the new token site first                 |
+| Recover all missing messages              | `Ask` the site, `Recovery`                                    |
+| Vote "Yes" of phase II                    | `Agreed`                                                      |
+| a New Token                               | `Token`                                                       |
+| Abort                                     | `Abort`                                                       |
+| TIMEOUT_i, TIMEOUT_j, TIMEOUT_k           | `_deadline`; a suspicion of who is waited for is one too      |
+| Wait and Restart                          | `Stage.WAITING` until `_restart_at`, a random time            |
+| the list that a site belongs to           | `_belongs`                                                    |
+| Majority, Sequence and Resiliency Test    | `_conclude`, `_invited`, `_best`                              |
+
+Repairs: `modify_at_every_restart` and `own_versions` (`_next_version`); `most_recent_list` (`_best`);
+`drop_the_rest` and `originator_recovers` (`_commit`); `count_in_the_list` (the core's). A site remembers its
+votes (`highest`; the reading `leaving=remembers`), and committed is what has a number
+(`committed=sequenced`).
+
+What is decided here, because the figures do not say it:
+1. A majority is one of the members of the view: the lists of one view are those of the figures' one group.
+2. An originator waits for all that it does not suspect. A "No" ends its reformation. Of those that have voted
+   it leaves out whom another one suspects, if a majority is left: the token would not come through.
+3. Who waits begins again at a time that chance has a part in, twice as late each time; at first the first
+   member of the list that is not suspected begins at once.
+4. A list ends the view if somebody joins or leaves, or all whose votes are missing are given up by a voter.
+   It numbers no message. The end is part of what a list has: a later list that begins with it has the same
+   end.
+5. Who has voted and cannot recover any more is not on the list, but agrees to it, and is then no member any
+   more: it counts for a majority, and will for no other.
+6. Who has come to the end of the view tells all of the list, and the others: who goes on gets what it lacks
+   (`Begun`, `Over`).
+7. A list of which no number comes for long is given up, as on line 70 of figure 25.
+
+Lists are not seen by all: one that was announced may be committed by some, and another one by the others.
+What is numbered in a list is delivered when all of it have it, so that all deliver the same.
+
+No clock, no socket and no chance: `now`, in milliseconds, comes in, and so do random numbers. Source:
+Barchet-Estefanel 2002, section 3.2.3, figures 22 to 24; docs/reformation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from antiphon.impl.membership.detector import Timeouts
+from antiphon.impl.membership.member import Excluded, Left, Member, those_that_fit
+from antiphon.impl.membership.succession import LACKS, Next, Out, Roster
+from antiphon.impl.membership.view_change import Decision, Kind
+from antiphon.impl.protocols.core import Natural, Process, Send
+from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.token_lists import Count, Entry
+
+__all__ = [
+    "Abort", "Agreed", "Ask", "Begun", "Chance", "Ends", "Invitation", "Lists", "Message", "NewList", "Over",
+    "Recovery", "Reformation", "Refusal", "Stage", "Token", "Vote", "flaw",
+]  # fmt: skip
+
+Chance = Callable[[], float]
+"""Gives a random number from 0 to 1 at each call."""
+
+_DOUBLES_MAX = 4
+"""Largest number of times that the waiting time doubles."""
+
+
+class Ends(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The end of the view: who of it goes on, who joins, who has left."""
+
+    core: tuple[Process, ...]
+    joins: tuple[Member, ...]
+    leaves: tuple[Process, ...]
+
+
+class Invitation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="invitation"):
+    """Figure 23, phase I."""
+
+    version: Natural
+
+
+class Vote(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="yes"):
+    """Figure 24, phase I: "Yes", and what the originator has to know of its sender."""
+
+    version: Natural
+    committed: Natural
+    """The version of the list that the voter has committed last."""
+    reaches: Count
+    """Up to here the voter has all numbers, with their messages."""
+    settled: Count
+    """The number up to which the voter has delivered all."""
+    keeps_from: Natural
+    """The number from which on the voter can give all."""
+    ends: Ends | None
+    """The end of the view, if that is part of what it has."""
+    joining: tuple[Member, ...]
+    leaving: bool
+    suspected: tuple[Process, ...]
+    given_up: tuple[Process, ...]
+
+
+class Refusal(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="no"):
+    """Figure 24, phases I and II: "No"; a higher version than this one might be accepted."""
+
+    version: Natural
+    highest: Natural
+
+
+class NewList(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="list"):
+    """Figure 23, phase II: New TL."""
+
+    version: Natural
+    ring: tuple[Process, ...]
+    """The members of the list; the first is the new token site."""
+    lost: tuple[Process, ...]
+    """Members that have voted, and cannot recover what they lack."""
+    ends: Ends | None
+
+
+class Ask(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="ask"):
+    """Figure 24, phase II: the sender wants what it misses after this number."""
+
+    version: Natural
+    settled: Count
+
+
+class Recovery(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="recovery"):
+    """The answer of the new token site: all that it has. A number up to `reaches` that has no entry is
+    NULL's.
+    """
+
+    version: Natural
+    reaches: Count
+    entries: tuple[Entry, ...]
+
+
+class Agreed(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="agreed"):
+    """Figure 24, phase II: "Yes" to the list."""
+
+    version: Natural
+
+
+class Token(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="token"):
+    """Figure 23, phase III: a New Token."""
+
+    version: Natural
+
+
+class Abort(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="abort"):
+    """Figure 23, phases II and III: Reformation Abort; or there is a list, and the receiver is not on it."""
+
+    version: Natural
+    listed: bool = False
+    """True if there is a list: who is heard will be invited to the next."""
+
+
+class Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="begun"):
+    """All of a list that ends the view have agreed to it."""
+
+    version: Natural
+
+
+class Over(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="over"):
+    """The view is over, for a member that was not on its last list."""
+
+    ends: Ends
+    keeps_from: Natural
+    """All after this number that has a message is in `entries`."""
+    reaches: Count
+    entries: tuple[Entry, ...]
+
+
+Message = Invitation | Vote | Refusal | NewList | Ask | Recovery | Agreed | Token | Abort | Begun | Over
+
+
+def flaw(message: Message, members: int) -> str | None:
+    """Return why no correct member of a view of so many says this, or None."""
+    match message:
+        case Vote(ends=ends, joining=joining, suspected=suspected, given_up=given_up):
+            if not all(member.reachable for member in joining):
+                return "a process whose host is no number"
+            told = _not_members(suspected, members) or _not_members(given_up, members)
+            return told or _ends_flaw(ends, members)
+        case NewList(ring=ring, lost=lost, ends=ends):
+            if not ring or (len(ring) < 2 and ends is None):
+                return f"a list of {len(ring)}"
+            return _not_members((*ring, *lost), members) or _ends_flaw(ends, members)
+        case Recovery(entries=entries, reaches=reaches):
+            return _entries_flaw(entries, reaches, members)
+        case Over(ends=ends, entries=entries, reaches=reaches):
+            return _ends_flaw(ends, members) or _entries_flaw(entries, reaches, members)
+    return None
+
+
+def _not_members(some: Sequence[int], members: int) -> str | None:
+    if len(set(some)) < len(some) or any(process >= members for process in some):
+        return f"{some} are not different members of a view of {members}"
+    return None
+
+
+def _ends_flaw(ends: Ends | None, members: int) -> str | None:
+    if ends is None:
+        return None
+    if not all(member.reachable for member in ends.joins):
+        return "a process whose host is no number"
+    return _not_members((*ends.core, *ends.leaves), members)
+
+
+def _entries_flaw(entries: Sequence[Entry], reaches: int, members: int) -> str | None:
+    numbers = [entry.number for entry in entries]
+    if numbers != sorted(set(numbers)) or (numbers and numbers[-1] > reaches):
+        return "numbers that do not grow"
+    return (
+        None if all(entry.identifier.source < members for entry in entries) else "a source that is no member"
+    )
+
+
+class Lists(Protocol):
+    """The core of a view, as Reformation asks it; `TokenLists` is one."""
+
+    @property
+    def version(self) -> int:
+        """The version of the list that was committed last."""
+        ...
+
+    @property
+    def ring(self) -> tuple[int, ...]:
+        """The members of that list."""
+        ...
+
+    @property
+    def begun(self) -> bool:
+        """Return True if a number of it is known."""
+        ...
+
+    @property
+    def settled(self) -> int:
+        """All numbers up to here are delivered."""
+        ...
+
+    @property
+    def reaches(self) -> int:
+        """Up to this number everything is here; only when stopped."""
+        ...
+
+    @property
+    def keeps_from(self) -> int:
+        """Everything from here on can be given."""
+        ...
+
+    def stop(self) -> None:
+        """Stop working for the list."""
+        ...
+
+    def give(self, after: int) -> tuple[Entry, ...]:
+        """Return the messages after this number."""
+        ...
+
+    def take(self, reaches: int, entries: Sequence[Entry]) -> bool:
+        """Have these after `settled`, and nothing else."""
+        ...
+
+    def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
+        """Be a member of a list."""
+        ...
+
+    def accept(self, now: float) -> None:
+        """Take its token."""
+        ...
+
+
+class Stage(IntEnum):
+    """Stage of a member in figures 23 and 24."""
+
+    NORMAL, WAITING, INVITING, ANNOUNCING, INVITED, AUTHORISING = range(6)
+
+
+_TAKEN = "the others took this member for crashed"
+"""Why a member ends that is not in the next view."""
+
+_NOTHING = Report(0, (), (), ())
+
+
+class Reformation:
+    """Member `me` of a view, from the first list of the view to its end. `now` is in milliseconds."""
+
+    messages: Any = Message
+    external = True
+    """True: who is only suspected is left out of a list for a while."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        me: int,
+        lists: Lists | None,
+        deliver: Callable[[Report], bool],
+        *,
+        timeouts: Timeouts,
+        chance: Chance,
+        now: float = 0.0,
+    ) -> None:
+        """Begin with list 1, of all members; without `lists` this member is alone.
+
+        `deliver` delivers all that `lists` has, at the end of the view.
+        """
+        self.roster = roster
+        self.me = me
+        self.members = len(roster.members)
+        self.highest = 1
+        """The highest version that this member has committed, proposed, voted for or heard of."""
+        self.stage = Stage.NORMAL
+        self.leaving = False
+        self.stopped = False
+        """True if the view is over here."""
+        self.lost = False
+        self.lists = 0
+        """Number of lists that were committed after the first, but for one that ends the view."""
+        self.ends: Ends | None = None
+        """The end of the view, once it is part of what this member has."""
+        self._lists = lists
+        self._deliver = deliver
+        self._timeouts = timeouts
+        self._chance = chance
+        self._now = now
+        self._suspected: frozenset[int] = frozenset()
+        self._given_up: frozenset[int] = frozenset()
+        self._joining: list[Member] = []
+        self._calls: set[Kind] = set()
+        self._belongs = 0
+        """The version of the reformation list that this member belongs to; 0: to none."""
+        self._originator = me
+        """The member that makes that list."""
+        self._votes: dict[int, Vote] = {}
+        self._agreements: set[int] = set()
+        self._new: NewList | None = None
+        self._recovery: Recovery | None = None
+        self._asked: dict[int, Ask] = {}
+        """Questions of the others, until this member has heard that it is the new token site."""
+        self._begins_after = 0
+        """The number after which the list that was committed last begins."""
+        self._deadline: float | None = None
+        self._restart_at: float | None = None
+        self._tries = 0
+        """Number of reformations that were given up since the last list that has begun."""
+        self._began_at = float("-inf")
+        """Time at which this member committed its list."""
+        self._inactive = False
+        """True if no number of that list has come for long."""
+        self._urgent = False
+        """True if a list is called for since the last one cannot go on."""
+        self._again_ms = timeouts.heartbeat_ms
+        """Milliseconds that a list lasts which lacks a member that this one hears, and others perhaps do not.
+        """
+        self._moved = False
+        self._follows: Next | Out | None = None
+        self._called_at: float | None = None
+        self._complete_at: float | None = None
+        self._spent = (0.0, 0.0)
+        self._outputs: list[Send[Message]] = []
+
+    # The owner's side ---------------------------------------------------------------------------------------
+
+    @property
+    def called(self) -> bool:
+        """Return True if a list is made, is to be made, or has not begun."""
+        begun = self._lists is None or self._lists.begun
+        return self.stage is not Stage.NORMAL or self._restart_at is not None or not begun or self.stopped
+
+    @property
+    def returns(self) -> bool:
+        """Return True if a member of the view that is not on the list is heard again."""
+        return any(process not in self.ordering for process in self._heard)
+
+    @property
+    def ordering(self) -> Sequence[int]:
+        """The members of the list."""
+        return range(self.members) if self._lists is None else self._lists.ring
+
+    def spent(self, now: float) -> tuple[float, float]:
+        """Return the milliseconds until votes had come, and until lists were committed or the view over."""
+        if self._called_at is None:
+            return self._spent
+        complete_at = now if self._complete_at is None else self._complete_at
+        return self._spent[0] + complete_at - self._called_at, self._spent[1] + now - complete_at
+
+    def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
+        """Wait no longer for those that are `suspected`; leave out of the next view those that are
+        `given_up`.
+        """
+        self._suspected, self._given_up = suspected, given_up
+
+    def call(self, kind: Kind) -> None:
+        """Ask for another list, which ends the view if `kind` says so and it can."""
+        self._calls.add(kind)
+
+    def leave(self) -> None:
+        """Ask for a view without this member, again with each list until it has come."""
+        self.leaving = True
+        self.call(Kind.REGULAR)
+
+    def admit(self, joining: Member) -> None:
+        """Ask for a view with this process too."""
+        if joining not in self._joining:
+            self._joining.append(joining)
+        self.call(Kind.REGULAR)
+
+    def flaw(self, message: Message) -> str | None:
+        """As the function says."""
+        return flaw(message, self.members)
+
+    def outputs(self) -> list[Send[Message]]:
+        """Hand over, once, what is to be sent on reliable links, in order."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def next_deadline(self) -> float | None:
+        """Return when `go_on` has something to do though nothing has come, or None."""
+        if self.stopped or self._lists is None:
+            return None
+        begun = self.stage is Stage.NORMAL and self._lists.begun
+        deadlines = [None if begun else self._deadline]
+        if self.stage is Stage.NORMAL or (self.stage is Stage.WAITING and self._reaches_majority):
+            deadlines.append(self._restart_at)
+        return min([at for at in deadlines if at is not None], default=None)
+
+    def moved(self) -> bool:
+        """Return, once, whether a list was committed or has begun, so that the core has something to do."""
+        moved, self._moved = self._moved, False
+        return moved
+
+    def go_on(self, now: float) -> Next | Out | None:
+        """Take the steps that can be taken, and return what follows the view, once that is known."""
+        self._now = now
+        if self._lists is None:
+            self._go_on_alone()
+        while not self.stopped and self._lists is not None and self._step():
+            pass
+        return self._follows
+
+    def _go_on_alone(self) -> None:
+        """Take in who asks, if there is nobody else to ask."""
+        if self._joining and not self.stopped:
+            self.ends = self._end_with({self.me: self._own_vote(self.highest)}, (self.me,), ())
+            self._finish(tells=False)
+
+    # Time, and suspicions -----------------------------------------------------------------------------------
+
+    def _step(self) -> bool:
+        """Do what a waiting time, a suspicion or an answer makes this member do; False: nothing."""
+        expired = self._deadline is not None and self._now >= self._deadline
+        match self.stage:
+            case Stage.INVITING:
+                if expired or all(process in self._votes for process in self._heard):
+                    self._conclude()
+                    return True
+            case Stage.ANNOUNCING:
+                return self._gather(expired=expired)
+            case Stage.INVITED | Stage.AUTHORISING:
+                site = self.me if self._new is None else self._new.ring[0]
+                if expired or not {self._originator, site} <= self._heard:
+                    self._to(self._originator, Refusal(self._belongs, self.highest))
+                    self._withdraw()
+                    return True
+            case Stage.WAITING:
+                return self._invite_when_due()
+            case Stage.NORMAL:
+                return self._look(expired=expired)
+        return False
+
+    @property
+    def _heard(self) -> frozenset[int]:
+        """The members that this one does not suspect, itself too."""
+        return frozenset(range(self.members)) - self._suspected
+
+    @property
+    def _reaches_majority(self) -> bool:
+        return 2 * len(self._heard) > self.members
+
+    def _look(self, *, expired: bool) -> bool:
+        """See whether there is reason for another list, and when to begin."""
+        assert self._lists is not None, "there are others"
+        if self._lists.begun:
+            self._tries, self._deadline, self._inactive = 0, None, False
+        elif expired:
+            self._deadline, self._inactive = None, True
+        if not self._reaches_majority or not self._has_reason:
+            self._restart_at = None
+            return False
+        urgent = self._inactive or self._is_regular or not frozenset(self.ordering) <= self._heard
+        if self._restart_at is None or (urgent and not self._urgent):
+            wait = self._timeouts.heartbeat_ms if urgent else self._again_ms
+            self._urgent = urgent
+            self._restart_at = max(self._now + self._patience(), self._began_at + wait)
+        return self._invite_when_due()
+
+    @property
+    def _has_reason(self) -> bool:
+        """Return True if a list is called for: with other members, to end the view, or since this one is
+        idle.
+        """
+        assert self._lists is not None, "there are others"
+        on_list = frozenset(self.ordering)
+        if self._inactive or (self._calls and not on_list <= self._heard):
+            return True
+        return bool(self._calls) and self._lists.begun and (on_list != self._heard or self._is_regular)
+
+    @property
+    def _is_regular(self) -> bool:
+        """Return True if the end of the view is called for, and can be."""
+        return Kind.REGULAR in self._calls and self._suspected <= self._given_up
+
+    def _patience(self) -> float:
+        """Return how long this member waits before it invites: the first one of the list that is heard does
+        not.
+        """
+        first = min((process for process in self.ordering if process in self._heard), default=self.me)
+        if self.me == first or (self.leaving and not self._suspected):
+            return 0.0
+        return self._wait_ms * (1.0 + self._chance())
+
+    @property
+    def _wait_ms(self) -> float:
+        return self._timeouts.heartbeat_ms / 2
+
+    def _invite_when_due(self) -> bool:
+        if self._restart_at is None or self._now < self._restart_at or not self._reaches_majority:
+            return False
+        self._invite()
+        return True
+
+    # Figure 23: the originator ------------------------------------------------------------------------------
+
+    def _invite(self) -> None:
+        """Phase I: broadcast an invitation to all members of the view."""
+        version = self.highest = self._next_version()
+        self._stop(version, self.me, Stage.INVITING, self._timeouts.suspect_ms)
+        self._votes = {self.me: self._own_vote(version)}
+        self._to_others(Invitation(version))
+
+    def _next_version(self) -> int:
+        """Return the next version number of this member's own: they are its number modulo n."""
+        return self.highest + 1 + (self.me - self.highest - 1) % self.members
+
+    def _own_vote(self, version: int) -> Vote:
+        lists = self._lists
+        committed, reaches, settled, keeps_from = (
+            (1, 0, 0, 1) if lists is None else (lists.version, lists.reaches, lists.settled, lists.keeps_from)
+        )
+        return Vote(
+            version, committed, reaches, settled, keeps_from, self.ends, tuple(self._joining), self.leaving,
+            tuple(sorted(self._suspected)), tuple(sorted(self._given_up)),
+        )  # fmt: skip
+
+    def _conclude(self) -> None:
+        """Phase II: announce a list of all that have voted "Yes", if it passes the tests."""
+        votes = {**self._votes, self.me: self._own_vote(self._belongs)}
+        votes = self._votes = self._that_hear_one_another(votes)
+        site = self._best(votes)
+        lost = tuple(one for one in sorted(votes) if votes[one].settled + 1 < votes[site].keeps_from)
+        ring = tuple(one for one in _from(site, self.members) if one in votes and one not in lost)
+        ends = votes[site].ends or self._end_with(votes, ring, lost)
+        if 2 * len(votes) <= self.members or (len(ring) < 2 and ends is None):
+            self._give_up()
+            return
+        new = self._new = NewList(self._belongs, ring, lost, ends)
+        self.stage, self._deadline = Stage.ANNOUNCING, self._now + self._timeouts.exclude_ms
+        self._complete_at = self._now
+        self._agreements = {self.me}
+        for process in range(self.members):
+            on_list = process in ring or process in lost
+            self._to(process, new if on_list else Abort(self._belongs, listed=True))
+        self._recover()
+
+    def _that_hear_one_another(self, votes: dict[int, Vote]) -> dict[int, Vote]:
+        """Return the votes without those of members that others suspect, if enough are left.
+
+        The ring goes through all of them. Who suspects fewer is believed first.
+        """
+        heard: dict[int, Vote] = {}
+        for process in sorted(votes, key=lambda one: (one != self.me, len(votes[one].suspected), one)):
+            mutual = process not in {one for vote in heard.values() for one in vote.suspected}
+            if mutual and not set(votes[process].suspected) & set(heard):
+                heard[process] = votes[process]
+        return heard if 2 * len(heard) > self.members else votes
+
+    def _best(self, votes: dict[int, Vote]) -> int:
+        """Return the new token site: of the most recent list who has most; of several who can give most."""
+
+        def knowledge(process: int) -> tuple[int, int, int, int]:
+            vote = votes[process]
+            return vote.committed, vote.reaches, -vote.keeps_from, -process
+
+        return max(votes, key=knowledge)
+
+    def _end_with(self, votes: dict[int, Vote], ring: Sequence[int], lost: Sequence[int]) -> Ends | None:
+        """Return the end of the view, if the list shall be one."""
+        absent = {process for process in range(self.members) if process not in votes}
+        given_up = {process for vote in votes.values() for process in vote.given_up}
+        leaves = tuple(process for process in sorted(ring) if votes[process].leaving)
+        joining = sorted({joining for vote in votes.values() for joining in vote.joining})
+        if not absent <= given_up or not (absent or leaves or joining or lost):
+            return None
+        core = tuple(process for process in sorted(ring) if process not in leaves)
+        joins = those_that_fit([self.roster.members[process] for process in core], joining)
+        return Ends(core, joins if core else (), leaves)
+
+    def _gather(self, *, expired: bool) -> bool:
+        """Phase III: pass the new token when all have agreed; give up when somebody will not."""
+        new, lists = self._new, self._lists
+        assert new is not None, "a list was announced"
+        assert lists is not None, "there are others"
+        everybody = {*new.ring, *new.lost}
+        has_all = self._recovery is not None or self.me == new.ring[0] or self.me in new.lost
+        if everybody <= self._agreements and has_all:
+            self._to(new.ring[0], Token(new.version))
+            if self.me in new.lost:
+                self._be_lost()
+                return True
+            self._commit(new)
+            if self.me == new.ring[0]:
+                self._accept()
+            return True
+        if expired or not everybody - self._agreements <= self._heard or new.ring[0] not in self._heard:
+            self._give_up()
+            return True
+        return False
+
+    def _give_up(self) -> None:
+        """`Announce "Reformation Abort"`, and wait."""
+        self._to_others(Abort(self._belongs))
+        self._withdraw()
+
+    # Figure 24: the slave, and the new token site -----------------------------------------------------------
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a message of another member, which has no flaw."""
+        self._now = now
+        if self.stopped or self._lists is None:
+            return
+        mine = self._belongs == getattr(message, "version", 0)
+        match message:
+            case Vote() | Agreed() | Refusal():
+                self._answered(sender, message, mine=mine)
+            case Ask(version=version):
+                if not mine and version != self._lists.version:
+                    self._to(sender, Refusal(version, self.highest))
+                else:
+                    self._asked[sender] = message
+                    self._answer()
+            case Begun(version=version):
+                if self.ends is not None and version <= self._lists.version:
+                    self._finish(tells=True)
+            case Over():
+                self._over(message)
+            case _:
+                self._told(sender, message, mine=mine)
+
+    def _answered(self, sender: int, message: Vote | Agreed | Refusal, *, mine: bool) -> None:
+        """Handle an answer of a slave, or of the new token site."""
+        match message:
+            case Vote(version=version):
+                if mine and self.stage is Stage.INVITING:
+                    self._votes[sender] = message
+                elif not mine or sender not in self._everybody:
+                    self._to(sender, Abort(version, listed=mine))
+            case Agreed():
+                if mine and self.stage is Stage.ANNOUNCING:
+                    self._agreements.add(sender)
+            case Refusal(highest=highest):
+                self.highest = max(self.highest, highest)
+                if mine:
+                    self._refused(sender)
+
+    def _told(
+        self, sender: int, message: Invitation | NewList | Recovery | Token | Abort, *, mine: bool
+    ) -> None:
+        """Handle what an originator says to slaves, or what the new token site gives."""
+        originated = mine and self._originator == sender != self.me
+        match message:
+            case Invitation(version=version):
+                self._invited(sender, version)
+            case NewList(version=version):
+                if originated and self.stage is Stage.INVITED and self._new is None:
+                    self._announced(message)
+                else:
+                    self._to(sender, Refusal(version, self.highest))
+            case Recovery():
+                self._recovered(sender, message)
+            case Token():
+                if originated and self.stage is Stage.AUTHORISING:
+                    self._accept()
+            case Abort(listed=listed):
+                if originated:
+                    self._withdraw(at_least_ms=self._timeouts.suspect_ms if listed else 0.0)
+
+    @property
+    def _everybody(self) -> frozenset[int]:
+        """Members that were asked to agree to the list which this one belongs to."""
+        return frozenset() if self._new is None else frozenset((*self._new.ring, *self._new.lost))
+
+    def _invited(self, originator: int, version: int) -> None:
+        """Phase I: vote. Who belongs to no list joins one with a higher version than all before."""
+        if self._belongs or version <= self.highest:
+            self._to(originator, Refusal(version, self.highest))
+            return
+        self.highest = version
+        self._stop(version, originator, Stage.INVITED, 2 * self._timeouts.suspect_ms)
+        self._to(originator, self._own_vote(version))
+
+    def _announced(self, new: NewList) -> None:
+        """Phase II: recover, and agree."""
+        self._new, self._deadline = new, self._now + self._timeouts.exclude_ms
+        if self.me in new.lost:
+            self._to(self._originator, Agreed(new.version))
+            self._be_lost()
+            return
+        if self.me not in new.ring:
+            self._withdraw()
+            return
+        self._recover()
+        if self.me == new.ring[0]:
+            self._agree()
+
+    def _recover(self) -> None:
+        """Ask the new token site; if this member is the site, answer the others."""
+        assert self._new is not None, "a list was announced"
+        assert self._lists is not None, "there are others"
+        if self.me == self._new.ring[0]:
+            self._answer()
+        elif self.me in self._new.ring:
+            self._to(self._new.ring[0], Ask(self._new.version, self._lists.settled))
+
+    def _answer(self) -> None:
+        """As the site of a list that this member belongs to, or has committed, give what others miss."""
+        lists, new = self._lists, self._new
+        assert lists is not None, "there are others"
+        for sender, (version, settled) in [
+            (one, (ask.version, ask.settled)) for one, ask in self._asked.items()
+        ]:
+            committed = lists.version == version
+            if committed or (new is not None and new.version == version == self._belongs):
+                reaches = self._begins_after if committed else lists.reaches
+                entries = tuple(entry for entry in lists.give(settled) if entry.number <= reaches)
+                self._to(sender, Recovery(version, reaches, entries))
+                del self._asked[sender]
+
+    def _refused(self, sender: int) -> None:
+        """A slave has refused, or left; or the new token site does not belong to the list any more."""
+        if self._originator == self.me:
+            self._give_up()
+        elif self._new is not None and sender == self._new.ring[0]:
+            self._to(self._originator, Refusal(self._belongs, self.highest))
+            self._withdraw()
+
+    def _recovered(self, sender: int, message: Recovery) -> None:
+        """The site has answered: a slave agrees, an originator waits for the others."""
+        new = self._new
+        if new is None or message.version != self._belongs or sender != new.ring[0]:
+            return
+        self._recovery = message
+        if self.stage is Stage.INVITED:
+            self._agree()
+
+    def _agree(self) -> None:
+        """`Recover all missing messages and then Vote "Yes"; Commit the New TL`."""
+        new, originator = self._new, self._originator
+        assert new is not None, "a list was announced"
+        self._commit(new)
+        self._to(originator, Agreed(new.version))
+        if self.me == new.ring[0]:
+            self._belongs, self._originator, self._new = new.version, originator, new
+            self.stage, self._deadline = Stage.AUTHORISING, self._now + self._timeouts.exclude_ms
+            self._answer()
+
+    def _commit(self, new: NewList) -> None:
+        """Have what the new token site has, and be a member of the list."""
+        lists = self._lists
+        assert lists is not None, "there are others"
+        if self._recovery is not None:
+            lists.take(self._recovery.reaches, self._recovery.entries)
+        self.ends = new.ends
+        self._begins_after = lists.reaches
+        lists.commit(new.version, new.ring, self._now, works=new.ends is None)
+        self._leave_stage(Stage.NORMAL)
+        self._calls = {Kind.REGULAR} if self.leaving else set()
+        self._joining.clear()
+        self._restart_at, self._inactive, self._moved = None, False, True
+        self._deadline = self._now + self._timeouts.exclude_ms
+        self._began_at = self._now
+        beat, most = self._timeouts.heartbeat_ms, self._timeouts.exclude_ms
+        self._again_ms = beat if self._heard <= frozenset(new.ring) else min(2 * self._again_ms, most)
+        self.lists += new.ends is None
+        self._spent = self.spent(self._now)
+        self._called_at = self._complete_at = None
+
+    def _accept(self) -> None:
+        """Phase III: `Accept the token and Starts Acknowledging Messages`; or the view is over."""
+        assert self._lists is not None, "there are others"
+        if self.stage is Stage.AUTHORISING:
+            self._leave_stage(Stage.NORMAL)
+            self._deadline = self._now + self._timeouts.exclude_ms
+        if self.ends is not None:
+            self._finish(tells=True)
+        else:
+            self._lists.accept(self._now)
+            self._moved = True
+
+    # Belonging, and waiting ---------------------------------------------------------------------------------
+
+    def _stop(self, version: int, originator: int, stage: Stage, wait_ms: float) -> None:
+        """Belong to a reformation list: work for none."""
+        assert self._lists is not None, "there are others"
+        self._lists.stop()
+        if self._called_at is None:
+            self._called_at = self._now
+        self._leave_stage(stage)
+        self._belongs, self._originator = version, originator
+        self._deadline, self._restart_at = self._now + wait_ms, None
+
+    def _withdraw(self, at_least_ms: float = 0.0) -> None:
+        """`Leave the list that previously joined`, `Wait and Restart`."""
+        assert self._lists is not None, "there are others"
+        self._lists.stop()
+        self._leave_stage(Stage.WAITING)
+        self._deadline = None
+        wait_ms = self._wait_ms * 2 ** min(self._tries, _DOUBLES_MAX) * self._chance()
+        self._restart_at = self._now + at_least_ms + wait_ms
+        self._tries += 1
+
+    def _leave_stage(self, stage: Stage) -> None:
+        """Belong to no list any more."""
+        self.stage, self._belongs, self._originator = stage, 0, self.me
+        self._votes, self._agreements, self._new, self._recovery = {}, set(), None, None
+
+    # The end of the view ------------------------------------------------------------------------------------
+
+    def _be_lost(self) -> None:
+        self.lost = self.stopped = True
+        self._follows = Out(Excluded(LACKS))
+
+    def _finish(self, *, tells: bool) -> None:
+        """The view is over: tell the others, deliver everything, and go on or end."""
+        ends = self.ends
+        assert ends is not None, "it has an end"
+        if self._lists is not None:
+            self._lists.stop()
+        if tells:
+            self._tell(ends)
+        self.stopped, self._deadline = True, None
+        if not self._deliver(_NOTHING):
+            self._be_lost()
+        elif self.me in ends.leaves:
+            self._follows = Out(Left())
+        elif self.me in ends.core:
+            decision = Decision(Kind.REGULAR, ends.core, ends.joins, ends.leaves, _NOTHING)
+            self._follows = Next(decision, self.roster.next(decision))
+        else:
+            self._follows = Out(Excluded(_TAKEN))
+
+    def _tell(self, ends: Ends) -> None:
+        """Rule 6."""
+        lists = self._lists
+        assert lists is not None, "there are others"
+        kept = lists.keeps_from
+        over = None
+        for process in range(self.members):
+            if process in lists.ring:
+                self._to(process, Begun(lists.version))
+            elif process in ends.core or process in ends.leaves:
+                over = over or Over(ends, kept, lists.reaches, lists.give(kept - 1))
+                self._to(process, over)
+            else:
+                self._to(process, Over(ends, kept, lists.reaches, ()))
+
+    def _over(self, message: Over) -> None:
+        """The others have come to the end of the view without this member."""
+        lists = self._lists
+        assert lists is not None, "there are others"
+        lists.stop()
+        self.ends = ends = message.ends
+        if self.me not in ends.core and self.me not in ends.leaves:
+            self.stopped, self._follows = True, Out(Excluded(_TAKEN))
+        elif lists.settled + 1 < message.keeps_from or not lists.take(message.reaches, message.entries):
+            self._be_lost()
+        else:
+            self._finish(tells=False)
+
+    # Helpers ------------------------------------------------------------------------------------------------
+
+    def _to(self, process: int, message: Message) -> None:
+        if process != self.me:
+            self._outputs.append(Send(process, message))
+
+    def _to_others(self, message: Message) -> None:
+        for process in range(self.members):
+            self._to(process, message)
+
+    def __repr__(self) -> str:
+        ring = ", ".join(map(str, self.ordering))
+        return f"token list of {ring}; {self.stage.name.lower()}, version {self.highest}"
+
+
+def _from(first: int, members: int) -> Iterable[int]:
+    """All members, this one first, then in their order."""
+    return ((first + step) % members for step in range(members))
