@@ -98,6 +98,7 @@ class BatchesSnapshot(NamedTuple):
     kept: tuple[_Kept, ...]
     sources: tuple[tuple[int, tuple[bytes, ...] | None, int, int], ...]
     broken: int
+    counted: tuple[int, ...]
 
 
 class _Source:
@@ -441,6 +442,7 @@ class Batches:
             tuple(self._kept),
             tuple(sources),
             self.broken,
+            tuple(self._counted),
         )
 
     def restore(self, snapshot: BatchesSnapshot) -> None:
@@ -459,5 +461,5 @@ class Batches:
             _Source(last, None if pieces is None else list(pieces), taken, held)
             for last, pieces, taken, held in snapshot.sources
         ]
-        self.broken = snapshot.broken
+        self.broken, self._counted = snapshot.broken, snapshot.counted
         self._look()
