@@ -6,6 +6,7 @@
 #   make strength     docs/ledger-strength.json and its page: mutants of the families whose section is stale (MUTANTS_ARGS=--fresh: of all)
 #   make check-deep   the whole ledger, its families side by side, every repair left out alone, mutants of deep checks too; the tests with fresh seeds and more examples
 #   make check-exports  SPIN on exported models against our own checker; needs spin and gcc, and says so
+#   make check-browser  the explorer in a headless Chromium, as a person clicks; needs Chromium, and says so (BROWSER=its name)
 #   make site         the site of the documentation, in build/site/html; installs its generator beside the environment
 #   make lock         write requirements.lock anew (UPGRADE=--upgrade takes the newest versions)
 #   make clean        remove the environment and all that was built
@@ -16,7 +17,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help check test lint pytest strength check-deep check-exports site lock clean environment install
+.PHONY: help check test lint pytest strength check-deep check-exports check-browser site lock clean environment install
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +27,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 UPGRADE ?=
+BROWSER ?= any
 
 export UV_HTTP_TIMEOUT ?= 300
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -58,6 +60,9 @@ check-deep: install
 
 check-exports: install
 	$(BIN)/antiphon check-exports
+
+check-browser: install
+	$(BIN)/python -m pytest tests/report/explorer -m browser --browser $(BROWSER) $(PYTEST_ARGS)
 
 install: environment
 	@$(UV) pip install --quiet --offline --python $(BIN)/python --no-deps --no-build-isolation \

@@ -54,8 +54,13 @@ def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
     """Every part of a state with its value, maps key by key; for the state in which a trace begins."""
     found: list[tuple[str, str]] = []
     for name, value in zip(program.variables, state, strict=True):
-        found.extend((where, compact(part)) for where, part in _parts(name, program.domains[name], value))
+        found.extend(described_variable(program, name, value))
     return tuple(found)
+
+
+def described_variable(program: Program, name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Every part of a variable with its value, as `described` has them."""
+    return tuple((where, compact(part)) for where, part in _parts(name, program.domains[name], value))
 
 
 def beginning(trace: Trace) -> tuple[tuple[str, str], ...]:

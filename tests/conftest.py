@@ -34,14 +34,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write golden files anew; read the difference before you commit it",
     )
+    parser.addoption("--browser", help="run what needs a browser, with this one; any: one that is found")
+    parser.addoption("--pictures", help="a folder for pictures of what the browser shows")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what is marked `deep`, and most cases of what is marked `sampled`, to `make check-deep`.
+    """Leave what is marked `deep`, and most cases of what is marked `sampled`, to `make check-deep`, and what
+    is marked `browser` to `make check-browser`.
 
     Spark's tests come first, so that one worker has them all, and one Java.
     """
     items.sort(key=lambda item: "/spark/" not in item.nodeid)
+    if config.getoption("--browser") is None:
+        needing = [item for item in items if item.get_closest_marker("browser")]
+        items[:] = [item for item in items if not item.get_closest_marker("browser")]
+        config.hook.pytest_deselected(items=needing)
     if config.getoption("--hypothesis-profile", None) == "deep":
         return
     cases: Counter[str] = Counter()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
-from antiphon.conformance.report.explorer import Walk, saved_page
+from antiphon.conformance.report.explorer import Walk, frame, saved_page
+from antiphon.conformance.report.explorer.walk import options_of
 from antiphon.model import trace as model_trace
 from antiphon.model.files import write_whole
 from antiphon.programs import Subject, called, program_of
@@ -36,8 +36,7 @@ class Explorer:
         return f"<Explorer, {len(self.html):,} bytes: {self.states}>"
 
     def _repr_html_(self) -> str:
-        frame = '<iframe sandbox="allow-scripts" width="100%" height="760"'
-        return f'{frame} srcdoc="{escape(self.html)}"></iframe>'
+        return frame(self.html)
 
 
 def explore(subject: Subject | model_trace.Trace) -> Explorer:
@@ -51,5 +50,7 @@ def explore(subject: Subject | model_trace.Trace) -> Explorer:
     """
     run = subject if isinstance(subject, model_trace.Trace) else None
     program = run.program if run is not None else program_of(subject)  # type: ignore[arg-type]
-    page, states = saved_page(Walk(program, called(program.spec)), {} if run is None else {"the run": run})
+    page, states = saved_page(
+        Walk(program, called(program.spec), options_of(program)), {} if run is None else {"the run": run}
+    )
     return Explorer(page, states)

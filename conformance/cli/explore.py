@@ -8,17 +8,22 @@ import asyncio
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import antiphon
 from antiphon.conformance.cli import options, output
-from antiphon.conformance.cli.options import Variant
+from antiphon.conformance.cli.observed import Observed
+from antiphon.conformance.cli.options import Effort, Variant, said
+from antiphon.conformance.cli.progress import working
+from antiphon.conformance.compare.validation import ObservationError, Possible, validate
 from antiphon.conformance.extras import needs_server
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer.beside import Beside
-from antiphon.conformance.report.words import settings
+from antiphon.conformance.report.explorer.observed import ObservedLogs
+from antiphon.conformance.report.explorer.walk import options_of
+from antiphon.model.bounds import Bounds
 from antiphon.programs import called
 from antiphon.results import Trace
 
@@ -34,12 +39,24 @@ def explore(
     ] = None,
     *,
     variant: Variant,
+    observed: Observed,
+    effort: Effort,
     traces: Annotated[
         list[Path] | None,
         typer.Option(
             "--trace",
             metavar="FILE",
             help="A saved trace to jump to; may be repeated. Its specification and constants are taken.",
+            show_default=False,
+        ),
+    ] = None,
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--observed",
+            metavar="FILE",
+            help="A log, walked with the states in which the system may be, as `trace` reads it; may be "
+            "repeated.",
             show_default=False,
         ),
     ] = None,
@@ -59,22 +76,62 @@ def explore(
         int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: any that is free.")
     ] = 0,
 ) -> int:
-    """Walk a protocol or a trace step by step in a browser."""
+    """Walk a protocol, a trace or a log step by step in a browser."""
     if fault is not None and not binding:
         raise output.UsageProblem("--fault is a mistake of an implementation: name that with --binding")
-    if binding and (html is not None or specification is not None or variant.words()):
+    if binding and (html is not None or specification is not None or variant.words() or logs):
         raise output.UsageProblem(
             "--binding brings its own specification, and serves only: leave the others out"
         )
-    runs = {file.name: antiphon.load(file, specification) for file in traces or ()}
+    if (observed != Observed() or effort != Effort()) and not logs:
+        raise output.UsageProblem(
+            "--map, --hidden, --from and the bounds are for logs: name them with --observed"
+        )
+    runs = _runs(traces or [], specification)
     walk = _beside(binding, fault, runs) if binding else _walk(specification, variant, list(runs.values()))
+    found = _logs(walk, logs, observed, effort, runs) if logs else None
     if html is not None:
-        text, told = saved_page(walk, runs)
+        with working(f"writing {html}", output.err()):
+            text, told = saved_page(walk, runs, found)
         output.write_text("--html", html, text)
-        output.out().print(f"{html}: {len(text):,} bytes; {told}", soft_wrap=True)
+        output.out().print(f"{html}: {len(text.encode()):,} bytes; {told}", soft_wrap=True)
         return 0
-    _serve(walk, runs, port)
+    _serve(walk, runs, found, port)
     return 0
+
+
+def _runs(files: list[Path], specification: str | None) -> dict[str, Trace]:
+    """Return the saved traces by the names of their files; of equal names by their paths."""
+    names = [file.name for file in files]
+    return {
+        file.name if names.count(file.name) == 1 else str(file): antiphon.load(file, specification)
+        for file in files
+    }
+
+
+def _logs(
+    walk: Walk, files: list[Path], observed: Observed, effort: Effort, runs: dict[str, Trace]
+) -> ObservedLogs:
+    """Return the logs with the states in which the system may be; an explanation becomes one of the runs.
+
+    Raises:
+        UsageProblem: a log or its map cannot be read, or no line tells anything.
+    """
+    bounds = Bounds(effort.max_states, effort.max_seconds, None, effort.max_memory)
+    given: dict[str, Any] = {"hidden": observed.budgets(), "start": observed.beginning(), "bounds": bounds}
+    try:
+        read = observed.logs(walk.program, files)
+        with working(f"explaining {', '.join(map(str, files))}", output.err()):
+            found = validate(walk.program, read, **given)
+            if not found.lines:
+                raise output.UsageProblem(f"--observed: {found.reason}")
+            possible = Possible(walk.program, read, **given)
+    except ObservationError as error:
+        raise output.UsageProblem(str(error)) from error
+    if found.trace is not None:
+        runs["the explanation"] = Trace.of(found.trace)
+    walk.options += [*said({"--observed": map(str, files)}), *observed.words(), *effort.words()]
+    return ObservedLogs(possible, found)
 
 
 def _beside(protocol: str, fault: str | None, runs: dict[str, Trace]) -> Walk:
@@ -106,18 +163,10 @@ def _walk(specification: str | None, variant: Variant, runs: list[Trace]) -> Wal
     program = runs[0].program
     if any(run.program.digest != program.digest for run in runs):
         raise output.UsageProblem("the traces are of different programs: explore one after the other")
-    return Walk(program, called(program.spec), _words(runs[0]))
+    return Walk(program, called(program.spec), options_of(program))
 
 
-def _words(run: Trace) -> list[str]:
-    """Return the options that make the program of a trace again."""
-    repairs = {item.name for item in run.program.declaration.constants if item.repair}
-    words = [word for name in repairs if run.program.constants[name] for word in ("--repair", name)]
-    others = {name: value for name, value in run.program.constants.items() if name not in repairs}
-    return [*words, *(word for text in settings(others) for word in ("--set", text))]
-
-
-def _serve(walk: Walk, runs: dict[str, Trace], port: int) -> None:
+def _serve(walk: Walk, runs: dict[str, Trace], logs: ObservedLogs | None, port: int) -> None:
     needs_server("explore")
     from antiphon.conformance.report.explorer.server import (  # here: it is an extra
         application,
@@ -135,6 +184,6 @@ def _serve(walk: Walk, runs: dict[str, Trace], port: int) -> None:
 
     with suppress(KeyboardInterrupt):
         try:
-            asyncio.run(serve(application(walk, token, runs), port, ready))
+            asyncio.run(serve(application(walk, token, runs, logs), port, ready))
         except OSError as error:
             raise output.UsageProblem(f"--port {port}: {error.strerror}") from error

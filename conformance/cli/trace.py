@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-import json as codec
 import shlex
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output, reports
-from antiphon.conformance.cli.options import Effort, Reports, Showing, Variant, said
+from antiphon.conformance.cli.observed import Observed
+from antiphon.conformance.cli.options import Effort, Reports, Showing, Variant
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.compare.validation import (
     Failure,
     Observation,
     ObservationError,
+    Possible,
     Stuck,
     Validation,
     mentioned,
-    read_logs,
     validate,
 )
 from antiphon.conformance.report.answers import Answer, of_validation
 from antiphon.conformance.report.documents import state_document, trace_document
+from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.words import counted
 from antiphon.model.bounds import Bounds
 from antiphon.model.changes import described
 from antiphon.model.notation import compact_step, short_places
 from antiphon.model.verdict import Outcome
-from antiphon.spec.places import Kind, stands_at
+from antiphon.spec.lang import Program
 
 STATES_SHOWN = 4
 LINES_SHOWN = 12
 WIDEST = 400
 """Characters of a value or a reason; --json has all."""
-_MAP = Kind("map", callable, "a function that takes a line")
 
 
 def trace(
@@ -52,38 +52,8 @@ def trace(
         ),
     ],
     *,
-    map_: Annotated[
-        str | None,
-        typer.Option(
-            "--map",
-            metavar="FILE.py",
-            help="A file whose function observe says what a line tells, or file.py:Name; without, lines are "
-            "observations as they stand.",
-            show_default=False,
-        ),
-    ] = None,
-    hidden: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hidden",
-            metavar="ACTION:N",
-            help="An action that no line tells of may be taken so often; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="STATE",
-            help="The logs begin here: variables with values as JSON, or a file of it; the others are as "
-            "initially.",
-            show_default=False,
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--ways", help="Look for all explanations, and count them.")
-    ] = False,
+    every: Annotated[bool, typer.Option("--ways", help="Look for all explanations, and count them.")] = False,
+    observed: Observed,
     variant: Variant,
     effort: Effort,
     showing: Showing,
@@ -97,19 +67,21 @@ def trace(
     bound = variant.program(specification)
     try:
         with working(f"explaining {', '.join(map(str, logs))}", output.err()):
-            found = _found(bound, logs, map_, hidden, start, effort, every=every)
+            found = _found(bound, logs, observed, effort, every=every)
     except ObservationError as error:
         raise output.UsageProblem(str(error)) from error
     begins = found.trace is not None and found.trace.initial
     if showing.save is not None and found.trace is not None and not begins:
         raise output.UsageProblem("--save: an explanation that begins with --from cannot be replayed")
     saved = output.saved(showing.save, found.trace, "explanation")
-    words = [*map(str, logs), *said({"--map": [map_] if map_ else (), "--hidden": hidden})]
-    words += [*said({"--from": [start] if start else ()}), *(["--ways"] if every else []), *effort.words()]
+    words = [*map(str, logs), *observed.words(), *(["--ways"] if every else []), *effort.words()]
     again = shlex.join(["antiphon", "trace", specification, *words, *variant.words()])
-    reports.write(
-        reported, lambda: Answer("trace", (of_validation(specification, found, again, saved or ""),))
-    )
+
+    def answer() -> Answer:
+        walked = None if reported.html is None else _walked(bound, logs, observed, effort, found)
+        return Answer("trace", (of_validation(specification, found, again, saved or "", walked),))
+
+    reports.write(reported, answer)
     if showing.json:
         return output.finish(_document(specification, found, again, saved))
     _print(found, showing)
@@ -120,56 +92,32 @@ def trace(
 
 
 def _found(
-    bound: Any,
-    logs: list[Path],
-    map_: str | None,
-    hidden: list[str] | None,
-    start: str | None,
-    effort: Effort,
-    *,
-    every: bool,
+    bound: Program, logs: list[Path], observed: Observed, effort: Effort, *, every: bool
 ) -> Validation:
     missing = [file for file in logs if not file.is_file()]
     if missing:
         reason = f"{', '.join(map(str, missing))}: there is no such log"
         return Validation(bound, Outcome.UNKNOWN, reason, 0)
-    observe = None if map_ is None else stands_at(map_ if ":" in map_ else f"{map_}:observe", _MAP)
     return validate(
         bound,
-        read_logs(bound, logs, observe),
-        hidden=_budgets(hidden or ()),
-        start=_state(start),
+        observed.logs(bound, logs),
+        hidden=observed.budgets(),
+        start=observed.beginning(),
         every=every,
         bounds=Bounds(effort.max_states, effort.max_seconds, None, effort.max_memory),
     )
 
 
-def _budgets(given: Any) -> dict[str, int]:
-    found = {}
-    for word in given:
-        name, sign, number = word.partition(":")
-        if not sign or not number.isdecimal():
-            raise output.UsageProblem(f"--hidden {word}: write ACTION:N, how often it may be taken")
-        found[name] = int(number)
-    return found
-
-
-def _state(given: str | None) -> dict[str, Any] | None:
-    if given is None:
+def _walked(
+    bound: Program, logs: list[Path], observed: Observed, effort: Effort, found: Validation
+) -> ObservedLogs | None:
+    """Return the logs with the states in which the system may be; None where no line tells anything."""
+    if not found.lines:
         return None
-    text = given
-    if not given.lstrip().startswith("{"):
-        try:
-            text = Path(given).read_text(encoding="utf-8")
-        except OSError as error:
-            raise output.UsageProblem(f"--from {given}: {error.strerror}") from error
-    try:
-        found = codec.loads(text)
-    except ValueError as error:
-        raise output.UsageProblem(f"--from: not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise output.UsageProblem("--from: a state is an object, each variable with its value")
-    return found
+    bounds = Bounds(effort.max_states, effort.max_seconds, None, effort.max_memory)
+    read = observed.logs(bound, logs)
+    hidden, start = observed.budgets(), observed.beginning()
+    return ObservedLogs(Possible(bound, read, hidden=hidden, start=start, bounds=bounds), found)
 
 
 def _document(name: str, found: Validation, again: str, saved: str | None) -> documents.Trace:

@@ -27,6 +27,7 @@ from antiphon.spec.services import broadcast
 if TYPE_CHECKING:
     from antiphon.conformance.compare.lockstep import LockstepReport
     from antiphon.conformance.compare.validation import Validation
+    from antiphon.conformance.report.explorer.observed import ObservedLogs
 
 NOTHING_JUDGED: Final = "nothing was judged"
 WHOLE: Final = "Whole"
@@ -44,12 +45,14 @@ class Shown:
         changes: of each row of the diagram what it changed, the first row's first; or nothing at all.
         places: of each row the line of the text that it executes; or nothing at all.
         file: where the run is kept, or "".
+        run: the run of a specification that it is, if it is one: it can be walked.
     """
 
     diagram: Diagram
     changes: tuple[tuple[str, ...], ...] = ()
     places: tuple[Location, ...] = ()
     file: str = ""
+    run: Trace | None = None
 
     def changes_of(self, event: Event, skipped: int = 0) -> tuple[str, ...]:
         """Return the changes of a row of the diagram, or of a part of it that lacks so many rows at the
@@ -91,6 +94,8 @@ class Suite:
     reproduce: str = ""
     why: str = NOTHING_JUDGED
     """Why the outcome is worse than that of each case, where it is."""
+    logs: ObservedLogs | None = None
+    """Logs that can be walked through a specification."""
 
     def __post_init__(self) -> None:
         """Add the case that says what no other does."""
@@ -191,9 +196,18 @@ def of_lockstep(
     return Suite(name, report.outcome, (case,), report.seconds, facts, reproduce)
 
 
-def of_validation(name: str, found: Validation, reproduce: str, saved: str = "") -> Suite:
+def of_validation(
+    name: str, found: Validation, reproduce: str, saved: str = "", logs: ObservedLogs | None = None
+) -> Suite:
     """Return the suite about logs that a specification explains or not, and about the properties of the
     explanations.
+
+    Args:
+        name: what was asked.
+        found: what was found.
+        reproduce: the command.
+        saved: the file in which the explanation is kept.
+        logs: the logs with the states in which the system may be, if these are wanted.
     """
     failed = found.failure
     at: Location | None = None
@@ -220,7 +234,7 @@ def of_validation(name: str, found: Validation, reproduce: str, saved: str = "")
         "explained": found.lines if failed is None else failed.explained,
         "nodes": found.nodes,
     }
-    return Suite(name, found.outcome, tuple(cases), found.seconds, facts, reproduce, found.reason)
+    return Suite(name, found.outcome, tuple(cases), found.seconds, facts, reproduce, found.reason, logs)
 
 
 def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
@@ -228,7 +242,7 @@ def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
     document = trace_document(trace)
     changes = tuple(tuple(step.changes) for step in document.steps)
     places = [_action_place(trace.program, step.action) for step in trace.steps]
-    return Shown(diagram(trace, name), changes, tuple(place for place in places if place), file)
+    return Shown(diagram(trace, name), changes, tuple(place for place in places if place), file, trace)
 
 
 def property_place(program: Program, name: str) -> Location | None:

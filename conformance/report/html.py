@@ -1,4 +1,6 @@
-"""Verdicts and runs as HTML for notebooks: tables without script or style sheet, and diagrams as SVG."""
+"""Verdicts and runs as HTML for notebooks: tables without script or style sheet, diagrams as SVG, and the
+explorer of a run in a frame.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def report_html(name: str, report: Report) -> str:
 
 
 def trace_html(name: str, trace: Trace) -> str:
-    """A run: its space-time diagram, and a table of its steps with what each changed and emitted."""
+    """A run: its space-time diagram, a table of its steps with what each changed and emitted, and the file of
+    the explorer, in which it is walked.
+    """
+    from antiphon.conformance.report.explorer import embedded  # here: it loads what few need
+
     where = [f"{escape(name)} = {escape(value)}" for name, value in described(trace.program, trace.start)]
     start = ("0", "a state of the domains, which need not be reachable", "<br>".join(where))
     begins = [f"{escape(name)} = {escape(value)}" for name, value in beginning(trace)]
@@ -60,7 +66,8 @@ def trace_html(name: str, trace: Trace) -> str:
         rows.append((str(number), f"<code>{escape(compact_step(transition.step))}</code>", "<br>".join(said)))
     shows = f"<b>{escape(trace.shows or 'a run')}</b>: {words.length(trace)}"
     steps = table_html(("", "step", "what it changed"), rows)
-    return f"<p>{shows}. {escape(short_places(trace.why))}</p>{svg(diagram(trace, name))}{steps}"
+    walked = embedded(trace.program, name, {trace.shows or "the run": trace})
+    return f"<p>{shows}. {escape(short_places(trace.why))}</p>{svg(diagram(trace, name))}{steps}{walked}"
 
 
 def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:

@@ -1,7 +1,11 @@
-"""An answer as one page of HTML that needs no other file, no network and no script.
+"""An answer as one page of HTML that needs no other file and no network.
 
-It holds the verdicts, and of what does not hold the picture, what each step changed, and the command that
-shows it again. Of a long run the rows round the violation are shown, as everywhere.
+1. It holds the verdicts, and of what does not hold the picture, what each step changed, and the command that
+   shows it again. Of a long run the rows round the violation are shown, as everywhere. All this needs no
+   script.
+2. Runs of a specification, and logs, can be walked in it: the file of the explorer stands in a frame that has
+   no part in the page.
+3. It is at most as large as a file of the explorer.
 """
 
 from __future__ import annotations
@@ -40,9 +44,33 @@ def page(answer: Answer, version: str) -> str:
         *map(_suite, answer.suites),
         *(_run(suite, case, case.shown) for suite, case in wrong[:_SHOWN_MAX] if case.shown is not None),
     ]
+    parts += _walked(answer, wrong, sum(len(part.encode()) for part in parts))
     if len(wrong) > _SHOWN_MAX:
         parts.append(f"<p>and {len(wrong) - _SHOWN_MAX:,} runs more, which are not drawn</p>")
     return "\n".join([*parts, f"<footer><p>antiphon {escape(version)}</p></footer></body></html>"]) + "\n"
+
+
+def _walked(answer: Answer, wrong: list[tuple[Suite, Case]], taken: int) -> list[str]:
+    """Return for each suite what can be walked of it, beside so many bytes of other things."""
+    from antiphon.conformance.report.explorer import embedded  # here: it loads what most reports do not need
+    from antiphon.conformance.report.explorer.saved import BYTES_MAX, EMBEDDED_BYTES_MAX
+
+    asked = []
+    for suite in answer.suites:
+        runs = {
+            case.property: case.shown.run
+            for other, case in wrong[:_SHOWN_MAX]
+            if other is suite and case.shown is not None and case.shown.run is not None
+        }
+        program = suite.logs.program if suite.logs is not None else None
+        program = next((run.program for run in runs.values()), program)
+        if program is not None:
+            asked.append((suite, program, runs))
+    share = min(EMBEDDED_BYTES_MAX, (BYTES_MAX - taken - 10_000) // max(len(asked[:_SHOWN_MAX]), 1))
+    return [
+        f"<h2>{escape(suite.name)}, step by step</h2>{embedded(program, suite.name, runs, suite.logs, share)}"
+        for suite, program, runs in asked[:_SHOWN_MAX]
+    ]
 
 
 def _suite(suite: Suite) -> str:

@@ -28,6 +28,12 @@ def svg(diagram: Diagram) -> str:
     return _Sheet(windowed(diagram)).draw()
 
 
+def row_tops(diagram: Diagram) -> tuple[tuple[float, ...], float]:
+    """The height at which each row of the drawing begins, the start's first, and where the last one ends."""
+    sheet = _Sheet(windowed(diagram))
+    return tuple(y - 17 for y in sheet.ys), sheet.bottom
+
+
 class _Sheet:
     """A drawing under construction: `parts` from the bottom layer to the top."""
 

@@ -43,7 +43,7 @@ ELSEWHERE = {
 ON_SPARK = "tests/spark/pipeline/test_docs.py runs it, which has Spark running"
 BY_THE_GATE = "`make check` asks the same; tests/cli/test_claims.py asks one claim, one family and several"
 A_MINUTE = "its faults take a minute, or ten: tests/run/cluster/test_changing.py runs such clusters"
-SERVES = "it serves until Ctrl-C: tests/report/test_explorer.py asks the same application"
+SERVES = "it serves until Ctrl-C: tests/report/explorer/test_explorer.py asks the same application"
 LISTING = "a listing of files, or of what is printed"
 NOT_HERE = {
     ("README.md", "make check"): "make: how the project is built and tested",
@@ -78,6 +78,7 @@ NOT_HERE = {
     ("docs/explorer.md", "antiphon explore figure-5"): SERVES,
     ("docs/explorer.md", "antiphon explore --trace"): SERVES,
     ("docs/explorer.md", "antiphon explore --binding"): SERVES,
+    ("docs/explorer.md", "antiphon explore raft"): "tests/report/explorer/test_logs.py walks such a log",
     ("docs/layers.md", "antiphon claims HOR-06"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon claims --family ref"): BY_THE_GATE,
 }

@@ -70,12 +70,13 @@ def failure(search: Search, farthest: Iterable[Node]) -> Failure:
     """Return the obstacles of the lines after those nodes."""
     nodes = list(farthest)
     by_state = {(node.positions, node.state): node for node in nodes}
-    stuck = tuple(_stuck(search, node) for node in list(by_state.values())[:STATES_MAX])
+    stuck = tuple(stuck_at(search, node) for node in list(by_state.values())[:STATES_MAX])
     explained = nodes[0].lines if nodes else 0
     return Failure(explained, sum(map(len, search.logs)), len(by_state), stuck)
 
 
-def _stuck(search: Search, node: Node) -> Stuck:
+def stuck_at(search: Search, node: Node) -> Stuck:
+    """Return the next line of each log, and what keeps it back in a node."""
     lines: list[tuple[Observation, tuple[Obstacle, ...]]] = []
     for number in range(len(search.logs)):
         seen = search.next_line(node, number)

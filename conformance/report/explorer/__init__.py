@@ -5,7 +5,7 @@
 is plain HTML, CSS and JavaScript. It executes nothing: all states come from the engines.
 """
 
-from antiphon.conformance.report.explorer.saved import saved_page
+from antiphon.conformance.report.explorer.saved import embedded, frame, saved_page
 from antiphon.conformance.report.explorer.walk import Walk
 
-__all__ = ["Walk", "saved_page"]
+__all__ = ["Walk", "embedded", "frame", "saved_page"]

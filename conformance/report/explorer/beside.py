@@ -21,10 +21,14 @@ from antiphon.spec.lang import Program, State, Step
 
 @dataclass(frozen=True)
 class Standing:
-    """The implementation after some steps: a system, or the difference that was found on the way."""
+    """The implementation after some steps: a system, or the difference that was found on the way.
+
+    `parted` is the system just where it differs, if there is one.
+    """
 
     system: System | None
     difference: str = ""
+    parted: System | None = None
 
 
 class Beside:
@@ -36,12 +40,13 @@ class Beside:
 
     def begin(self, state: State) -> Standing:
         """Return the implementation at its start."""
+        system = None
         try:
             system = self._comparison.start()
             self._comparison.begin(state, system)
             self._offers(state, system)
         except Differs as found:
-            return Standing(None, f"at the start: {_told(found)}")
+            return Standing(None, f"at the start: {_told(found)}", system)
         return Standing(system)
 
     def take(self, before: Standing, state: State, step: Step) -> Standing:
@@ -53,22 +58,31 @@ class Beside:
             self._offers(after, system)
             return Standing(system)
         except Differs as found:
-            return Standing(None, f"at {step.action}: {_told(found)}")
+            return Standing(None, f"at {step.action}: {_told(found)}", self._after(before.system, step))
+
+    def _after(self, before: System, step: Step) -> System | None:
+        """Return the implementation after a step in which it differs; None where it does not get there."""
+        try:
+            with raising():
+                return systems.perform(self._comparison.binding, before, step)[0]
+        except (Differs, Refused):
+            return None
 
     def _offers(self, state: State, system: System) -> None:
         """Compare the internal steps that both sides would take. Raises Differs."""
         self._comparison.offers(list(self._comparison.machine.enabled(state)), system)
 
     def values(self, standing: Standing, state: State) -> Mapping[str, str]:
-        """Return the parts of the state as the implementation has them; empty after a difference.
+        """Return the parts of the state as the implementation has them; empty behind the first difference.
 
         Exempt variables, and parts that the implementation does not show, are left out.
         """
-        if standing.system is None:
+        system = standing.system or standing.parted
+        if system is None:
             return {}
         try:
             with raising():
-                shown = systems.project(self._comparison.binding, standing.system)
+                shown = systems.project(self._comparison.binding, system)
         except (Differs, Refused):
             return {}
         exempt = self._comparison.binding.exempt

@@ -1,150 +1,334 @@
 """The explorer as one file: the page, and the states that it can show, without network and without a server.
 
-States are found breadth first, up to a number of states and a size of the file. Where these do not
-suffice, the file
-has the states of the runs alone, and says so. Runs are always whole.
+1. Where all reachable states are few enough, the file has them all.
+2. Else it has the states of its runs and logs alone; where there are none, the first states in breadth-first
+   order.
+3. A file is never larger than its bound. Of runs that are too large the last states are in it.
+4. The file and the sentence that is returned say which states these are.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from typing import Any
 
 from antiphon.conformance.report.diagram import diagram
+from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
-from antiphon.conformance.report.explorer.walk import Walk
-from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.explorer.walk import Walk, options_of
+from antiphon.conformance.report.svg import row_tops, svg
+from antiphon.conformance.report.window import windowed
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import State
+from antiphon.spec.lang import Program, State, Transition
 
 STATES_MAX = 3_000
 """Largest number of states in a file."""
 
 BYTES_MAX = 5_000_000
-"""Largest size of a file."""
+"""Largest size of a file, and of a report that embeds files."""
+
+EMBEDDED_STATES_MAX = 300
+"""Largest number of states in a file that a report or a notebook embeds."""
+
+EMBEDDED_BYTES_MAX = 1_000_000
+"""Largest size of a file that a report or a notebook embeds."""
+
+_MODULES = ("address.js", "elements.js", "explorer.js", "embedded.js")
 
 
-def saved_page(walk: Walk, traces: Mapping[str, Trace] | None = None) -> tuple[str, str]:
+def saved_page(
+    walk: Walk,
+    traces: Mapping[str, Trace] | None = None,
+    logs: ObservedLogs | None = None,
+    *,
+    states_max: int | None = None,
+    bytes_max: int | None = None,
+) -> tuple[str, str]:
     """Write the explorer of a program as one file of HTML.
 
     Args:
         walk: a walk of the program.
         traces: runs that the file begins with, by name.
+        logs: logs that are walked through the program.
+        states_max: the largest number of states; `STATES_MAX` if nothing is said.
+        bytes_max: the largest size of the file; `BYTES_MAX` if nothing is said.
 
     Returns:
         The text, and a sentence that says which states are in it.
     """
-    runs = dict(traces or {})
-    states = _Graph(walk)
-    whole = states.explore()
-    data = states.data(runs)
-    text = _page(walk, data)
-    if whole and len(text) <= BYTES_MAX:
-        return text, f"all {len(states.numbers):,} reachable states are in it"
-    if not runs:
-        while len(text) > BYTES_MAX:
-            states = states.cut(len(states.numbers) // 2)
-            text = _page(walk, states.data(runs))
-        return (
-            text,
-            f"the first {len(states.numbers):,} states are in it, in breadth-first order; there are more",
-        )
-    states = _Graph(walk)
-    for trace in runs.values():
-        states.add_run(trace)
-    return _page(walk, states.data(runs)), "the states of the runs alone are in it: there are too many others"
+    states_max, bytes_max = states_max or STATES_MAX, bytes_max or BYTES_MAX
+    content = _Content(walk, dict(traces or {}), logs, bytes_max)
+    needed = content.needed()
+    reachable, whole = content.reachable(states_max)
+    if whole:
+        states = content.that_fit([*needed, *reachable], bytes_max)
+        if len(states) == len(dict.fromkeys([*needed, *reachable])):
+            return content.page(states, f"all {len(states):,} reachable states are in it", bytes_max)
+    if not needed:
+        states = content.that_fit(reachable, bytes_max)
+        told = f"the first {len(states):,} states are in it, in breadth-first order; there are more"
+        return content.page(states, told, bytes_max)
+    states = content.that_fit(needed[:states_max], bytes_max)
+    what = " and of the ".join([*(["runs"] if traces else []), *(["logs"] if logs else [])])
+    told = f"the states of the {what} alone are in it: there are too many others"
+    if len(states) < len(needed):
+        of = f"of {len(needed):,} states of the {what}"
+        told = f"the last {len(states):,} {of} are in it: there are too many"
+    return content.page(states, told, bytes_max)
 
 
-class _Graph:
-    """The states of a file: numbers, and for each expanded state its steps."""
+def frame(page: str) -> str:
+    """A file of the explorer in a frame, for a page or a notebook that embeds it.
 
-    def __init__(self, walk: Walk) -> None:
-        self.walk = walk
-        self.numbers: dict[State, int] = {}
-        self.expanded = 0
-        for state in walk.program.reference.initial():
-            self.numbers.setdefault(state, len(self.numbers))
-        self.starts = len(self.numbers)
+    Scripts run in it, and it has no part in its surroundings: no cookies, no storage, no access to the page.
+    """
+    escaped = page.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&#39;")
+    style = "border:1px solid #cbd5e0;width:100%;height:760px"
+    return (
+        f'<iframe title="Antiphon explorer" sandbox="allow-scripts" loading="lazy" style="{style}" '
+        f"srcdoc='{escaped}'></iframe>"
+    )
 
-    def explore(self) -> bool:
-        """Number states breadth first, up to the largest number; return True if these are all."""
-        order = list(self.numbers)
-        while self.expanded < len(order):
-            if len(order) > STATES_MAX:
-                return False
-            for transition in self.walk.program.reference.successors(order[self.expanded]):
-                if transition.state not in self.numbers:
-                    self.numbers[transition.state] = len(order)
+
+def embedded(
+    program: Program,
+    name: str,
+    runs: Mapping[str, Trace],
+    logs: ObservedLogs | None = None,
+    bytes_max: int = EMBEDDED_BYTES_MAX,
+) -> str:
+    """The file of the explorer in a frame, folded, with the sentence that says which states are in it.
+
+    Args:
+        program: the specification with its constants.
+        name: what it is called.
+        runs: runs of the program, by name.
+        logs: logs that are walked through the program.
+        bytes_max: the largest size of it all.
+    """
+    walk = Walk(program, name, options_of(program))
+    for share in (8, 7, 6, 5, 4):  # what HTML has to escape makes it larger
+        limit = bytes_max * share // 10
+        page, told = saved_page(walk, runs, logs, states_max=EMBEDDED_STATES_MAX, bytes_max=limit)
+        framed = frame(page)
+        if len(framed.encode()) + 400 <= bytes_max:
+            break
+    else:
+        return "<p>This is too large to be walked here.</p>"
+    summary = "<summary>Walk this step by step</summary>"
+    return f"<details>{summary}<p>Of {escape(name)}: {escape(told)}.</p>{framed}</details>"
+
+
+class Packing:
+    """Data in few characters: each string once, and each set of keys once.
+
+    A string is its number, a number its text, a list begins with -1, and an object with the number of its
+    keys.
+    """
+
+    def __init__(self) -> None:
+        self.strings: dict[str, int] = {}
+        self.shapes: dict[tuple[str, ...], int] = {}
+
+    def packed(self, value: Any) -> Any:
+        """Return the data packed."""
+        match value:
+            case str():
+                return self.strings.setdefault(value, len(self.strings))
+            case bool() | None:
+                return value
+            case int():
+                return str(value)
+            case dict():
+                shape = self.shapes.setdefault(tuple(value), len(self.shapes))
+                return [shape, *map(self.packed, value.values())]
+            case _:
+                return [-1, *map(self.packed, value)]
+
+
+class _Content:
+    """The states of a file, and what it says of each."""
+
+    def __init__(
+        self, walk: Walk, runs: Mapping[str, Trace], logs: ObservedLogs | None, bytes_max: int
+    ) -> None:
+        self.walk, self.runs, self.logs = walk, runs, logs
+        self.labels_max = max(bytes_max // 250, 1)
+        self.pictures = self._pictures(bytes_max // 4)
+        self._seen = Packing()
+        self._steps: dict[State, list[Transition]] = {}
+        self.initial = list(dict.fromkeys(walk.program.reference.initial()))
+        self._views: dict[State, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+        self._entered: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        if logs is not None:
+            self._entered = {
+                (number, state): logs.enter(walk, number, state)
+                for number in range(logs.count)
+                for state in range(len(logs.place(number)["states"]))
+            }
+
+    def needed(self) -> list[State]:
+        """Return the states of the runs and logs, those at their ends first."""
+        found: dict[State, None] = {}
+        for trace in self.runs.values():
+            found |= dict.fromkeys(reversed(trace.states))
+        for way in sorted(self._entered, key=lambda key: (key[1] > 0, -key[0])):
+            found |= dict.fromkeys([self.walk.state_of(self._entered[way][-1]["node"])])
+        return list(found)
+
+    def reachable(self, most: int) -> tuple[list[State], bool]:
+        """Return states breadth first, and True if these are all."""
+        known, order = set(self.initial), list(self.initial)
+        for state in order:
+            if len(order) > most:
+                return order[:most], False
+            for transition in self._successors(state):
+                if transition.state not in known:
+                    known.add(transition.state)
                     order.append(transition.state)
-            self.expanded += 1
-        return True
+        return order, True
 
-    def cut(self, size: int) -> _Graph:
-        """Return a graph of the first states alone."""
-        smaller = _Graph(self.walk)
-        smaller.numbers = dict(list(self.numbers.items())[: max(size, smaller.starts)])
-        return smaller
+    def that_fit(self, order: Iterable[State], most: int) -> list[State]:
+        """Return the first states, as many as a file of this size has room for; the initial state always."""
+        states: list[State] = []
+        left = most - len(_filled(self.walk, self.data([], "")))
+        for state in dict.fromkeys([*self.initial[:1], *order]):
+            left -= self._size(state)
+            if left < 0 and states:
+                break
+            states.append(state)
+        return states
 
-    def add_run(self, trace: Trace) -> None:
-        """Number the states of a run."""
-        for state in trace.states:
-            self.numbers.setdefault(state, len(self.numbers))
+    def _size(self, state: State) -> int:
+        """Return how much a state adds to a file, beside the strings that are in it already."""
+        known = len(self._seen.strings)
+        text = json.dumps([self._seen.packed(one) for one in self._of(state)], separators=(",", ":"))
+        new = itertools.islice(self._seen.strings, known, None)
+        return len(text) + 24 + sum(len(json.dumps(one, ensure_ascii=False).encode()) + 6 for one in new)
 
-    def data(self, runs: Mapping[str, Trace]) -> dict[str, Any]:
+    def page(self, states: list[State], told: str, most: int) -> tuple[str, str]:
+        """Return the file with these states and the sentence; fewer states where it is larger than wanted."""
+        while len((text := _filled(self.walk, self.data(states, told))).encode()) > most and len(states) > 1:
+            kept = len(states) * 9 // 10
+            told = told.replace(f"{len(states):,}", f"{kept:,}", 1)
+            states = states[:kept]
+        return text, told
+
+    def data(self, states: list[State], told: str) -> dict[str, Any]:
         """Return the content of the file."""
-        for trace in runs.values():
-            self.add_run(trace)
-        walk, views, disabled = self.walk, [], []
-        for state in self.numbers:
-            view = walk.view_of(state)
-            for step, transition in zip(view["enabled"], walk.successors(state), strict=True):
-                step["to"] = self.numbers.get(transition.state, -1)
-                step["emits"] = [compact(event) for event in transition.events]
-            views.append(view)
-            disabled.append(walk.disabled_in(state))
-        about = walk.about()
-        about["starts"] = list(range(self.starts))
-        about["features"] = ["picture"] if runs else []
-        about["traces"] = {name: {"steps": len(trace), "loop": trace.loop} for name, trace in runs.items()}
-        first = next(iter(runs.values()), None)
-        return {
+        numbers = {state: number for number, state in enumerate(states)}
+        views, disabled = [], []
+        for state in states:
+            view, reasons = self._of(state)
+            enabled = [
+                {**step, "to": numbers.get(transition.state, -1)}
+                for step, transition in zip(view["enabled"], self._successors(state), strict=True)
+            ]
+            views.append({**view, "enabled": enabled})
+            disabled.append(reasons)
+        about = self.walk.about()
+        about["starts"] = [numbers[state] for state in self.initial if state in numbers]
+        about["features"] = ["picture"] if self.runs else []
+        about["traces"] = {
+            name: {"steps": len(trace) - self._left_out(trace), "loop": self._loop(trace)}
+            for name, trace in self.runs.items()
+        }
+        about["contents"] = told
+        packing = Packing()
+        data = {
             "about": about,
-            "views": views,
-            "disabled": disabled,
-            "traces": {name: self._labels(trace) for name, trace in runs.items()},
-            "picture": svg(diagram(first, walk.name)) if first is not None else "",
+            "views": list(map(packing.packed, views)),
+            "disabled": list(map(packing.packed, disabled)),
+            "traces": {name: list(self._labels(trace, numbers)) for name, trace in self.runs.items()},
+            "pictures": self.pictures,
         }
+        if self.logs is not None:
+            log = self._log(self.logs, numbers)
+            data["log"] = log["log"]
+            data["places"] = list(map(packing.packed, log["places"]))
+            data["tree"] = {node: packing.packed(label) for node, label in log["tree"].items()}
+        return {**data, "packed": {"strings": list(packing.strings), "shapes": list(packing.shapes)}}
 
-    def _labels(self, trace: Trace) -> list[dict[str, Any]]:
-        start = {
-            "node": self.numbers[trace.start],
-            "step": "the start",
-            "emits": [],
-            "broken": [],
-            "branches": 0,
-        }
-        return [
-            start,
-            *(
-                {
-                    "node": self.numbers[one.state],
-                    "step": compact_step(one.step),
-                    "emits": [compact(event) for event in one.events],
-                    "broken": [refusal.property for refusal in one.refused],
-                    "branches": 0,
-                }
-                for one in trace.transitions
-            ),
-        ]
+    def _successors(self, state: State) -> list[Transition]:
+        if state not in self._steps:
+            self._steps[state] = self.walk.successors(state)
+        return self._steps[state]
+
+    def _of(self, state: State) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return what the page shows of a state, and its disabled steps."""
+        if state not in self._views:
+            view = self.walk.view_of(state, self._successors(state))
+            for step, transition in zip(view["enabled"], self._successors(state), strict=True):
+                step["emits"] = [compact(event) for event in transition.events]
+            self._views[state] = (view, self.walk.disabled_in(state))
+        return self._views[state]
+
+    def _pictures(self, most: int) -> dict[str, dict[str, Any]]:
+        """Return the diagrams of the runs, as many as so many bytes have room for."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, trace in self.runs.items():
+            drawn = windowed(diagram(trace, self.walk.name))
+            tops, bottom = row_tops(drawn)
+            text = svg(drawn)
+            most -= len(text)
+            if most >= 0:
+                skipped = drawn.skipped - self._left_out(trace)
+                found[name] = {"svg": text, "rows": tops, "bottom": bottom, "skipped": skipped}
+        return found
+
+    def _left_out(self, trace: Trace) -> int:
+        """Return how many steps at the begin of a run have no place in the file, not even by name."""
+        return max(0, len(trace) - self.labels_max)
+
+    def _loop(self, trace: Trace) -> int | None:
+        left_out = self._left_out(trace)
+        return trace.loop - left_out if trace.loop is not None and trace.loop >= left_out else None
+
+    def _labels(self, trace: Trace, numbers: Mapping[State, int]) -> Iterator[dict[str, Any]]:
+        left_out = self._left_out(trace)
+        begin = "the start" if not left_out else f"after {left_out:,} steps, which are not in this file"
+        start = numbers.get(trace.states[left_out], -1)
+        yield {"node": start, "step": begin, "emits": [], "broken": [], "branches": 0}
+        for one in trace.transitions[left_out:]:
+            yield {
+                "node": numbers.get(one.state, -1),
+                "step": compact_step(one.step),
+                "emits": [compact(event) for event in one.events],
+                "broken": [refusal.property for refusal in one.refused],
+                "branches": 0,
+            }
+
+    def _log(self, logs: ObservedLogs, numbers: Mapping[State, int]) -> dict[str, Any]:
+        """Return the lines, the states that are possible after each, and the tree of the ways to them."""
+        tree: dict[int, dict[str, Any]] = {}
+        places = []
+        for number in range(logs.count):
+            place = logs.place(number)
+            for state, one in enumerate(place["states"]):
+                way = self._entered[number, state]
+                parent = -1
+                for label in way:
+                    if label["node"] not in tree:
+                        node = numbers.get(self.walk.state_of(label["node"]), -1)
+                        tree[label["node"]] = {**label, "node": node, "parent": parent}
+                    parent = label["node"]
+                one["end"] = parent
+            places.append(place)
+        about = logs.about()
+        return {"log": about, "places": places, "tree": tree}
 
 
-def _page(walk: Walk, data: Mapping[str, Any]) -> str:
+def _filled(walk: Walk, data: Mapping[str, Any]) -> str:
     """The page with its style, its scripts and its data in it."""
     content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    script = re.sub(r"^export ", "", page_file("explorer.js"), flags=re.MULTILINE) + page_file("embedded.js")
+    script = "\n".join(map(page_file, _MODULES))
+    script = re.sub(r"^import .*$", "", script, flags=re.MULTILINE)
+    script = re.sub(r"^export ", "", script, flags=re.MULTILINE)
     html = page_file("explorer.html")
     html = html.replace("<title>Antiphon explorer</title>", f"<title>{walk.name} · Antiphon explorer</title>")
     html = html.replace(

@@ -23,6 +23,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from antiphon.conformance.report import words
+from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
 from antiphon.conformance.report.explorer.walk import Walk, WalkError
 from antiphon.model.trace import Trace
@@ -33,6 +35,8 @@ FILES = {
     "": ("explorer.html", "text/html"),
     "explorer.css": ("explorer.css", "text/css"),
     "explorer.js": ("explorer.js", "text/javascript"),
+    "elements.js": ("elements.js", "text/javascript"),
+    "address.js": ("address.js", "text/javascript"),
     "remote.js": ("remote.js", "text/javascript"),
 }
 """The files of the page by their addresses behind the token, and their types."""
@@ -51,29 +55,75 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-def application(walk: Walk, token: str, traces: Mapping[str, Trace] | None = None) -> Starlette:
+class _Runs:
+    """The runs to which a page can jump, by name: those of files, and those that a check has found."""
+
+    def __init__(self, walk: Walk, traces: Mapping[str, Trace]) -> None:
+        self._walk = walk
+        self._ways: dict[str, list[int]] = {}
+        self.told: dict[str, dict[str, Any]] = {}
+        for name, trace in traces.items():
+            self.add(name, trace)
+
+    def add(self, name: str, trace: Trace) -> None:
+        """Add a run."""
+        self._ways[name] = self._walk.add_trace(trace)
+        self.told[name] = {"steps": len(trace), "loop": trace.loop}
+
+    def labels(self, name: str) -> list[dict[str, Any]]:
+        """Return the list of the steps of a run."""
+        return [self._walk.label(node) for node in self._ways[name]]
+
+    def check(self) -> dict[str, Any]:
+        """Check all properties; the runs that show something are added."""
+        verdicts, told = self._walk.check()
+        found = []
+        for verdict in verdicts:
+            item: dict[str, Any] = {
+                "name": verdict.property,
+                "outcome": verdict.outcome.value,
+                "told": words.found(verdict),
+                "run": "",
+            }
+            if verdict.trace is not None and verdict.trace.initial:
+                item["run"] = f"{verdict.property} ({verdict.outcome.value})"
+                self.add(item["run"], verdict.trace)
+                item["told_run"] = self.told[item["run"]]
+            found.append(item)
+        return {"properties": found, "told": told}
+
+
+def application(
+    walk: Walk, token: str, traces: Mapping[str, Trace] | None = None, logs: ObservedLogs | None = None
+) -> Starlette:
     """Return the application that answers a page.
 
     Args:
         walk: the states.
         token: the first part of each path.
         traces: runs of the program to jump to, by name.
+        logs: logs that are walked through the specification.
     """
-    runs = {name: (walk.add_trace(trace), trace.loop) for name, trace in (traces or {}).items()}
-    told = {name: {"steps": len(way) - 1, "loop": loop} for name, (way, loop) in runs.items()}
+    runs = _Runs(walk, traces or {})
+    log = {} if logs is None else {"log": logs.about()}
     answers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-        "about": lambda _: {**walk.about(), "traces": told},
-        "view": lambda given: walk.view(given["node"], given.get("beside")),
-        "take": lambda given: walk.view(walk.take(given["node"], given["choice"])),
+        "about": lambda _: {**walk.about(), "traces": runs.told, **log},
+        "view": lambda given: walk.view(given["node"], given.get("before"), given.get("others") or ()),
+        "take": lambda given: _taken(walk, given),
         "disabled": lambda given: walk.disabled(given["node"]),
+        "address": lambda given: walk.address(given["node"]),
         "way": lambda given: [walk.label(node) for node in walk.way_to(given["node"])],
-        "trace": lambda given: [walk.label(node) for node in runs[given["name"]][0]],
+        "trace": lambda given: runs.labels(given["name"]),
         "open": lambda given: _opened(walk, given),
         "watch": lambda given: walk.watch(given["expression"]),
         "forget": lambda given: walk.forget(given["expression"]),
         "truths": lambda given: walk.truths(given["way"]),
         "find": lambda given: _found(walk, given),
+        "check": lambda _: runs.check(),
     }
+    if logs is not None:
+        answers["place"] = lambda given: logs.place(given["line"])
+        answers["enter"] = lambda given: logs.enter(walk, given["line"], given["state"])
 
     async def ask(request: Request) -> Response:
         answer = answers.get(request.path_params["question"])
@@ -120,14 +170,20 @@ def _opened(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
     names = given.get("names", ())
     if same and len(given["choices"]) >= len(names):
         followed = walk.follow(given["start"], given["choices"])
-        return {"way": [walk.label(node) for node in followed], "told": "", "numbered": True}
+        return {"way": [walk.label(node) for node in followed], "told": ""}
     way, missing = walk.follow_names(given["start"], names)
     told = "" if same else "The specification has changed since this address was made. "
     if missing:
         told += f"Step {len(way)} of the address, {missing}, is not enabled: the walk ends before it."
     elif not same:
         told += "All steps of the address are still enabled, and were taken by their names."
-    return {"way": [walk.label(node) for node in way], "told": told, "numbered": False}
+    return {"way": [walk.label(node) for node in way], "told": told}
+
+
+def _taken(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take a step; the answer has the view of where it leads, so that a page asks once."""
+    node = walk.take(given["node"], given["choice"])
+    return {**walk.label(node), "view": walk.view(node)}
 
 
 def _found(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +223,7 @@ async def serve(app: Starlette, port: int, ready: Callable[[int], None]) -> None
     Raises:
         OSError: the port is taken.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     with listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))

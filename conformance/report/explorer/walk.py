@@ -14,28 +14,32 @@ This module knows no page and no network. What it returns is plain data, for JSO
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antiphon.conformance.report.diagram import diagram
-from antiphon.conformance.report.explorer.beside import Beside, Standing
 from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import why_not
-from antiphon.conformance.report.words import counted
+from antiphon.conformance.report.words import counted, explored, settings
 from antiphon.model.bounds import Bounds
-from antiphon.model.changes import described
+from antiphon.model.changes import described_variable
 from antiphon.model.engines import transitions_of
 from antiphon.model.engines.over_transitions import TransitionSpace
+from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.model.limits import within
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
+from antiphon.model.verdict import Verdict
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
 from antiphon.spec.lang.question import asked
+
+if TYPE_CHECKING:
+    from antiphon.conformance.report.explorer.beside import Beside, Standing
 
 NODES_MAX = 200_000
 """Largest number of nodes of one walk."""
@@ -46,8 +50,14 @@ TRIED_MAX = 4_000
 SHOWN_MAX = 4
 """Number of steps that fail at one guard and are named; the others are counted."""
 
+TEXTS_MAX = 50_000
+"""Largest number of values of variables whose texts are kept."""
+
+ADDRESSED_MAX = 300
+"""Largest number of steps that an address holds; of a longer run it holds the name and a place."""
+
 FIND = Bounds(states=200_000, seconds=20.0)
-"""Bounds of a search from a node."""
+"""Bounds of a search from a node, and of a check of all properties."""
 
 DRAWN_MAX = 60
 """Largest number of steps that are given to the diagram; of a longer run it gets the last ones."""
@@ -67,6 +77,7 @@ class _Node:
     enabled: list[Transition] | None = None
     error: str = ""
     beside: Standing | None = None
+    choice: int = -1
 
 
 class Walk:
@@ -90,9 +101,11 @@ class Walk:
         self._nodes: list[_Node] = []
         self._starts: dict[State, int] = {}
         self._watched: dict[str, tuple[Program, str]] = {}
+        self._texts: dict[tuple[str, Any], tuple[tuple[str, str], ...]] = {}
         self._invariants = _named(program, "invariant")
         self._faults = {action.name for action in program.module.actions if action.fault}
         self._draws = program.reference.draws
+        self._initial = frozenset(program.reference.initial())
         for state in program.reference.initial():
             self._starts.setdefault(state, self._add(_Node(state, -1, None, 0)))
 
@@ -146,6 +159,31 @@ class Walk:
             node.children[transition.step] = child
         return child
 
+    def _choice(self, number: int) -> int:
+        """Return the number of the step to a node among those that are enabled before it; -1 for none."""
+        node = self._nodes[number]
+        if node.choice < 0 and node.transition is not None:
+            steps = [one.step for one in self._steps(self._nodes[node.parent])]
+            node.choice = steps.index(node.transition.step) if node.transition.step in steps else -1
+        return node.choice
+
+    def address(self, number: int) -> dict[str, Any] | None:
+        """Return the way to a node as an address holds it: numbers and names of its steps.
+
+        None: it has more than `ADDRESSED_MAX` steps, or does not begin in an initial state.
+        """
+        with self._lock:
+            way = self.way_to(number, ADDRESSED_MAX + 1)
+            if len(way) > ADDRESSED_MAX + 1 or self._nodes[way[0]].state not in self._initial:
+                return None
+            names = [
+                compact_step(one.step)
+                for node in way[1:]
+                if (one := self._nodes[node].transition) is not None
+            ]
+            choices = [self._choice(node) for node in way[1:]]
+            return {"start": self.starts.index(way[0]), "choices": choices, "names": names}
+
     def follow(self, start: int, choices: Iterable[int]) -> list[int]:
         """Walk from an initial state by the numbers of steps; return all nodes on the way.
 
@@ -178,11 +216,15 @@ class Walk:
 
     def add_trace(self, trace: Trace) -> list[int]:
         """Add a run of this program; return its nodes."""
+        return self.add_run(trace.start, trace.transitions)
+
+    def add_run(self, start: State, transitions: Iterable[Transition]) -> list[int]:
+        """Add steps of this program that follow each other from a state; return their nodes."""
         with self._lock:
-            if trace.start not in self._starts:
-                self._starts[trace.start] = self._add(_Node(trace.start, -1, None, 0))
-            way = [self._starts[trace.start]]
-            for transition in trace.transitions:
+            if start not in self._starts:
+                self._starts[start] = self._add(_Node(start, -1, None, 0))
+            way = [self._starts[start]]
+            for transition in transitions:
                 way.append(self._to(way[-1], transition))
             return way
 
@@ -212,26 +254,29 @@ class Walk:
         step = node.transition
         return {
             "node": number,
+            "choice": node.choice,
             "step": compact_step(step.step) if step else "the start",
             "emits": [compact(event) for event in step.events] if step else [],
             "broken": [refusal.property for refusal in step.refused] if step else [],
             "branches": max(0, len(node.children) - 1),
         }
 
-    def view(self, number: int, beside: int | None = None) -> dict[str, Any]:
+    def view(self, number: int, before: int | None = None, others: Sequence[int] = ()) -> dict[str, Any]:
         """Return everything that a page shows of a node but its disabled steps.
 
         Args:
             number: the node.
-            beside: another node, whose values stand beside; None for the state before the last step.
+            before: the node whose values stand beside where they differ; None for that before the last step.
+            others: nodes whose values stand beside, all of them.
         """
         with self._lock:
             node = self._node(number)
-            other = self._node(beside).state if beside is not None else self._before(node)
+            other = self._node(before).state if before is not None else self._before(node)
             found = {**self.label(number), **self._shown(node.state, other, self._steps(node))}
             for step, transition in zip(found["enabled"], self._steps(node), strict=True):
                 step["known"] = node.children.get(transition.step)
             found |= {"error": node.error, "watched": self._truths(node.state)}
+            found["others"] = [dict(self._described(self._node(one).state)) for one in others]
             return found if self._beside is None else {**found, **self._implementation(number)}
 
     def _implementation(self, number: int) -> dict[str, Any]:
@@ -253,9 +298,13 @@ class Walk:
             "difference": node.beside.difference,
         }
 
-    def view_of(self, state: State) -> dict[str, Any]:
-        """Return what a page shows of a state, without the step that led there."""
-        return self._shown(state, None, self.successors(state))
+    def view_of(self, state: State, steps: Sequence[Transition]) -> dict[str, Any]:
+        """Return what a page shows of a state with these enabled steps, without the step that led there."""
+        return self._shown(state, None, steps)
+
+    def state_of(self, number: int) -> State:
+        """Return the state of a node."""
+        return self._node(number).state
 
     def successors(self, state: State) -> list[Transition]:
         """Return the enabled steps of a state that the specification can execute."""
@@ -266,7 +315,7 @@ class Walk:
 
     def _shown(self, state: State, other: State | None, steps: Sequence[Transition]) -> dict[str, Any]:
         return {
-            "fields": _fields(self.program, state, other),
+            "fields": self._fields(state, other),
             "enabled": [
                 {
                     "choice": choice,
@@ -281,6 +330,28 @@ class Walk:
             "false": self._false(state),
             "drawn": self._drawn(state),
         }
+
+    def _fields(self, state: State, other: State | None) -> list[dict[str, Any]]:
+        """Each part of a state with its value, and its value in another one where that differs."""
+        before = dict(self._described(other)) if other is not None else {}
+        return [
+            {
+                "where": where,
+                "value": value,
+                "before": before[where] if before.get(where, value) != value else None,
+            }
+            for where, value in self._described(state)
+        ]
+
+    def _described(self, state: State) -> Iterator[tuple[str, str]]:
+        """Each part of a state with its value; what a step leaves alone is written once."""
+        for name, value in zip(self.program.variables, state, strict=True):
+            texts = self._texts.get((name, value))
+            if texts is None:
+                if len(self._texts) >= TEXTS_MAX:
+                    self._texts.clear()
+                texts = self._texts[name, value] = described_variable(self.program, name, value)
+            yield from texts
 
     def _drawn(self, state: State) -> str:
         """Return the picture that the specification draws of a state; "" where it draws none."""
@@ -396,13 +467,28 @@ class Walk:
             found.append({"expression": expression, "value": value, "error": error})
         return found
 
-    def truths(self, way: Sequence[int]) -> list[list[bool]]:
-        """For each watched expression its value in each node."""
+    def truths(self, way: Sequence[int]) -> list[list[bool | None]]:
+        """For each watched expression its value in each node; None where it cannot be evaluated."""
         with self._lock:
-            return [
-                [program.reference.holds(self._node(node).state, name) for node in way]
-                for program, name in self._watched.values()
-            ]
+            found: list[list[bool | None]] = []
+            for program, name in self._watched.values():
+                found.append([])
+                for node in way:
+                    try:
+                        found[-1].append(program.reference.holds(self._node(node).state, name))
+                    except SpecError:
+                        found[-1].append(None)
+            return found
+
+    def check(self) -> tuple[list[Verdict], str]:
+        """Check all properties within the bounds of a search.
+
+        Returns:
+            The verdicts, and a sentence that says how much was explored.
+        """
+        with within(FIND):
+            report = check(self.program, bounds=FIND)
+        return list(report.verdicts), explored(report.exploration)
 
     def find(self, number: int, expression: str) -> tuple[list[int], str]:
         """Search the shortest way from a node to a state in which the expression is true.
@@ -447,18 +533,16 @@ class Walk:
             return way, f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
 
 
+def options_of(program: Program) -> list[str]:
+    """Return the options of the command line that make a program again."""
+    repairs = {item.name for item in program.declaration.constants if item.repair}
+    on = [name for name in repairs if program.constants[name]]
+    others = {name: value for name, value in program.constants.items() if name not in repairs}
+    return [
+        *(word for name in sorted(on) for word in ("--repair", name)),
+        *(word for text in settings(others) for word in ("--set", text)),
+    ]
+
+
 def _named(program: Program, kind: str) -> list[str]:
     return [method.mark.name for method in program.declaration.marked(kind) if method.mark]
-
-
-def _fields(program: Program, state: State, other: State | None) -> list[dict[str, Any]]:
-    """Each part of a state with its value, and its value in another one where that differs."""
-    before = dict(described(program, other)) if other is not None else {}
-    return [
-        {
-            "where": where,
-            "value": value,
-            "before": before[where] if before.get(where, value) != value else None,
-        }
-        for where, value in described(program, state)
-    ]

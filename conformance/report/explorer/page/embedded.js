@@ -1,49 +1,82 @@
 // The answers that stand in the file itself: states, steps and reasons, computed when it was written.
-function embedded(data) {
+// Strings stand in a table, and the keys of objects too: [-1, ...] is a list, [shape, ...] an object.
+function unpacked(packed) {
+  const part = (value) => {
+    if (typeof value === "number") return packed.strings[value];
+    if (typeof value === "string") return Number(value);
+    if (!Array.isArray(value)) return value;
+    const parts = value.slice(1).map(part);
+    return value[0] === -1 ? parts : Object.fromEntries(packed.shapes[value[0]].map((key, index) => [key, parts[index]]));
+  };
+  return part;
+}
+
+function embedded(stored) {
+  const part = unpacked(stored.packed), known = new Map();
+  const lazily = (kind, key) => {
+    const name = `${kind} ${key}`;
+    if (!known.has(name)) known.set(name, part(stored[kind][key]));
+    return known.get(name);
+  };
+  const each = (kind) => new Proxy({}, {get: (_, key) => lazily(kind, key)});
+  const data = {...stored, views: each("views"), disabled: each("disabled"), places: each("places"), tree: each("tree")};
   const copy = (value) => JSON.parse(JSON.stringify(value));
-  const view = (node, beside) => {
+  const values = (node) => Object.fromEntries(data.views[node].fields.map((field) => [field.where, field.value]));
+  const view = (node, before, others) => {
     const found = copy(data.views[node]);
-    if (beside !== null && beside !== undefined) {
-      const values = Object.fromEntries(data.views[beside].fields.map((field) => [field.where, field.value]));
-      for (const field of found.fields) field.before = values[field.where] === field.value ? null : values[field.where];
+    if (before !== null && before !== undefined) {
+      const old = values(before);
+      for (const field of found.fields) field.before = old[field.where] === undefined || old[field.where] === field.value ? null : old[field.where];
     }
+    found.others = (others || []).map(values);
     return found;
   };
-  const label = (node, step) => ({node, step, emits: [], broken: [], branches: 0});
-  const take = async (node, choice) => {
-    const step = data.views[node].enabled[choice];
-    if (step.to === -1) throw new Error("The state after this step is not in this file.");
-    const found = view(step.to);
-    found.node = step.to;
-    found.emits = step.emits;
-    found.broken = step.breaks;
-    for (const field of found.fields) {
-      const before = data.views[node].fields.find((one) => one.where === field.where);
-      field.before = before && before.value !== field.value ? before.value : null;
-    }
-    return found;
-  };
+  const label = (node, step, choice) => ({node, step, choice, emits: [], broken: [], branches: 0});
   return {
     features: data.about.features,
-    about: async () => data.about,
-    view: async (node, beside) => view(node, beside),
-    take,
+    about: async () => ({...data.about, log: data.log}),
+    view: async (node, before, others) => view(node, before, others),
+    take: async (node, choice) => {
+      const step = data.views[node].enabled[choice];
+      if (step.to === -1) throw new Error("The state after this step is not in this file.");
+      return {node: step.to, emits: step.emits, broken: step.breaks};
+    },
     disabled: async (node) => data.disabled[node],
     trace: async (name) => data.traces[name],
-    picture: async () => data.picture,
+    picture: async (node, way) => {
+      const run = Object.keys(data.pictures).find((name) => way.every((one, index) => index < data.traces[name].length && data.traces[name][index].step === one.step
+        && data.traces[name][index].node === one.node));
+      const picture = data.pictures[run], at = way.length - 1;
+      if (!picture) return "<p>The diagrams in this file show its runs. This way is none of them.</p>";
+      // What comes after this state is pale.
+      const y = picture.rows[Math.max(1, at - picture.skipped + 1)];
+      return y === undefined ? picture.svg
+        : picture.svg.replace("</svg>", `<rect class="later" x="0" y="${y}" width="100%" height="${picture.bottom - y}" fill="#fff" opacity=".75"/></svg>`);
+    },
+    address: async (node, way) => {
+      if (way.length > 301 || !data.about.starts.includes(way[0].node)) return null;
+      const choices = way.slice(1).map((one, index) => data.views[way[index].node].enabled.findIndex((step) => step.step === one.step));
+      return {start: data.about.starts.indexOf(way[0].node), choices, names: way.slice(1).map((one) => one.step)};
+    },
+    place: async (line) => data.places[line],
+    enter: async (line, state) => {
+      const way = [];
+      for (let at = data.places[line].states[state].end; at >= 0; at = data.tree[at].parent) way.unshift({...data.tree[at]});
+      return way;
+    },
     open: async (address) => {
       let node = data.about.starts[address.start] ?? data.about.starts[0], told = "";
-      const way = [label(node, "the start")];
+      const way = [label(node, "the start", -1)];
       const same = address.digest === data.about.digest;
       if (!same) told = "The specification has changed since this address was made; its steps were taken by their names.";
       for (let index = 0; index < Math.max(address.choices.length, address.names.length); index += 1) {
         const steps = data.views[node].enabled;
         const at = same && address.choices.length >= address.names.length ? address.choices[index] : steps.findIndex((one) => one.step === address.names[index]);
-        if (!steps[at] || steps[at].to === -1) { told = `Step ${index + 1} of this address is not in this file.`; break; }
-        way.push({...label(steps[at].to, steps[at].step), emits: steps[at].emits, broken: steps[at].breaks});
+        if (!steps[at] || steps[at].to === -1) { told = `${same ? "" : "The specification has changed since this address was made. "}Step ${index + 1} of this address is not in this file.`; break; }
+        way.push({...label(steps[at].to, steps[at].step, at), emits: steps[at].emits, broken: steps[at].breaks});
         node = steps[at].to;
       }
-      return {way, told, numbered: same && !told};
+      return {way, told};
     },
   };
 }

@@ -1,87 +1,133 @@
 // The page of the explorer. It executes no step: `source` answers from the server, or from states that stand in the file.
 //
-// source.about(), .view(node, beside), .take(node, choice), .disabled(node), .trace(name), .open(address),
-// .watch(expression), .forget(expression), .truths(nodes), .find(node, expression), .picture(node): promises.
-// source.features: which of these there are.
+// source.features: which there are of find, watch, picture, check. source.grows: the diagram ends with the state that is shown.
+// source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address), .address(node),
+// .watch(expression), .forget(expression), .truths(nodes), .find(node, expression), .picture(node, way), .check(),
+// .place(line), .enter(line, state): promises.
+import { readAddress, writeAddress } from "./address.js";
+import { longList, rowOf, text, valueCell } from "./elements.js";
 
-const ROW = 24;
+const WALKED_MAX = 20;
 const $ = (id) => document.getElementById(id);
-
-function text(tag, content, className) {
-  const element = document.createElement(tag);
-  element.textContent = content;
-  if (className) element.className = className;
-  return element;
-}
-
-export function readAddress(hash) {
-  // #a1;spec=NAME;h=DIGEST;t=START.CHOICE.CHOICE;n=STEP~STEP   or   #a1;spec=NAME;h=DIGEST;run=NAME;at=NUMBER
-  if (!hash.startsWith("#a1;")) return null;
-  const parts = Object.fromEntries(hash.slice(4).split(";").map((part) => {
-    const at = part.indexOf("=");
-    return [part.slice(0, at), decodeURIComponent(part.slice(at + 1))];
-  }));
-  const numbers = (parts.t || "").split(".").filter(Boolean).map(Number);
-  return {
-    spec: parts.spec || "", options: parts.o || "", digest: parts.h || "", start: numbers[0] || 0, choices: numbers.slice(1),
-    names: parts.n ? parts.n.split("~") : [], run: parts.run || "", at: Number(parts.at || 0),
-  };
-}
-
-export function writeAddress(about, way, here, run) {
-  const begin = `#a1;spec=${encodeURIComponent(about.name)};o=${encodeURIComponent(about.options.join(" "))};h=${about.digest}`;
-  if (run && way.length > 300) return `${begin};run=${encodeURIComponent(run)};at=${here}`;
-  const steps = way.slice(1, here + 1);
-  const start = Math.max(0, about.starts.indexOf(way[0].node));
-  const known = steps.every((step) => step.choice >= 0);
-  const numbers = known ? `;t=${[start, ...steps.map((step) => step.choice)].join(".")}` : `;t=${start}`;
-  const names = steps.length ? `;n=${encodeURIComponent(steps.map((step) => step.step).join("~"))}` : "";
-  return begin + numbers + names;
-}
 
 export async function start(source) {
   const about = await source.about();
-  let way = [], here = 0, view = null, chosen = 0, pinned = null, run = "", watched = [], asked = 0, showWhy = false, other = null;
+  const runs = new Map(Object.entries(about.traces || {}).map(([name, told]) => [name, {...told, load: () => source.trace(name)}]));
+  let way = [], here = 0, view = null, chosen = 0, pinned = null, asked = 0, showWhy = true, changesOnly = false;
+  let run = "";                    // the run that is walked, "" if it was left
+  let left = {run: "", at: 0};     // the run that was left, and where
+  let others = [];                 // runs that stand beside: name and labels
+  let watched = [], unfolded = new Set(), allUnfolded = false;
+  let line = null, place = null;   // the line of the log, and the states in which the system may be there
+  let state = 0, walks = 0;
 
   $("title").textContent = about.name;
   $("constants").textContent = Object.entries(about.constants).map(([name, value]) => `${name}=${value}`).join(", ");
-  for (const feature of ["find", "watch"]) if (!source.features.includes(feature)) $(feature).hidden = true;
-  if (!source.features.includes("picture")) $("picture-part").hidden = true;
+  $("contents").textContent = about.contents ? `${about.contents[0].toUpperCase()}${about.contents.slice(1).replace("in it", "in this file")}.` : "";
+  for (const feature of ["find", "watch", "check"]) $(feature).hidden = !source.features.includes(feature);
+  $("questions-part").hidden = !source.features.includes("find");
+  $("picture-part").hidden = !source.features.includes("picture");
+  document.querySelector("main").classList.toggle("no-picture", !source.features.includes("picture"));
 
-  const runs = Object.keys(about.traces || {});
-  if (runs.length) {
-    $("traces").hidden = false;
-    $("traces").append(new Option("jump to a run", ""), ...runs.map((name) => new Option(`${name} (${about.traces[name].steps} steps)`, name)));
-    $("traces").onchange = () => $("traces").value && jump($("traces").value);
-    $("beside").hidden = runs.length < 2;
-    $("beside").append(new Option("lay a run beside", ""), ...runs.map((name) => new Option(`beside: ${name}`, name)));
-    $("beside").onchange = () => guarded(async () => {
-      other = $("beside").value ? await source.trace($("beside").value) : null;
-      await show(here);
-    });
-  }
+  const drawWay = longList($("way"), () => way.length, wayRow);
+  const drawLog = longList($("log"), () => (about.log ? about.log.lines.length : 0), logRow);
 
   function notice(message) { $("notice").textContent = message || ""; }
 
-  async function guarded(work) {
+  async function quietly(work) {
     try { return await work(); } catch (error) { notice(error.message); return undefined; }
   }
 
-  async function jump(name, at) {
-    const labels = await source.trace(name);
-    way = labels.map((label) => ({choice: -1, ...label}));
-    run = name;
-    const loop = about.traces[name].loop;
-    notice(loop === null || loop === undefined ? "" : loop === way.length - 1
-      ? "This run stays in its last state for ever." : `This run goes on for ever: after the last step it repeats from step ${loop + 1}.`);
-    await show(at === undefined ? 0 : Math.min(at, way.length - 1));
+  // One thing after the other: who types fast is at the next state when the next key is looked at.
+  let queue = Promise.resolve(), waiting = 0;
+  function guarded(work) {
+    waiting += 1;
+    queue = queue.then(() => quietly(work)).finally(() => { waiting -= 1; });
+    return queue;
   }
 
-  async function show(index) {
+  // Runs ----------------------------------------------------------------------------------------------------
+
+  function listRuns() {
+    const known = [...runs.keys()];
+    $("runs").hidden = !known.length;
+    $("runs").replaceChildren(new Option("jump to a run", ""), ...known.map((name) => new Option(`${name} (${runs.get(name).steps} ${runs.get(name).steps === 1 ? "step" : "steps"})`, name)));
+    $("runs").value = run;
+    $("beside").hidden = !known.length;
+    $("besides").replaceChildren(...known.map((name) => {
+      const label = document.createElement("label"), box = document.createElement("input");
+      box.type = "checkbox";
+      box.value = name;
+      box.checked = others.some((one) => one.name === name);
+      box.onchange = () => guarded(() => besides([...$("besides").querySelectorAll("input:checked")].map((one) => one.value)));
+      label.append(box, ` ${name}`);
+      return label;
+    }));
+  }
+
+  async function besides(names) {
+    others = await Promise.all(names.map(async (name) => ({name, labels: await runs.get(name).load()})));
+    document.querySelector("main").classList.toggle("side", others.length > 0);
+    await show(here);
+  }
+
+  // What was walked by hand stays a run of this page.
+  function keep() {
+    if (run || line !== null || way.length < 2 || walks >= WALKED_MAX) return;
+    walks += 1;
+    const labels = way;
+    runs.set(`walk ${walks}`, {steps: labels.length - 1, loop: null, load: async () => labels});
+  }
+
+  async function jump(name, at) {
+    const labels = await runs.get(name).load();
+    keep();
+    way = labels.map((label) => ({...label}));
+    run = name;
+    left = {run: name, at: way.length - 1};
+    line = place = null;
+    const loop = loopOf(name);
+    notice(loop === null ? "" : loop === way.length - 1
+      ? "This run stays in its last state for ever." : `This run goes on for ever: after the last step it repeats from step ${loop + 1}, marked ↻.`);
+    listRuns();
+    await show(at === undefined ? way.findIndex((one) => one.node >= 0) : Math.min(at, way.length - 1));
+  }
+
+  function loopOf(name) {
+    const loop = runs.has(name) ? runs.get(name).loop : null;
+    return loop === undefined ? null : loop;
+  }
+
+  async function check() {
+    notice("checking …");
+    const found = await source.check();
+    for (const one of found.properties) if (one.run) runs.set(one.run, {...one.told_run, load: () => source.trace(one.run)});
+    $("properties").replaceChildren(text("li", found.told, "note"), ...found.properties.map((one) => {
+      const item = document.createElement("li");
+      item.append(text("span", `${{holds: "✓", violated: "✗"}[one.outcome] || "?"} ${one.name} `, one.outcome === "violated" ? "broken" : ""), text("span", one.told, "note"));
+      if (one.run) {
+        const go = text("button", one.outcome === "violated" ? "counterexample" : "the run");
+        go.onclick = () => guarded(() => jump(one.run));
+        item.append(" ", go);
+      }
+      return item;
+    }));
+    listRuns();
+    notice("");
+    const first = $("properties").querySelector("button");
+    $("properties").scrollIntoView({block: "nearest"});
+    if (first) first.focus();
+  }
+
+  // Walking -------------------------------------------------------------------------------------------------
+
+  async function show(index, given) {
+    if (way[index].node < 0) { notice(`The state of step ${index} is not in this file.`); return; }
     const ticket = ++asked;
     here = index;
-    const node = way[here].node;
-    const found = await source.view(node, pinned !== null ? pinned : besideAt(here) ? besideAt(here).node : null);
+    const before = pinned !== null ? pinned : here > 0 && way[here - 1].node >= 0 ? way[here - 1].node : null;
+    const found = given && pinned === null && !others.length ? given
+      : await source.view(way[here].node, before, others.map((one) => one.labels[Math.min(here, one.labels.length - 1)].node));
     if (ticket !== asked) return;  // somebody was faster
     view = found;
     chosen = Math.min(chosen, Math.max(0, view.enabled.length - 1));
@@ -91,22 +137,35 @@ export async function start(source) {
       if (at >= 0) { chosen = at; next.choice = at; }
     }
     draw();
-    window.requestAnimationFrame(() => later(ticket, node));
+    window.requestAnimationFrame(() => quietly(() => later(ticket)));
   }
 
-  function besideAt(index) { return other && other[Math.min(index, other.length - 1)]; }
+  // What follows the state: the address, the diagram, the disabled steps, the watched expressions; each as it comes.
+  async function later(ticket) {
+    const node = way[here].node, steps = way.slice(0, here + 1);
+    const fresh = (draw) => (found) => { if (ticket === asked) draw(found); };
+    await Promise.all([
+      line !== null ? placeAddress(null) : source.address(node, steps).then(fresh(placeAddress)),
+      source.features.includes("picture") && source.picture(node, steps).then(fresh(drawPicture)),
+      showWhy && drawDisabled(ticket, node),
+      watched.length && way.length <= 2000 && source.truths(way.map((one) => one.node)).then(fresh(drawTruths)),
+    ]);
+    if (ticket === asked) document.documentElement.dataset.whole = $("way-title").textContent;  // nothing more comes
+  }
 
-  async function later(ticket, node) {
-    if (source.features.includes("picture")) {
-      const picture = await source.picture(node);
-      if (ticket !== asked) return;
-      $("picture").innerHTML = picture;
+  function drawPicture(picture) {
+    $("picture").innerHTML = picture;
+    if (source.grows) $("picture").scrollTop = $("picture").scrollHeight;
+  }
+
+  function placeAddress(path) {
+    let found = path;
+    if (line !== null) found = {line, state, names: []};
+    else if (!found) {
+      const from = Math.min(here, left.at);
+      found = {run: left.run, at: from, names: way.slice(from + 1, here + 1).map((one) => one.step)};
     }
-    if (showWhy) await drawDisabled(ticket, node);
-    if (watched.length && way.length <= 2000) {
-      const rows = await source.truths(way.map((one) => one.node));
-      if (ticket === asked) drawTruths(rows);
-    }
+    try { history.replaceState(null, "", writeAddress(about, found)); } catch { /* a frame of a notebook has no address */ }
   }
 
   async function take(choice) {
@@ -114,57 +173,57 @@ export async function start(source) {
     const step = view.enabled[choice];
     if (way[here + 1] && way[here + 1].step === step.step) { await show(here + 1); return; }
     const after = await source.take(way[here].node, choice);
+    const next = way[here + 1], ways = (one) => one.choice === choice || (one.known !== null && one.known !== undefined) || (next && one.step === next.step);
+    way[here].branches = view.enabled.filter(ways).length - 1;
+    if (next) keep();
     way = way.slice(0, here + 1);
+    left.at = Math.min(left.at, here);
     way.push({node: after.node, step: step.step, choice, emits: after.emits, broken: after.broken, branches: 0});
     run = "";
+    line = place = null;
     chosen = 0;
     notice("");
-    await show(here + 1);
+    listRuns();
+    await show(here + 1, after.view);
+  }
+
+  function back() { return here > 0 ? show(here - 1) : undefined; }
+
+  function forth() {
+    if (here < way.length - 1) return show(here + 1);
+    const loop = loopOf(run);
+    return loop !== null && loop < way.length - 1 ? show(loop + 1) : undefined;
   }
 
   function draw() {
-    drawWay();
+    $("way-title").textContent = `Way: step ${here} of ${way.length - 1}`;
+    $("way-head").hidden = !others.length;
+    $("way-head").replaceChildren(text("span", run || "this way"), ...others.map((one) => text("span", one.name)));
+    drawWay(here);
+    drawPlace();
     drawEnabled();
     drawState();
-    const address = writeAddress(about, way, here, run);
-    try { history.replaceState(null, "", address); } catch { /* a frame of a notebook has no address */ }
     document.title = `${way[here].step} · ${about.name}`;
   }
 
-  function drawWay() {
-    const box = $("way");
-    $("way-title").textContent = `Way: step ${here} of ${way.length - 1}`;
-    let rows = box.querySelector(".rows");
-    if (!rows) {
-      box.append(text("div", "", "space"), text("div", "", "rows"));
-      rows = box.querySelector(".rows");
-      box.addEventListener("scroll", drawRows);
-    }
-    box.querySelector(".space").style.height = `${way.length * ROW}px`;
-    const top = here * ROW;
-    if (top < box.scrollTop || top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
-    drawRows();
+  function firstDifference(labels) {
+    const at = way.findIndex((one, index) => index >= labels.length || labels[index].step !== one.step);
+    return at < 0 ? way.length : at;
   }
 
-  function drawRows() {
-    const box = $("way"), rows = box.querySelector(".rows");
-    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
-    const last = Math.min(way.length, first + Math.ceil(box.clientHeight / ROW) + 10);
-    rows.style.top = `${first * ROW}px`;
-    rows.replaceChildren(...way.slice(first, last).map((one, offset) => {
-      const index = first + offset;
-      const row = text("button", `${index}  ${one.step}`);
-      row.dataset.index = index;
-      row.tabIndex = -1;
-      if (one.emits && one.emits.length) row.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
-      if (one.broken && one.broken.length) row.append(text("span", `  ✗ ${one.broken.join(", ")}`, "broken"));
-      if (other) row.append(text("span", index < other.length ? `  | ${other[index].step}` : "  | (ended)", index < other.length && other[index].step !== one.step ? "broken" : "note"));
-      if (one.branches) row.append(text("span", `  ⎇ ${one.branches + 1}`, "note"));
-      if (index === here) row.setAttribute("aria-current", "step");
-      if (index > here) row.classList.add("later");
-      row.onclick = () => guarded(() => show(index));
-      return row;
-    }));
+  function wayRow(index) {
+    const one = way[index], own = text("span", `${index}  ${one.step}`), loop = loopOf(run);
+    if (loop !== null && (index > loop || (index === loop && loop === way.length - 1))) own.prepend("↻ ");
+    if (one.line) own.append(text("span", `  ${one.line}`, "note"));
+    if (one.emits && one.emits.length) own.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
+    if (one.broken && one.broken.length) own.append(text("span", `  ✗ ${one.broken.join(", ")}`, "broken"));
+    if (one.branches) own.append(text("span", `  ⎇ ${one.branches + 1}`, "note"));
+    const beside = others.map(({labels}) => {
+      if (index >= labels.length) return text("span", "(ended)", "note");
+      const same = labels[index].step === one.step, first = index === firstDifference(labels);
+      return text("span", `${same ? "" : "≠ "}${labels[index].step}`, first ? "broken" : same ? "note" : "");
+    });
+    return rowOf([own, ...beside], index, {here: index === here, later: index > here, take: () => guarded(() => show(index))});
   }
 
   function drawEnabled() {
@@ -178,16 +237,33 @@ export async function start(source) {
       if (step.to === -1) { notes.push("not in this file"); button.disabled = true; }
       if (notes.length) button.append(text("span", `  ${notes.join(", ")}`, "note"));
       if (step.breaks.length) button.append(text("span", `  ✗ ${step.breaks.join(", ")}`, "broken"));
-      if (step.choice === chosen) button.classList.add("chosen");
+      if (step.choice === chosen) { button.classList.add("chosen"); button.setAttribute("aria-current", "true"); }
       button.onclick = () => guarded(() => take(step.choice));
       item.append(button);
       return item;
     }));
-    const at = $("enabled").querySelector(".chosen");
-    if (at) at.scrollIntoView({block: "nearest"});
     if (view.error) notice(`The specification has an error in a step from here: ${view.error}`);
-    $("why").setAttribute("aria-expanded", String(showWhy));
+    $("disabled").replaceChildren();
     $("disabled").hidden = !showWhy;
+    $("why").setAttribute("aria-expanded", String(showWhy));
+    $("why").textContent = showWhy ? "Hide the disabled (d)" : "Show the disabled (d)";
+  }
+
+  function choose(by) {
+    chosen = Math.max(0, Math.min(chosen + by, view.enabled.length - 1));
+    const buttons = [...$("enabled").querySelectorAll("button")];
+    buttons.forEach((button, index) => {
+      button.classList.toggle("chosen", index === chosen);
+      if (index === chosen) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
+    });
+    if (buttons[chosen]) buttons[chosen].scrollIntoView({block: "nearest"});
+  }
+
+  function guardOf(reason) {
+    const guard = text("div", "", "guard");
+    guard.append(reason.guard === "" ? "" : "requires ", text("code", reason.guard));
+    if (reason.at) guard.append(text("span", `  ${reason.at}`, "note"));
+    return guard;
   }
 
   async function drawDisabled(ticket, node) {
@@ -195,59 +271,65 @@ export async function start(source) {
     if (ticket !== asked) return;
     $("disabled").replaceChildren(...found.map((reason) => {
       const item = document.createElement("li");
-      item.append(text("b", reason.action), " requires ", text("code", reason.guard));
       const names = reason.steps.join(", ") + (reason.more ? `, and ${reason.more} more` : "");
-      if (names) item.append(text("div", names));
-      if (reason.at) item.title = reason.at, item.append(text("div", reason.at, "note"));
+      item.append(text("span", names || reason.action, "steps"), guardOf(reason));
       return item;
     }));
   }
 
   function drawState() {
-    $("state-title").textContent = `State after ${way[here].step}`;
-    $("other").textContent = pinned !== null ? "pinned" : other ? `beside, step ${Math.min(here, other.length - 1)}` : "before";
+    $("state-title").textContent = way[here].step === "the start" ? "State at the start" : `State after ${way[here].step}`;
     $("pin").textContent = pinned === null ? "Pin (p)" : "Unpin (p)";
-    $("implementation").hidden = !view.implementation;
     $("difference").textContent = view.difference ? `✗ The implementation differs ${view.difference}` : "";
     $("false").replaceChildren(...view.false.map((one) => {
-      const part = document.createElement("div");
-      part.append(text("span", `✗ ${one.name} is false`, "false"));
-      const list = document.createElement("ul");
+      const part = document.createElement("div"), list = document.createElement("ul");
       list.append(...one.because.map((because) => text("li", because)));
-      part.append(list);
+      part.append(text("span", `✗ ${one.name} is false`, "false"), list);
       return part;
     }));
-    const only = $("only").checked, filter = $("filter").value.toLowerCase();
-    const rows = view.fields.filter((field) => (!only || field.before !== null)
+    const possible = place && place.total > 1 ? Object.fromEntries(place.parts.map((part) => [part.where, part.values])) : null;
+    const beside = pinned !== null || !others.length;  // for the state before there is no room beside others
+    const columns = ["part", "here", ...(beside ? [pinned !== null ? "pinned" : "before"] : [])];
+    const changed = view.fields.filter((field) => field.before !== null).map((field) => field.where);
+    $("changes").textContent = changed.length ? `● ${pinned !== null ? "differs" : "changed"}: ${changed.slice(0, 8).join(", ")}${changed.length > 8 ? `, and ${changed.length - 8} more` : ""}` : "";
+    if (view.implementation) columns.push("implementation");
+    if (possible) columns.push(`in the ${place.total} states`);
+    columns.push(...others.map((one) => `${one.name}, step ${Math.min(here, one.labels.length - 1)}`));
+    $("columns").replaceChildren(...columns.map((name) => { const head = text("th", name); head.scope = "col"; return head; }));
+    const filter = $("filter").value.toLowerCase();
+    const rows = view.fields.filter((field) => (!changesOnly || field.before !== null)
       && (!filter || field.where.toLowerCase().includes(filter) || field.value.toLowerCase().includes(filter)));
     $("fields").replaceChildren(...rows.map((field) => {
-      const row = document.createElement("tr");
+      const row = document.createElement("tr"), where = field.where;
       if (field.before !== null) row.className = "changed";
-      row.append(text("td", field.where), cell(field.value), cell(field.before === null ? "" : field.before));
-      if (view.implementation) {
-        const own = view.implementation[field.where], there = cell(own === undefined ? "" : own);
-        if (own !== undefined && own !== field.value) there.className = "broken";
-        row.append(there);
-      }
+      row.append(text("td", where), cell(where, field.value));
+      if (beside) row.append(cell(where, field.before === null ? "" : field.before));
+      if (view.implementation) row.append(compared(where, field.value, view.implementation[where]));
+      if (possible) row.append(cell(where, (possible[where] || []).map(([value, count]) => `${value} in ${count}`).join("; ")));
+      for (const other of view.others || []) row.append(compared(where, field.value, other[where]));
       return row;
     }));
     $("own").hidden = !view.drawn;
     if (view.drawn) $("own").innerHTML = view.drawn;
   }
 
-  function cell(value) {
-    const found = document.createElement("td");
-    if (value.length <= 120) { found.textContent = value; return found; }
-    const fold = text("button", value, "fold");
-    fold.title = "unfold";
-    fold.onclick = () => fold.classList.toggle("fold");
-    found.append(fold);
+  function compared(where, value, other) {
+    const found = cell(where, other === undefined ? "" : other);
+    if (other !== undefined && other !== value) found.className = "differs";
     return found;
+  }
+
+  function cell(where, value) {
+    return valueCell(value, allUnfolded || unfolded.has(where), () => {
+      if (allUnfolded) { allUnfolded = false; view.fields.forEach((field) => unfolded.add(field.where)); }
+      if (!unfolded.delete(where)) unfolded.add(where);
+      drawState();
+    });
   }
 
   function drawTruths(rows) {
     $("watched").replaceChildren(...watched.map((expression, number) => {
-      const item = document.createElement("li"), values = rows[number];
+      const item = document.createElement("li"), values = rows[number], from = Math.max(0, Math.min(here - 100, values.length - 400));
       const drop = text("button", "✕");
       drop.title = "watch it no more";
       drop.onclick = () => guarded(async () => {
@@ -256,39 +338,109 @@ export async function start(source) {
         $("watched").replaceChildren();
         await show(here);
       });
-      const line = text("span", values.slice(0, 400).map((value) => (value ? "●" : "○")).join(""), "line");
-      line.title = "one sign a state of the way: ● true, ○ false";
-      item.append(drop, " ", text("code", expression), ": ", text("b", values[here] ? "true" : "false"), line);
+      const signs = text("span", "", "line");
+      signs.title = "one sign a state of the way: ● true, ○ false, ! it cannot be evaluated; underlined: here";
+      values.slice(from, from + 400).forEach((value, index) => signs.append(text(from + index === here ? "b" : "span", value === null ? "!" : value ? "●" : "○")));
+      item.append(drop, " ", text("code", expression), ": ", text("b", values[here] === null ? "cannot be evaluated" : String(values[here])), signs);
       return item;
     }));
   }
 
+  // The log -------------------------------------------------------------------------------------------------
+
+  function logRow(index) {
+    const one = about.log.lines[index], parts = [text("span", one.at ? `${one.at}  ${one.text}` : one.text)];
+    if (one.states !== null) parts.push(text("span", `${one.complete ? "" : "≥ "}${one.states} ${one.states === 1 ? "state" : "states"}`, "count"));
+    else parts.push(text("span", "✗ not explained", "count broken"));
+    return rowOf(parts, index, {here: index === line, later: line !== null && index > line, take: () => guarded(() => enter(index, 0))});
+  }
+
+  async function enter(index, number) {
+    const last = about.log.lines.filter((one) => one.states !== null).length - 1;
+    const at = Math.max(0, Math.min(index, last));
+    const found = await source.place(at);
+    const which = Math.max(0, Math.min(number, found.states.length - 1));
+    const entered = await source.enter(at, which);
+    if (entered[entered.length - 1].node < 0) { notice(`This state is not in this file: ${about.contents}.`); return; }
+    keep();
+    line = at; place = found; state = which; run = ""; chosen = 0;
+    left = {run: "", at: 0};
+    way = entered.map((label) => ({...label}));
+    notice(index > last ? `${about.log.lines[index].at} is not explained: here are the states before it.` : "");
+    listRuns();
+    await show(way.length - 1);
+  }
+
+  function drawPlace() {
+    if (about.log) drawLog(line === null ? 0 : line);
+    $("possible").hidden = !place;
+    $("kept-back").replaceChildren();
+    if (!place) return;
+    $("possible").replaceChildren(text("div", place.told), text("div", line ? about.log.lines[line].text : "", "note"));
+    if (place.states.length > 1) {
+      const list = document.createElement("div");
+      list.append(...place.states.map((one, index) => {
+        const button = text("button", `${index + 1}${one.goes === false ? " ✗" : ""}`);
+        button.title = one.goes === false ? "the rest of the log is not explained from here" : "";
+        button.setAttribute("aria-pressed", String(index === state));
+        button.onclick = () => guarded(() => enter(line, index));
+        return button;
+      }));
+      $("possible").append(list);
+    }
+    const one = place.states[state];
+    for (const kept of one.kept) {
+      const part = document.createElement("div"), list = document.createElement("ul");
+      list.append(...kept.obstacles.map((why) => {
+        const item = text("li", why.steps.join(", ") || why.action), reason = text("div", `✗ ${why.why}`);
+        if (why.at) reason.append(text("span", `  ${why.at}`, "note"));
+        item.append(reason);
+        return item;
+      }));
+      part.append(text("span", `✗ ${kept.at} is not possible here`, "broken"), text("div", kept.text, "note"), list);
+      $("kept-back").append(part);
+    }
+    if (one.goes === false && !one.kept.length) $("kept-back").append(text("p", "The next line is possible here; the rest of the log is explained by no way from here.", "note"));
+  }
+
+  // Keys ----------------------------------------------------------------------------------------------------
+
   const keys = {
-    ArrowDown: () => { chosen = Math.min(chosen + 1, view.enabled.length - 1); drawEnabled(); },
-    ArrowUp: () => { chosen = Math.max(chosen - 1, 0); drawEnabled(); },
+    ArrowDown: () => choose(1), ArrowUp: () => choose(-1), j: () => choose(1), k: () => choose(-1),
     ArrowRight: () => guarded(() => take(chosen)), Enter: () => guarded(() => take(chosen)),
-    ArrowLeft: () => here > 0 && guarded(() => show(here - 1)), Backspace: () => here > 0 && guarded(() => show(here - 1)),
-    f: () => here < way.length - 1 && guarded(() => show(here + 1)),
+    ArrowLeft: () => guarded(back), Backspace: () => guarded(back),
+    f: () => guarded(forth),
     Home: () => guarded(() => show(0)), End: () => guarded(() => show(way.length - 1)),
-    d: () => $("why").click(), p: () => $("pin").click(), "?": () => $("help-button").click(),
+    l: () => loopOf(run) !== null && guarded(() => show(Math.min(loopOf(run) + 1, way.length - 1))),
+    d: () => $("why").click(), p: () => $("pin").click(), "?": () => $("help-button").click(), y: () => $("copy").click(),
+    u: () => { allUnfolded = !allUnfolded; unfolded.clear(); drawState(); },
+    x: () => $("only").click(),
+    c: () => !$("check").hidden && $("check").click(),
+    r: () => $("runs").focus(),
+    s: () => { if ($("beside").hidden) return; $("beside").open = !$("beside").open; const box = $("besides").querySelector("input"); if ($("beside").open && box) box.focus(); },
+    n: () => about.log && guarded(() => enter(line === null ? 0 : line + 1, 0)),
+    N: () => about.log && guarded(() => enter(line === null ? 0 : line - 1, 0)),
+    "]": () => place && guarded(() => enter(line, state + 1)), "[": () => place && guarded(() => enter(line, state - 1)),
     "/": () => $("find-text").focus(), w: () => $("watch-text").focus(),
   };
-  keys.j = keys.ArrowDown;
-  keys.k = keys.ArrowUp;
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select")) { if (event.key === "Escape") event.target.blur(); return; }
+    if (event.key === "Escape") { event.target.blur(); $("beside").open = false; return; }
+    if (event.repeat && waiting) { event.preventDefault(); return; }  // a key that is held goes as fast as the page
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" && event.target.matches("button, #way")) return;
+    if (event.target.matches("select") || (event.target.matches("input") && event.target.type !== "checkbox")) return;
+    if (event.key === "Enter" && event.target.matches("button, summary")) return;
     if (/^[1-9]$/.test(event.key)) { guarded(() => take(Number(event.key) - 1)); return; }
     if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
   });
+  $("runs").onchange = () => $("runs").value && guarded(() => jump($("runs").value));
   $("help-button").onclick = () => {
     $("help").hidden = !$("help").hidden;
     $("help-button").setAttribute("aria-expanded", String(!$("help").hidden));
   };
-  $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) guarded(() => drawDisabled(asked, way[here].node)); };
-  $("pin").onclick = () => { pinned = pinned === null ? way[here].node : null; guarded(() => show(here)); };
-  $("only").onchange = drawState;
+  $("check").onclick = () => quietly(check);
+  $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) quietly(() => drawDisabled(asked, way[here].node)); };
+  $("pin").onclick = () => guarded(() => { pinned = pinned === null ? way[here].node : null; return show(here); });
+  $("only").onchange = () => { changesOnly = $("only").checked; drawState(); };
   $("filter").oninput = drawState;
   $("copy").onclick = async () => {
     await navigator.clipboard.writeText(location.href).catch(() => undefined);
@@ -296,18 +448,25 @@ export async function start(source) {
   };
   $("find").onsubmit = (event) => {
     event.preventDefault();
-    guarded(async () => {
+    quietly(async () => {
       notice("searching …");
       const found = await source.find(way[here].node, $("find-text").value);
+      if (found.way.length) await guarded(() => goTo(found.way));
       notice(found.told);
-      if (found.way.length) {
-        way = found.way.map((label) => ({choice: -1, ...label}));
-        run = "";
-        $("find-text").blur();
-        await show(way.length - 1);
-      }
     });
   };
+
+  async function goTo(labels) {
+    if (here < way.length - 1) keep();
+    way = labels.map((label) => ({...label}));
+    run = "";
+    left = {run: "", at: 0};
+    line = place = null;
+    $("find-text").blur();
+    listRuns();
+    await show(way.length - 1);
+  }
+
   $("watch").onsubmit = (event) => {
     event.preventDefault();
     guarded(async () => {
@@ -322,20 +481,45 @@ export async function start(source) {
     });
   };
 
-  const address = readAddress(location.hash);
-  if (address && address.spec && (address.spec !== about.name || address.options !== about.options.join(" "))) {
-    notice(`This address is of ${address.spec}. Start: antiphon explore ${address.spec} ${address.options}`);
+  // The place that the address names ------------------------------------------------------------------------
+
+  if (about.log) {
+    $("log-part").hidden = false;
+    document.querySelector("main").classList.add("with-log");
+    $("log-title").textContent = `Log: ${about.log.lines.length - 1} lines that tell something`;
+    $("log-told").textContent = about.log.told;
+    $("log-told").className = about.log.explained ? "" : "broken";
   }
-  if (address && address.run && about.traces && about.traces[address.run]) await jump(address.run, address.at);
-  else if (address && address.spec === about.name) {
-    const opened = await guarded(() => source.open(address));
-    if (opened) {
-      way = opened.way.map((label, index) => ({choice: index && opened.numbered ? address.choices[index - 1] : -1, ...label}));
-      await show(way.length - 1);
-      if (opened.told) notice(opened.told);
-    }
-  } else if (runs.length) await jump(runs[0]);
+  listRuns();
+  const address = readAddress(location.hash);
+  if (address) await guarded(() => openPlace(address));
+  if (!way.length && about.log) await enter(about.log.explained ? 0 : about.log.lines.length - 1, 0);
+  if (!way.length && runs.size) await jump([...runs.keys()][0]);
   if (!way.length) { way = [{node: about.starts[0], step: "the start", choice: -1, emits: [], broken: []}]; await show(0); }
   window.addEventListener("hashchange", () => location.reload());
   document.documentElement.dataset.ready = "true";
+
+  async function openPlace(given) {
+    if (given.spec !== about.name || given.options !== about.options.join(" ")) {
+      notice(`This address is of ${given.spec} ${given.options}. Start: antiphon explore ${given.spec} ${given.options}`);
+      if (given.spec !== about.name) return;
+    }
+    const changed = given.digest === about.digest ? "" : "The specification has changed since this address was made. ";
+    if (given.line !== null && about.log) { await enter(given.line, given.state); if (changed) notice(changed); return; }
+    if (given.run) {
+      if (!runs.has(given.run)) { notice(`This address is of the run ${given.run}, which was not opened: --trace ${given.run}`); return; }
+      await jump(given.run, given.at);
+      for (const [index, name] of given.names.entries()) {
+        const at = view.enabled.findIndex((one) => one.step === name);
+        if (at < 0) { notice(`${changed}Step ${index + 1} after the run, ${name}, is not enabled: the walk ends before it.`); return; }
+        await take(at);
+      }
+      if (changed) notice(changed);
+      return;
+    }
+    const opened = await source.open(given);
+    way = opened.way;
+    await show(way.length - 1);
+    if (opened.told) notice(opened.told);
+  }
 }

@@ -9,16 +9,21 @@ async function ask(question, given = {}) {
 }
 
 start({
-  features: ["find", "watch", "picture"],
+  features: ["find", "watch", "picture", "check"],
+  grows: true,
   about: () => ask("about"),
-  view: (node, beside) => ask("view", {node, beside}),
+  view: (node, before, others) => ask("view", {node, before, others}),
   take: (node, choice) => ask("take", {node, choice}),
   disabled: (node) => ask("disabled", {node}),
   trace: (name) => ask("trace", {name}),
   open: (address) => ask("open", address),
+  address: (node) => ask("address", {node}),
   watch: (expression) => ask("watch", {expression}),
   forget: (expression) => ask("forget", {expression}),
   truths: (way) => ask("truths", {way}),
   find: (node, expression) => ask("find", {node, expression}),
+  check: () => ask("check"),
+  place: (line) => ask("place", {line}),
+  enter: (line, state) => ask("enter", {line, state}),
   picture: async (node) => (await fetch(`picture/${node}.svg`)).text(),
 }).catch((error) => { document.getElementById("notice").textContent = error.message; });

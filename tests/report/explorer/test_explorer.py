@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.explorer.files import content
 
 import antiphon
 from antiphon.conformance.report.explorer import Walk, saved_page
@@ -17,7 +18,7 @@ from antiphon.conformance.report.explorer.server import application
 from antiphon.conformance.report.explorer.walk import WalkError
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Program, Spec, SpecError, action, invariant, require
+from antiphon.spec.lang import Program, Spec, SpecError, action, eventually, fair, invariant, require
 
 TOKEN = "a-token"
 
@@ -137,7 +138,7 @@ def test_a_pinned_state_stands_beside(walk: Walk) -> None:
     differing = {
         where for where, value in values(walk.view(two)).items() if values(walk.view(start))[where] != value
     }
-    assert set(changed(walk.view(two, beside=start))) == differing
+    assert set(changed(walk.view(two, before=start))) == differing
 
 
 def test_a_false_invariant_says_which_part_is_false() -> None:
@@ -210,25 +211,94 @@ def test_an_implementation_walks_beside_until_it_differs() -> None:
     shown = views[0]["implementation"]
     assert shown
     assert all(values(views[0])[where] == value for where, value in shown.items())
-    assert views[-1]["implementation"] == {}
+    last = views[-1]["implementation"]
+    assert {where for where, value in last.items() if values(views[-1])[where] != value} == set()
+    behind = walk.view(walk.take(way[-1], 0))
+    assert (behind["difference"], behind["implementation"]) == (views[-1]["difference"], {})
     right = Walk(binding.program, "rbp", (), Beside(antiphon.binding("rbp")))
     assert not any(right.view(node)["difference"] for node in right.add_trace(difference.trace))
+
+
+def test_a_value_that_differs_stands_beside_where_the_two_part() -> None:
+    binding = antiphon.binding("sequencer", fault="names-the-coordinator", processes=3, messages=2, views=2)
+    difference = antiphon.lockstep(binding).difference
+    assert difference is not None
+    assert difference.what == "variable log"
+    walk = Walk(binding.program, "sequencer", (), Beside(binding))
+    last = walk.view(walk.add_trace(difference.trace)[-1])
+    there = last["implementation"]
+    apart = {where for where, value in values(last).items() if there.get(where, value) != value}
+    assert "log" in {where.partition("[")[0] for where in apart}
+
+
+def test_an_address_has_the_steps_by_number_and_by_name(walk: Walk, counterexample: Trace) -> None:
+    way = walk.add_trace(counterexample)
+    found = walk.address(way[-1])
+    assert found is not None
+    assert found["names"] == list(map(compact_step, counterexample.steps))
+    assert walk.follow(found["start"], found["choices"]) == way
+    other = Walk(walk.program, "figure-5")
+    assert other.label(other.follow(found["start"], found["choices"])[-1])["step"] == found["names"][-1]
+    long = Walk(antiphon.program("die-hard"), "die-hard")
+    node = long.starts[0]
+    for _ in range(301):
+        node = long.take(node, 0)
+    assert long.address(node) is None
+
+
+def test_runs_that_a_check_finds_are_there_to_jump_to(walk: Walk) -> None:
+    app = application(walk, TOKEN)
+    about, found = asked(app, "about", {}), asked(app, "check", {})
+    assert about["traces"] == {}
+    by_name = {one["name"]: one for one in found["properties"]}
+    assert by_name["UniformIntegrity"]["outcome"] == "violated"
+    assert by_name["AllDelivered"]["told_run"]["steps"] == 2
+    assert by_name["Validity"]["run"] == ""
+    labels = asked(app, "trace", {"name": by_name["UniformIntegrity"]["run"]})
+    assert "UniformIntegrity" in labels[-1]["broken"]
+    assert set(asked(app, "about", {})["traces"]) == {one["run"] for one in found["properties"] if one["run"]}
+
+
+class Turning(Spec):
+    """A wheel that may turn for ever between two places, and never stop."""
+
+    place: bool = False
+    stopped: bool = False
+
+    @action
+    def turn(self) -> None:
+        """Go to the other place."""
+        require(not self.stopped)
+        self.place = not self.place
+
+    @action
+    def stop(self) -> None:
+        """Stop, which nobody has to."""
+        self.stopped = True
+
+    def is_stopped(self) -> bool:
+        """Return True when it has stopped."""
+        return self.stopped
+
+    turns = fair("turn")
+    stops = eventually("is_stopped")
+
+
+def test_a_check_finds_the_loop_of_what_does_not_come() -> None:
+    app = application(Walk(antiphon.program(Turning), "Turning"), TOKEN)
+    (found,) = asked(app, "check", {})["properties"]
+    assert (found["name"], found["outcome"]) == ("stops", "violated")
+    assert found["told_run"]["loop"] is not None
+    assert asked(app, "about", {})["traces"][found["run"]] == found["told_run"]
 
 
 # One file -----------------------------------------------------------------------------------------------
 
 
-def content(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
-    assert found is not None
-    loaded: dict[str, Any] = json.loads(found[1])
-    return loaded
-
-
 def test_a_file_has_all_states_and_their_steps(walk: Walk, counterexample: Trace) -> None:
     page, told = saved_page(walk, {"twice": counterexample})
     data = content(page)
-    states = antiphon.check("figure-5", properties=()) if False else antiphon.check(walk.program).exploration
+    states = antiphon.check(walk.program).exploration
     assert told == f"all {len(data['views'])} reachable states are in it"
     assert states.states <= len(data["views"])
     assert not re.search(r"""(src|href)=["'](?!#|data:)""", page)
@@ -245,8 +315,9 @@ def test_a_notebook_shows_the_same_file_in_a_frame(counterexample: Trace, tmp_pa
     page = antiphon.explore(counterexample)
     assert page.states in repr(page)
     shown = page._repr_html_()
-    assert shown.startswith('<iframe sandbox="allow-scripts"')
-    framed = re.search(r'srcdoc="([^"]*)"', shown)
+    assert shown.startswith("<iframe ")
+    assert 'sandbox="allow-scripts"' in shown
+    framed = re.search(r"srcdoc='([^']*)'", shown)
     assert framed is not None
     assert html.unescape(framed[1]) == page.html
     page.save(tmp_path / "run.html")
@@ -262,11 +333,30 @@ def test_a_file_of_too_many_states_says_what_is_in_it(
     assert told == "the states of the runs alone are in it: there are too many others"
     data = content(page)
     assert len(data["views"]) == len(set(counterexample.states))
+    assert data["about"]["contents"] == told
     monkeypatch.setattr(saving, "BYTES_MAX", 120_000)
     page, told = saved_page(walk)
-    assert len(page) <= 120_000
+    assert len(page.encode()) <= 120_000
     assert re.fullmatch(r"the first \d+ states are in it, in breadth-first order; there are more", told)
     assert any(one["to"] == -1 for view in content(page)["views"] for one in view["enabled"])
+
+
+def test_a_run_that_is_too_large_is_cut_at_its_begin(walk: Walk, counterexample: Trace) -> None:
+    page, told = saved_page(walk, {"twice": counterexample}, states_max=1, bytes_max=70_000)
+    assert len(page.encode()) <= 70_000
+    labels = content(page)["traces"]["twice"]
+    there = [label["node"] >= 0 for label in labels]
+    assert there[-1]
+    assert not all(there)
+    assert told.startswith(f"the last {len(content(page)['views']):,} of 9 states of the runs are in it")
+
+
+def test_the_diagram_of_a_file_knows_where_its_rows_begin(walk: Walk, counterexample: Trace) -> None:
+    picture = content(saved_page(walk, {"twice": counterexample})[0])["pictures"]["twice"]
+    assert picture["svg"].startswith("<svg")
+    assert len(picture["rows"]) == len(counterexample) + 1
+    assert picture["rows"] == sorted(picture["rows"])
+    assert picture["bottom"] > picture["rows"][-1]
 
 
 # The server ---------------------------------------------------------------------------------------------
@@ -275,13 +365,20 @@ def test_a_file_of_too_many_states_says_what_is_in_it(
 def request(
     walk: Walk, path: str, given: Any = None, *, host: str = "127.0.0.1:8000", traces: Any = None
 ) -> tuple[int, dict[str, str], bytes]:
-    """Ask the application itself, without a socket."""
+    """Ask an application of the walk."""
+    return send(application(walk, TOKEN, traces), path, given, host=host)
+
+
+def send(
+    app: Any, path: str, given: Any = None, *, host: str = "127.0.0.1:8000"
+) -> tuple[int, dict[str, str], bytes]:
+    """Ask an application itself, without a socket."""
     sent: list[Any] = []
 
     async def receive() -> Any:
         return {"type": "http.request", "body": b"" if given is None else json.dumps(given).encode()}
 
-    async def send(message: Any) -> None:
+    async def sends(message: Any) -> None:
         sent.append(message)
 
     scope = {
@@ -290,7 +387,7 @@ def request(
         "query_string": b"", "headers": [(b"host", host.encode())], "server": ("127.0.0.1", 8000),
         "client": ("127.0.0.1", 1),
     }  # fmt: skip
-    asyncio.run(application(walk, TOKEN, traces)(scope, receive, send))
+    asyncio.run(app(scope, receive, sends))
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
 
@@ -300,12 +397,19 @@ def test_only_who_knows_the_token_and_the_host_is_answered(walk: Walk) -> None:
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert b"explorer.css" in body
     assert "default-src 'none'" in headers["content-security-policy"]
-    for name in ("explorer.css", "explorer.js", "remote.js"):
+    for name in ("explorer.css", "explorer.js", "remote.js", "elements.js", "address.js"):
         assert request(walk, f"/{TOKEN}/{name}")[0] == 200
     assert request(walk, "/")[0] == 404
     assert request(walk, "/another-token/")[0] == 404
     assert request(walk, f"/{TOKEN}/", host="evil.example:8000")[0] == 403
     assert request(walk, f"/{TOKEN}/", host="localhost:8000")[0] == 200
+
+
+def asked(app: Any, question: str, given: Any) -> Any:
+    """Ask an application that lives on."""
+    status, _, body = send(app, f"/{TOKEN}/ask/{question}", given)
+    assert status == 200, body
+    return json.loads(body)
 
 
 def ask(walk: Walk, question: str, given: Any, traces: Any = None) -> tuple[int, Any]:
@@ -348,8 +452,8 @@ def test_an_address_of_another_specification_is_walked_by_names(walk: Walk, coun
     assert len(other["way"]) == len(names) + 1
     short = ask(walk, "open", {**given, "names": [names[0], "gone()"], "digest": "0"})[1]
     assert "Step 2 of the address, gone(), is not enabled" in short["told"]
-    by_number = ask(walk, "open", {**given, "choices": [0], "names": names[:1]})[1]
-    assert by_number["numbered"]
+    by_number = ask(walk, "open", {**given, "choices": [0], "names": ["anything()"]})[1]
+    assert by_number["way"][-1]["step"] == walk.label(walk.take(walk.starts[0], 0))["step"]
 
 
 def test_the_command_writes_a_file_and_refuses_what_excludes_itself(

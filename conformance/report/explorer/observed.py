@@ -1,0 +1,160 @@
+"""Logs of a real run in a walk: at each line the states in which the system may be, and what keeps lines
+back.
+
+The states are those of `antiphon.conformance.compare.validation`. Each can be entered: the walk gets the
+steps of a behaviour that explains the lines up to there, and goes on as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from antiphon.conformance.report.explorer.walk import Walk, WalkError
+from antiphon.conformance.report.words import counted
+from antiphon.model.changes import described
+from antiphon.model.notation import compact_step, short_places
+
+if TYPE_CHECKING:
+    from antiphon.conformance.compare.validation import Obstacle, Place, Possible, Validation
+    from antiphon.conformance.compare.validation.search import Node
+
+STATES_MAX = 200
+"""Largest number of states of a place that are shown; the others are counted."""
+
+ASKED_MAX = 20
+"""In so many states of a place the next lines are asked why not."""
+
+STEPS_MAX = 4
+"""Number of steps that an obstacle names."""
+
+
+class ObservedLogs:
+    """Logs, walked through a specification.
+
+    Args:
+        possible: the states in which the system may be.
+        found: the verdict on the logs.
+    """
+
+    def __init__(self, possible: Possible, found: Validation) -> None:
+        self._possible, self._found = possible, found
+        self.program = found.program
+
+    def about(self) -> dict[str, Any]:
+        """Return the lines, with how many states are possible after each, and the verdict.
+
+        A line that nothing explains has no number of states.
+        """
+        lines = [
+            {
+                "at": "" if place.line is None else place.line.place,
+                "text": "before the first line" if place.line is None else place.line.text,
+                "states": len(place.nodes),
+                "complete": place.complete,
+            }
+            for place in self._possible.places
+        ]
+        missing = {
+            line.place: line
+            for node in self._possible.places[-1].nodes
+            for line in self._possible.next_lines(node)
+        }
+        lines += [
+            {"at": line.place, "text": line.text, "states": None, "complete": True}
+            for line in missing.values()
+        ]
+        return {"lines": lines, "told": self._found.reason, "explained": self._possible.explained}
+
+    def place(self, number: int) -> dict[str, Any]:
+        """Return the states in which the system may be after a line.
+
+        `parts` are those parts of the state that are not the same in all of them, each with its values and in
+        how many states each is. Of a state `goes` says whether the rest of the logs is explained from there
+        (None: a bound hides that), and `kept` has the next lines that are not possible, with their obstacles.
+
+        Raises:
+            WalkError: there is no such line.
+        """
+        place = self._place(number)
+        nodes = place.nodes[:STATES_MAX]
+        return {
+            "told": self._told(place),
+            "total": len(place.nodes),
+            "parts": self._parts(nodes),
+            "states": [
+                {
+                    "goes": self._possible.goes_on(node),
+                    "kept": self._kept(node) if index < ASKED_MAX else [],
+                }
+                for index, node in enumerate(nodes)
+            ],
+        }
+
+    def enter(self, walk: Walk, number: int, state: int) -> list[dict[str, Any]]:
+        """Add the way to a state of a place to a walk; return the labels of its nodes, with their lines.
+
+        Raises:
+            WalkError: there is no such line or state.
+        """
+        place = self._place(number)
+        if not 0 <= state < len(place.nodes):
+            raise WalkError(
+                f"there is no state number {state} after this line; {len(place.nodes)} are possible"
+            )
+        way = self._possible.way_to(place.nodes[state])
+        steps = [edge for edge in way.edges if edge.transition is not None]
+        nodes = walk.add_run(way.start, [edge.transition for edge in steps if edge.transition is not None])
+        lines = [
+            "",
+            *("hidden" if edge.log is None else self._possible.line_of(edge).place for edge in steps),
+        ]
+        return [{**walk.label(node), "line": line} for node, line in zip(nodes, lines, strict=True)]
+
+    @property
+    def count(self) -> int:
+        """The number of places: one more than the lines that are explained."""
+        return len(self._possible.places)
+
+    def _place(self, number: int) -> Place:
+        if not 0 <= number < self.count:
+            raise WalkError(f"there is no line number {number}; {self.count - 1} are explained")
+        return self._possible.places[number]
+
+    def _told(self, place: Place) -> str:
+        count = len(place.nodes)
+        may = f"The system may be in {'this state' if count == 1 else counted(count, 'state')}"
+        when = "before the first line" if place.line is None else f"after {place.line.place}"
+        if place.complete:
+            return f"{may} {when}."
+        bound = "" if self._possible.stopped is None else f": {self._possible.stopped} ended the walk"
+        return f"{may} {when}, and perhaps in others{bound}."
+
+    def _parts(self, nodes: Sequence[Node]) -> list[dict[str, Any]]:
+        values: dict[str, dict[str, int]] = {}
+        for node in nodes:
+            for where, value in described(self.program, node.state):
+                seen = values.setdefault(where, {})
+                seen[value] = seen.get(value, 0) + 1
+        return [
+            {"where": where, "values": list(seen.items())} for where, seen in values.items() if len(seen) > 1
+        ]
+
+    def _kept(self, node: Node) -> list[dict[str, Any]]:
+        if self._possible.goes_on(node):
+            return []
+        return [
+            {"at": line.place, "text": line.text, "obstacles": list(map(_obstacle, obstacles))}
+            for line, obstacles in self._possible.kept_back(node).lines
+        ]
+
+
+def _obstacle(found: Obstacle) -> dict[str, Any]:
+    named = list(map(compact_step, found.steps[:STEPS_MAX]))
+    more = [f"and {len(found.steps) - STEPS_MAX} more"] if len(found.steps) > STEPS_MAX else []
+    return {
+        "action": found.action,
+        "why": found.why,
+        "at": "" if found.at is None else short_places(str(found.at)),
+        "steps": [*named, *more],
+    }

@@ -1,0 +1,584 @@
+"""The explorer in a headless Chromium: what a person clicks is clicked, what a person types is typed."""
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.report.explorer.chromium import Browser, serving
+
+import antiphon
+from antiphon.conformance.report.answers import Answer, of_report
+from antiphon.conformance.report.page import page
+from antiphon.model.export import save
+
+pytestmark = pytest.mark.browser
+
+FIGURE_5 = ("figure-5", "--processes", "2", "--messages", "1", "--repair", "start_token")
+
+LOG = [
+    {"action": "time_out", "args": {"s": 0}, "state": {"term": {"0": 1}}},
+    {"action": "vote", "args": {"s": 1, "request": {"candidate": 0}}},
+    {"action": "become_leader", "args": {"s": 0}, "before": {"term": {"0": 1}}},
+]
+
+TURNING = '''
+from typing import Annotated
+
+from antiphon.spec.lang import AtMost, Seq, Spec, action, eventually, fair, require
+
+
+class Turning(Spec):
+    """A wheel that turns, and writes down where it was; nobody has to stop it."""
+
+    place: bool = False
+    stopped: bool = False
+    marks: Annotated[Seq[bool], AtMost(60)] = ()
+
+    @action
+    def mark(self) -> None:
+        """Write down the place, often."""
+        require(len(self.marks) == 0)
+        self.marks = MANY
+
+    @action
+    def turn(self) -> None:
+        """Go to the other place."""
+        require(not self.stopped)
+        self.place = not self.place
+
+    @action
+    def stop(self) -> None:
+        """Stop."""
+        self.stopped = True
+
+    def is_stopped(self) -> bool:
+        """Return True when it has stopped."""
+        return self.stopped
+
+    turns = fair("turn")
+    stops = eventually("is_stopped")
+'''.replace("MANY", f"({'True, ' * 60})")
+
+
+def at(browser: Browser, number: int) -> None:
+    """Wait until the page stands at a step, and has shown all that belongs to it."""
+    browser.until(f"document.getElementById('way-title').textContent.startsWith('Way: step {number} of')")
+
+
+def step_of(browser: Browser) -> int:
+    found = re.match(r"Way: step (\d+) of", browser.text("#way-title"))
+    assert found is not None
+    return int(found[1])
+
+
+def notice(browser: Browser) -> str:
+    return str(browser.run("document.getElementById('notice').textContent"))
+
+
+def address(browser: Browser) -> str:
+    """The address, when it holds the place that is shown."""
+    browser.until("document.querySelector('#picture svg') !== null")
+    return str(browser.run("location.href"))
+
+
+@contextmanager
+def figure_5(browser: Browser, *more: str) -> Iterator[str]:
+    with serving(*FIGURE_5, *more) as there:
+        browser.window(there)
+        at(browser, 0)
+        yield there
+
+
+def test_one_steps_goes_back_and_forth_and_branches(browser: Browser) -> None:
+    with figure_5(browser):
+        first = browser.text("#enabled li button")
+        browser.click("#enabled li button")
+        at(browser, 1)
+        assert first in browser.text("#way [aria-current]")
+        assert browser.count("tr.changed") > 0
+        for key, there in (
+            ("ArrowDown", 1),
+            ("ArrowRight", 2),
+            ("ArrowLeft", 1),
+            ("f", 2),
+            ("Home", 0),
+            ("End", 2),
+        ):
+            browser.key(key)
+            at(browser, there)
+        browser.key("Backspace")
+        at(browser, 1)
+        taken = browser.text("#way [data-index='2']")
+        other = next(
+            number for number in (1, 2, 3) if browser.text(f"#enabled li:nth-child({number})") not in taken
+        )
+        browser.key(str(other))
+        at(browser, 2)
+        assert "⎇ 2" in browser.text("#way [data-index='1']")
+        assert browser.text("#way [data-index='2']") != taken
+        assert "walk 1 (2 steps)" in browser.text("#runs")
+        browser.click("#way [data-index='0']")
+        at(browser, 0)
+        browser.run(
+            "{ const list = document.getElementById('runs'); list.value = 'walk 1'; list.onchange(); }"
+        )
+        browser.until(f"document.querySelector(\"#way [data-index='2']\").innerText === {json.dumps(taken)}")
+
+
+def test_disabled_steps_are_grey_and_say_which_guard_is_false(browser: Browser) -> None:
+    with figure_5(browser):
+        browser.until("document.querySelectorAll('#disabled li').length > 3")
+        texts = browser.each("#disabled li", "one.innerText")
+        request = next(text for text in texts if text.startswith("request("))
+        assert "request(p0), request(p1)" in request
+        assert "requires self.holder == p and self.stage is Stage.waiting" in request
+        assert re.search(r"figure5\.py:\d+", request)
+        colours = [
+            browser.each(selector, "getComputedStyle(one).color")[0]
+            for selector in ("#disabled .steps", "#enabled button")
+        ]
+        assert colours[0] != colours[1]
+        browser.key("d")
+        browser.until("document.getElementById('disabled').hidden")
+        browser.click("#why")
+        browser.until("document.querySelectorAll('#disabled li').length > 3")
+
+
+def test_the_shortest_way_from_here_is_found_and_expressions_are_watched(browser: Browser) -> None:
+    with figure_5(browser):
+        browser.key("1")
+        at(browser, 1)
+        first = browser.text("#way [data-index='1']")
+        browser.key("w")
+        browser.write("len(self.network) == 0")
+        browser.key("Enter")
+        browser.until("document.querySelectorAll('#watched .line').length === 1")
+        assert browser.text("#watched .line") == "●○"
+        browser.key("w")
+        browser.write("self.nothing")
+        browser.key("Enter")
+        browser.until("document.getElementById('notice').textContent.includes('nothing')")
+        assert [error.rpartition("/")[2] for error in browser.errors] == ["watch"]
+        browser.errors.clear()
+        browser.key("Escape")
+        browser.click("#find-text")
+        browser.write("len(self.delivered_queue[Process(1)]) > 0")
+        browser.click("#find button")
+        browser.until("document.getElementById('notice').textContent.includes('from here')")
+        assert browser.text("#way [data-index='1']") == first
+        found = step_of(browser)
+        assert found > 1
+        browser.until(f"document.querySelector('#watched .line').innerText.length === {found + 1}")
+        assert "{m0}" in browser.text("#fields")
+        browser.run("document.getElementById('find-text').value = ''")
+        browser.click("#find-text")
+        browser.write("len(self.network) > 1000")
+        browser.key("Enter")
+        browser.until("document.getElementById('notice').textContent.startsWith('there is no such state')")
+        assert step_of(browser) == found
+        browser.click("#watched button")
+        browser.until("document.querySelectorAll('#watched li').length === 0")
+
+
+def test_a_link_opens_at_the_same_state_in_another_window(browser: Browser) -> None:
+    with figure_5(browser):
+        for number in (1, 2, 3):
+            browser.key("1")
+            at(browser, number)
+        time.sleep(0.3)
+        link, shown = address(browser), browser.text("#fields")
+        assert re.search(
+            r"#a1;spec=figure-5;o=[^;]*start_token[^;]*;h=[0-9a-f]{12};t=0\.0\.0\.0;n=broadcast", link
+        )
+        browser.window(link)
+        at(browser, 3)
+        assert browser.text("#fields") == shown
+        assert notice(browser) == ""
+        browser.window(re.sub(r";h=\w+", ";h=0123456789ab", link))
+        at(browser, 3)
+        assert browser.text("#fields") == shown
+        assert "has changed" in notice(browser)
+        assert "by their names" in notice(browser)
+        lost = re.sub(r";h=\w+", ";h=0123456789ab", link).rpartition("~")[0] + "~gone(p0)"
+        browser.window(lost)
+        at(browser, 2)
+        assert "gone(p0), is not enabled" in notice(browser)
+        browser.window(link.replace("spec=figure-5", "spec=rbp"))
+        at(browser, 0)
+        assert "This address is of rbp" in notice(browser)
+
+
+def test_a_check_leads_to_counterexamples_and_witnesses(browser: Browser) -> None:
+    with figure_5(browser):
+        browser.key("c")
+        browser.until("document.querySelectorAll('#properties button').length > 1")
+        told = browser.text("#properties")
+        assert "✗ UniformIntegrity" in told
+        assert "✓ AllDelivered reached after 2 steps" in told
+        browser.key("Enter")
+        browser.until("document.getElementById('way-title').textContent === 'Way: step 0 of 8'")
+        browser.key("End")
+        at(browser, 8)
+        assert "✗ UniformIntegrity" in browser.text("#way [aria-current]")
+        browser.until("document.getElementById('picture').textContent.includes('receive_request')")
+        browser.click("#properties li:last-child button")
+        browser.until("document.getElementById('way-title').textContent === 'Way: step 0 of 2'")
+
+
+def test_the_loop_of_a_liveness_trace_goes_round_and_long_values_unfold(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "wheel.py").write_text(TURNING, encoding="utf-8")
+    with serving(f"{tmp_path}/wheel.py:Turning") as there:
+        browser.window(there)
+        browser.key("c")
+        browser.until("document.querySelectorAll('#properties button').length === 1")
+        browser.click("#properties button")
+        browser.until("document.getElementById('notice').textContent.includes('for ever')")
+        browser.until("document.querySelectorAll('#way .row').length > 1")
+        steps = int(browser.text("#way-title").rpartition(" ")[2])
+        browser.key("End")
+        at(browser, steps)
+        assert steps > 0
+        loop = int(browser.run("document.getElementById('notice').textContent.match(/from step (\\d+)/)[1]"))
+        assert "↻" in browser.text(f"#way [data-index='{loop}']")
+        browser.key("f")
+        at(browser, loop)
+        browser.key("Home")
+        at(browser, 0)
+        browser.key("l")
+        at(browser, loop)
+        named = [text.partition("\n")[0] for text in browser.each("#enabled button", "one.innerText")]
+        mark = 1 + next((number for number, text in enumerate(named) if text.startswith("mark")), -1)
+        if mark:
+            browser.key(str(mark))
+        browser.until("document.querySelectorAll('td .value').length > 0")
+        assert "characters" in browser.text("td .value")
+        browser.click("td .value")
+        browser.until("document.querySelector('td .value').getAttribute('aria-expanded') === 'true'")
+        assert browser.text("td .value").count("True") == 60
+        browser.key("u")
+        browser.key("u")
+        browser.until("document.querySelector('td .value').getAttribute('aria-expanded') === 'false'")
+
+
+def test_a_pinned_state_stands_beside_and_changes_can_be_alone(browser: Browser) -> None:
+    with figure_5(browser):
+        for key, there in (("1", 1), ("1", 2), ("p", 2), ("Home", 0)):
+            browser.key(key)
+            at(browser, there)
+        browser.until("document.getElementById('columns').innerText.includes('pinned')")
+        differing = browser.count("tr.changed")
+        assert differing > 1
+        browser.key("x")
+        browser.until(f"document.querySelectorAll('#fields tr').length === {differing}")
+        browser.click("#only")
+        browser.click("#filter")
+        browser.write("network")
+        browser.until("document.querySelectorAll('#fields tr').length === 1")
+        browser.key("Escape")
+        browser.click("#pin")
+        browser.until("document.getElementById('columns').innerText.includes('before')")
+
+
+def test_several_runs_stand_side_by_side(
+    browser: Browser, counterexamples: list[Path], pictures: Path | None
+) -> None:
+    words = [word for file in counterexamples for word in ("--trace", str(file))]
+    with serving(*words) as there:
+        browser.window(there)
+        browser.key("s")
+        for number in (2, 3):
+            browser.click(f"#besides label:nth-child({number}) input")
+        browser.until("document.querySelectorAll('#way-head span').length === 3")
+        browser.key("Escape")
+        browser.key("End")
+        at(browser, 8)
+        browser.until("document.querySelectorAll('#columns th').length === 4")
+        assert browser.run("document.querySelectorAll('#way .row:nth-child(2) > span').length") == 3
+        red = browser.each("#way .row > span.broken", "[one.parentElement.dataset.index, one.innerText]")
+        assert [index for index, _ in red] == ["2"]
+        assert red[0][1].startswith("≠ ")
+        assert browser.count("td.differs") > 0
+        assert "(ended)" in browser.text("#way")
+        if pictures:
+            browser.until("document.querySelector('#picture svg') !== null")
+            browser.picture(pictures / "side-by-side.png")
+
+
+def test_an_implementation_stands_beside_and_the_first_difference_is_red(
+    browser: Browser, tmp_path: Path, pictures: Path | None
+) -> None:
+    sizes = {"processes": 3, "messages": 2, "views": 2}
+    difference = antiphon.lockstep(
+        antiphon.binding("sequencer", fault="names-the-coordinator", **sizes)
+    ).difference
+    assert difference is not None
+    save(difference.trace, tmp_path / "differs.itf.json")
+    words = [
+        "--binding",
+        "sequencer",
+        "--fault",
+        "names-the-coordinator",
+        "--trace",
+        str(tmp_path / "differs.itf.json"),
+    ]
+    with serving(*words) as there:
+        browser.window(there)
+        at(browser, 0)
+        assert "implementation" in browser.text("#columns")
+        assert browser.text("#difference") == ""
+        assert browser.count("td.differs") == 0
+        browser.key("End")
+        at(browser, len(difference.trace))
+        assert "The implementation differs" in browser.text("#difference")
+        assert browser.count("td.differs") > 0
+        colour = browser.run("getComputedStyle(document.querySelector('td.differs')).color")
+        assert colour == browser.run("getComputedStyle(document.getElementById('difference')).color")
+        if pictures:
+            browser.until("document.querySelector('#picture svg') !== null")
+            browser.picture(pictures / "implementation.png")
+
+
+def written(tmp_path: Path, lines: list[dict[str, object]]) -> Path:
+    log = tmp_path / "run.ndjson"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return log
+
+
+def test_a_log_is_walked_with_the_states_in_which_the_system_may_be(
+    browser: Browser, tmp_path: Path, pictures: Path | None
+) -> None:
+    with serving("raft", "--observed", str(written(tmp_path, LOG)), "--hidden", "update_term:1") as there:
+        browser.window(there)
+        at(browser, 0)
+        assert "1 state" in browser.text("#log [data-index='0']")
+        browser.key("n")
+        at(browser, 2)
+        assert "3 states" in browser.text("#log [aria-current]")
+        assert "The system may be in 3 states after" in browser.text("#possible")
+        assert "1 in 1; 0 in 2" in browser.text("#fields")
+        assert "hidden" in browser.text("#way [aria-current]")
+        browser.key("]")
+        browser.key("]")
+        browser.until("document.querySelector('#possible [aria-pressed=true]').innerText === '3 ✗'")
+        assert "is not possible here" in browser.text("#kept-back")
+        assert "requires" in browser.text("#kept-back")
+        browser.until("document.querySelector('#picture svg') !== null")
+        link, shown = address(browser), browser.text("#fields")
+        browser.key("[")
+        browser.until("document.querySelector('#possible [aria-pressed=true]').innerText === '2'")
+        browser.click("#log [data-index='3']")
+        browser.until("document.querySelector('#log [aria-current]').dataset.index === '3'")
+        browser.key("N")
+        browser.until("document.querySelector('#log [aria-current]').dataset.index === '2'")
+        browser.key("1")
+        browser.until("document.getElementById('possible').hidden")
+        assert ";line=1;state=2" in link
+        browser.window(link)
+        assert browser.text("#fields") == shown
+        if pictures:
+            browser.until("document.querySelector('#picture svg') !== null")
+            browser.picture(pictures / "log.png")
+
+
+def test_a_log_that_is_not_explained_says_what_keeps_its_line_back(browser: Browser, tmp_path: Path) -> None:
+    with serving(
+        "raft", "--observed", str(written(tmp_path, [LOG[0], LOG[2]])), "--hidden", "update_term:1"
+    ) as there:
+        browser.window(there)
+        assert "no behaviour explains" in browser.text("#log-told")
+        assert "✗ not explained" in browser.text("#log [data-index='2']")
+        assert "3 states" in browser.text("#log [aria-current]")
+        kept = browser.text("#kept-back")
+        assert "run.ndjson:2 is not possible here" in kept
+        assert "become_leader(s0)" in kept
+        assert "✗ requires 2 * votes > self.servers" in kept
+        assert re.search(r"raft\.py:\d+", kept)
+
+
+def explored(*words: str) -> None:
+    """Write a file by the command."""
+    command = [str(Path(sys.executable).parent / "antiphon"), "explore", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_a_file_is_walked_without_a_network(
+    browser: Browser, counterexamples: list[Path], tmp_path: Path, pictures: Path | None
+) -> None:
+    file = tmp_path / "twice.html"
+    explored("--trace", str(counterexamples[0]), "--trace", str(counterexamples[1]), "--html", str(file))
+    assert file.stat().st_size < 5_000_000
+    browser.window(file.as_uri(), offline=True)
+    at(browser, 0)
+    assert "All 281 reachable states are in this file" in browser.text("#contents")
+    browser.key("End")
+    at(browser, 8)
+    assert "✗ UniformIntegrity" in browser.text("#way [aria-current]")
+    assert browser.count("tr.changed") > 0
+    browser.until("document.querySelectorAll('#picture svg:not(:has(.later))').length === 1")
+    browser.until("document.querySelectorAll('#disabled li').length > 0")
+    assert "requires" in browser.text("#disabled")
+    browser.key("Home")
+    at(browser, 0)
+    browser.until("document.querySelector('#picture .later') !== null")
+    browser.key("1")
+    at(browser, 1)
+    if pictures:
+        browser.until("document.querySelector('#picture .later') !== null")
+        browser.picture(pictures / "file.png")
+    browser.key("1")
+    at(browser, 2)
+    browser.until("document.getElementById('picture').textContent.includes('This way is none of them')")
+    link, shown = browser.run("location.href"), browser.text("#fields")
+    assert not browser.run("getComputedStyle(document.getElementById('find')).display !== 'none'")
+    browser.key("s")
+    browser.click("#besides label:nth-child(2) input")
+    browser.until("document.querySelectorAll('#columns th').length === 3")
+    assert [one for one in browser.requests if not one.startswith(("file:", "data:"))] == []
+    assert len(browser.requests) == 1
+    browser.window(link, offline=True)
+    at(browser, 2)
+    assert browser.text("#fields") == shown
+
+
+def test_a_file_of_the_runs_alone_says_so_and_a_log_is_walked_in_it(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "log.html"
+    words = ["--observed", str(written(tmp_path, LOG)), "--hidden", "update_term:1", "--html", str(file)]
+    explored("raft", *words)
+    browser.window(file.as_uri(), offline=True)
+    assert "alone are in this file: there are too many others" in browser.text("#contents")
+    browser.key("n")
+    at(browser, 2)
+    assert "3 states" in browser.text("#log [aria-current]")
+    browser.key("]")
+    browser.key("]")
+    browser.until("document.querySelector('#possible [aria-pressed=true]').innerText === '3 ✗'")
+    assert "is not possible here" in browser.text("#kept-back")
+    assert "not in this file" in browser.text("#enabled")
+    browser.run(
+        "{ const list = document.getElementById('runs'); list.value = 'the explanation'; list.onchange(); }"
+    )
+    browser.until("document.getElementById('way-title').textContent === 'Way: step 0 of 4'")
+
+
+def test_a_report_is_walked_in_its_frame(browser: Browser, tmp_path: Path, pictures: Path | None) -> None:
+    program = antiphon.program("figure-5", processes=2, messages=1, repairs=["start_token"])
+    text = page(Answer("check", (of_report("figure-5", antiphon.check(program), "again"),)), "1")
+    (tmp_path / "report.html").write_text(text, encoding="utf-8")
+    browser.window(
+        (tmp_path / "report.html").as_uri(), ready="document.querySelector('iframe') !== null", offline=True
+    )
+    browser.click("details summary")
+    browser.until("document.querySelector('iframe').getBoundingClientRect().height > 300")
+    browser.run("document.querySelector('iframe').scrollIntoView()")
+    browser.enter_frame(lambda url: url == "about:srcdoc")
+    at(browser, 0)
+    browser.run("document.querySelector('#enabled li button').click()")
+    at(browser, 1)
+    assert (
+        browser.run("(() => { try { return String(parent.document.title); } catch { return 'no'; } })()")
+        == "no"
+    )
+    browser.leave_frame()
+    if pictures:
+        browser.picture(pictures / "report.png")
+
+
+def test_a_specification_draws_its_states(browser: Browser, pictures: Path | None) -> None:
+    for words in (["ewd840"], ["irbp-two-views", "--repair", "all"]):
+        with serving(*words) as there:
+            browser.window(there)
+            browser.until("document.querySelector('#own svg') !== null")
+            before = browser.run("document.getElementById('own').innerHTML")
+            for number in (1, 2, 3):
+                browser.key("1")
+                at(browser, number)
+            assert browser.run("document.getElementById('own').innerHTML") != before
+            if pictures:
+                browser.picture(pictures / f"draws-{words[0]}.png")
+
+
+def test_everything_is_reached_by_the_keyboard(browser: Browser, counterexamples: list[Path]) -> None:
+    with serving("--trace", str(counterexamples[0]), "--trace", str(counterexamples[1])) as there:
+        browser.window(there)
+        browser.until("document.querySelectorAll('#disabled li').length > 0")
+        able = "button:not(.row), input, select, summary"
+        shown = browser.each(able, "one.checkVisibility() ? one.id || one.innerText : ''")
+        wanted = set(filter(None, shown))
+        reached = set()
+        for _ in range(len(wanted) + 30):
+            browser.key("Tab")
+            reached.add(browser.run("document.activeElement.id || document.activeElement.innerText"))
+        assert wanted - reached == set()
+        browser.run("document.activeElement.blur()")
+        browser.key("?")
+        told = browser.text("#help")
+        for key in "kjfldxupwcrsnNy":
+            assert re.search(rf"\b{key}\b", told), key
+        browser.key("r")
+        assert browser.run("document.activeElement.id") == "runs"
+        browser.key("Escape")
+        browser.key("/")
+        assert browser.run("document.activeElement.id") == "find-text"
+
+
+def light(colour: str) -> float:
+    """The relative luminance of `rgb(r, g, b)`, as WCAG defines it."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "narrow", "grey"])
+def test_it_is_readable_light_dark_narrow_and_without_colour(
+    browser: Browser, counterexamples: list[Path], look: str, pictures: Path | None
+) -> None:
+    with serving("--trace", str(counterexamples[0])) as there:
+        browser.window(
+            there, dark=look == "dark", colours=look != "grey", width=420 if look == "narrow" else 1400
+        )
+        browser.key("End")
+        at(browser, 8)
+        browser.until("document.querySelector('#picture svg') !== null")
+        browser.until("document.querySelectorAll('#disabled li').length > 0")
+        if pictures:
+            browser.picture(pictures / f"{look}.png")
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+        paper = light(browser.run("getComputedStyle(document.body).backgroundColor"))
+        for selector in ("body", "#disabled .steps", "#disabled .note", "#constants", "#way .broken"):
+            ink = light(browser.each(selector, "getComputedStyle(one).color")[0])
+            assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5, selector
+        for selector, sign in (
+            ("tr.changed td", "●"), ("#enabled .chosen", "▸"), ("#disabled .guard", "✗"),
+            ("#way [aria-current] > span", "▸"),
+        ):  # fmt: skip
+            assert browser.each(selector, "getComputedStyle(one, '::before').content")[0].strip('" ') == sign
+
+
+def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_run: Path) -> None:
+    with serving("--trace", str(long_run)) as there:
+        painted = []  # what else the machine does makes one of them slow, and not all
+        for _ in range(3):
+            began = time.monotonic()
+            browser.window(there)
+            painted.append(time.monotonic() - began)
+        browser.key("End")
+        at(browser, 10_000)
+        times = []
+        for number in range(10_000, 9_970, -1):
+            began = time.monotonic()
+            browser.key("ArrowLeft")
+            at(browser, number - 1)
+            times.append(time.monotonic() - began)
+        assert browser.count("#way .row") < 100
+        browser.until("location.hash.includes(';run=long.itf.json;at=9970')")
+    assert min(painted) < 1.0
+    assert statistics.median(times) < 0.05
