@@ -422,7 +422,7 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.examples.chameneos:Chameneos",
     ),
 )
-"""In the order of the ledger: the families of the RBP report first, examples last."""
+"""Entries in the order of the ledger: first the families of the RBP report, last the examples."""
 
 
 def resolve(place: str) -> Any:

@@ -1,12 +1,11 @@
-"""Whatever is not in the catalogue is named by where it stands: "file.py:Name" or "module:Name".
+"""Lookup of objects outside the catalogue by their place: "file.py:Name" or "module:Name".
 
 1. Modules are looked for in the current directory too, and a file's directory is on the path of imports from
-   then on, as for a script.
-2. A file that has one thing of the wanted kind is enough: "file.py".
-3. Whatever a module raises while it is imported, also to end the process, is told as an error of the
-   specification, with its place.
+  then on, as for a script. 2. A file that has one object of the wanted kind is enough: "file.py". 3. An
+  exception while a module is imported, also one that would end the process, is reported as an error of the
+  specification, with its place.
 
-This file knows no protocol, and nothing of what it is asked for but its kind.
+This file knows no protocol, and of the objects only their kind.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Kind:
 
 
 def is_place(name: str) -> bool:
-    """Return True if a name says where something stands: none of the catalogue does."""
+    """Return True if a name is a place, "file.py:Name" or "module:Name"; no name of the catalogue is."""
     return name in (".", "..") or ":" in name or "/" in name or Path(name).suffix != ""
 
 
@@ -81,7 +80,7 @@ def folder_of(cls: type) -> Path | None:
 
 
 def import_first_from(folder: Path) -> None:
-    """Let modules in a directory be imported before all others of their names."""
+    """Put a directory first on the path of imports."""
     here = str(folder)
     if here in sys.path:
         sys.path.remove(here)
@@ -89,7 +88,7 @@ def import_first_from(folder: Path) -> None:
 
 
 def see_current_directory() -> None:
-    """Let modules in the current directory be imported, as `python -m` does."""
+    """Put the current directory on the path of imports, as `python -m` does."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

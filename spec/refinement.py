@@ -30,8 +30,8 @@ from antiphon.spec.lang.types import Record, evaluate_size
 from antiphon.spec.lang.walk import nodes
 
 Explain = Callable[[Mapping[str, Any], Mapping[str, Any], tuple[Any, ...]], tuple[Step, ...]]
-"""From the machine's state before, its state after and the protocol's events to the steps that would explain
-the change.
+"""Function that proposes the machine's steps for a change, from its state before, its state after and the
+protocol's events.
 """
 
 

@@ -167,4 +167,4 @@ CHANDRA_TOUEG: tuple[Claim, ...] = (
         ),
     ),
 )
-"""CT-01 to CT-06."""
+"""Claims CT-01 to CT-06."""

@@ -391,4 +391,4 @@ DTP_BOUNDS: tuple[Claim, ...] = (
         repairs=("advance_on_delivery",),
     ),
 )
-"""DTP-22 to DTP-31."""
+"""Claims DTP-22 to DTP-31."""

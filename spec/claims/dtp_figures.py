@@ -197,4 +197,4 @@ DTP_FIGURES: tuple[Claim, ...] = (
         ),
     ),
 )
-"""DTP-32 to DTP-41."""
+"""Claims DTP-32 to DTP-41."""

@@ -594,4 +594,4 @@ HORUS: tuple[Claim, ...] = (
         ),
     ),
 )
-"""The records, in order."""
+"""Claims of the Horus paper, in order."""

@@ -41,8 +41,8 @@ def claims_of(family: str) -> tuple[Claim, ...]:
 
 
 def is_borrowed(claim: Claim, check: Check) -> bool:
-    """Return True if a record of an earlier family asks this very check: a comparison asks what the
-    protocols' records ask.
+    """Return True if an earlier family's record has this very check: comparisons repeat checks of the
+    protocols' records.
     """
     return _askers().get(id(check), claim.protocol) != claim.protocol
 

@@ -1,7 +1,8 @@
 """Claims of the RBP report on RMP and TRMP, which followed RBP.
 
-It tells it in a few sentences: what they leave open is RBP's normal phase here. Failures end in Reformation,
-which is not part of these models, so that what is promised for ever is asked where nobody fails.
+The report describes both in a few sentences; what it leaves open is taken from RBP's normal phase. A failure
+ends in Reformation, which these models do not contain, so properties that are promised for ever are checked
+without failures.
 """
 
 from __future__ import annotations

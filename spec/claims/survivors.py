@@ -1,7 +1,9 @@
-"""Mutants that can be seen, that no check notices, and that none need notice: each with its reason.
+"""Survivors among the mutants: mutants whose change is visible, that no check notices, and that no check need
+notice, each with its reason.
 
-`antiphon claims --mutants` tells of every mutant that changes what can be seen and breaks no check. Either a
-check is missing, or the reason stands here. A mutant is named by its method and its change, without the line.
+`antiphon claims --mutants` lists every mutant that changes visible behaviour and breaks no check. Either a
+check is missing, or this module gives the reason. A mutant is named by its method and its change, without the
+line.
 """
 
 from __future__ import annotations
@@ -64,5 +66,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
 
 
 def reason_of(mutant: str) -> str:
-    """Why no check need notice a mutant, which is named as the table names it; empty where nobody said."""
+    """Return the reason why no check need notice the mutant of this name, or an empty string if none is
+    recorded.
+    """
     return REASONS.get(re.sub(r", line \d+: ", ": ", mutant, count=1), "")

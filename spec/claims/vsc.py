@@ -372,4 +372,4 @@ VSC: tuple[Claim, ...] = (
         ),
     ),
 )  # fmt: skip
-"""VSC-02 to VSC-12."""
+"""Claims VSC-02 to VSC-12."""

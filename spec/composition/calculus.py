@@ -1,5 +1,5 @@
-"""A stack is well-formed when each layer finds below what it requires; above holds what is provided or passed
-on.
+"""A stack is well-formed when each layer finds below what it requires; the layer's own properties and those
+that it passes on hold above it.
 
 The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed
 if each layer's requirements are guaranteed by the stack underneath it, provided by the layer next below or
@@ -8,7 +8,7 @@ inherited from a lower one.
     well_formed(l:S)  =  well_formed(S) and Requires(l) is within Properties(S)
     Properties(l:S)   =  Provides(l) + (Inherits(l) within Properties(S))
 
-This file knows nothing of which layers there are.
+The layers themselves stand in `layers`.
 """
 
 from __future__ import annotations
@@ -58,12 +58,14 @@ class Judgement:
 
 
 def properties_above(layer: Layer, below: frozenset[Property]) -> frozenset[Property]:
-    """Return the properties above a layer that finds what it requires."""
+    """Return the properties above a layer, given those below it, provided that the layer finds what it
+    requires.
+    """
     return layer.provides | (layer.inherits & below)
 
 
 def judge(stack: Sequence[Layer], given: Iterable[Property]) -> Judgement:
-    """A stack, its top first, over a network that gives `given`."""
+    """Judge a stack, its top layer first, over a network that has the properties `given`."""
     below = frozenset(given)
     levels = []
     for layer in reversed(stack):
@@ -74,5 +76,5 @@ def judge(stack: Sequence[Layer], given: Iterable[Property]) -> Judgement:
 
 
 def ordered(properties: Iterable[Property]) -> tuple[Property, ...]:
-    """Properties by their numbers."""
+    """Return properties sorted by their numbers."""
     return tuple(sorted(properties, key=lambda property: property.number))

@@ -36,12 +36,12 @@ class Property(Enum):
 
     @property
     def number(self) -> int:
-        """1 to 16."""
+        """Number of the property, 1 to 16."""
         return int(self.name[1:])
 
 
 NAMES: tuple[str, ...] = tuple(property.name for property in Property)
-"""P1 to P16."""
+"""Names of the properties P1 to P16."""
 
 
 def property_of(text: str) -> Property:

@@ -46,14 +46,14 @@ class Duplications(InFlight[P]):
 
     @environment
     def duplicate(self, packet: Annotated[P, In("network")]) -> None:
-        """A copy is kept by the network."""
+        """Copy one packet in flight; the network keeps the copy."""
         require(self.duplicated < self.duplications and packet not in self.copies)
         self.copies |= {packet}
         self.duplicated += 1
 
     @environment
     def arrive_again(self, packet: Annotated[P, In("copies")]) -> None:
-        """The copy is in flight too, once the first packet has arrived or was lost."""
+        """Put the kept copy in flight too, once the first packet has arrived or was lost."""
         require(packet not in self.network)
         self.copies -= {packet}
         self.network |= {packet}

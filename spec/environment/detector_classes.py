@@ -29,10 +29,12 @@ from antiphon.spec.services.events import Process
 
 @mutation("nobody watches anybody")
 class Blind(Suspicions):
-    """Breaks `WeakCompleteness`, and with it `StrongCompleteness`."""
+    """Planted fault: the detectors monitor nobody. Breaks `WeakCompleteness`, and with it
+    `StrongCompleteness`.
+    """
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """No."""
+        """Return False: this detector watches nobody."""
         return False
 
 
@@ -53,28 +55,28 @@ class EventuallyS(EventuallyStrong, FailureDetector):
 
 
 class Unreliable(FalseSuspicions, FailureDetector):
-    """Complete, and nothing else."""
+    """Complete detector without any accuracy: it may suspect anybody."""
 
 
 class Next(MonitorsNext, FalseSuspicions, FailureDetector):
-    """Active: everybody watches the next of the ring."""
+    """Active detector: every process watches the next process of the ring."""
 
 
 class Previous(MonitorsPrevious, FalseSuspicions, FailureDetector):
-    """Active: everybody watches the previous of the ring."""
+    """Active detector: every process watches the previous process of the ring."""
 
 
 @mutation("the first process never notices anything")
 class Absent(Silence):
-    """Breaks `AlarmCompleteness`."""
+    """Planted fault: one process does not notice the alarm. Breaks `AlarmCompleteness`."""
 
     def attends(self, p: Process) -> bool:
-        """All others do."""
+        """Return True for every process but one, which never notices."""
         return p.index > 0
 
 
 class Passive(Silence, Crashes, PassiveDetector, mutations=(Absent,)):
-    """Passive: nothing happens any more as soon as somebody has crashed."""
+    """Passive detector: nothing happens any more as soon as some process has crashed."""
 
     def is_silent(self) -> bool:
         """Return True if all wait for the process that has crashed."""

@@ -37,7 +37,7 @@ from antiphon.spec.services.events import Group, Process
 
 
 class Suspicions(Crashes):
-    """Strong completeness and no false suspicion: P."""
+    """Perfect detector P: every crash is suspected in the end, and no suspicion is false."""
 
     suspected: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
@@ -69,7 +69,9 @@ class Suspicions(Crashes):
 
 @restriction("a crash is suspected at once by all that watch")
 class DetectedAtOnce(Suspicions):
-    """No run has a process that has crashed and is not suspected yet."""
+    """Perfect detector that suspects in the very step of a crash: no state has a crashed process that is not
+    yet suspected.
+    """
 
     @environment
     def crash(self, p: Process) -> None:
@@ -115,7 +117,7 @@ class EventuallyStrong(FalseSuspicions):
 
     @action(fairness="weak")
     def trust(self, p: Process, q: Process) -> None:
-        """P sees that q is up, since there is nobody whom all trust."""
+        """End p's suspicion of q if there is no process that all trust."""
         require(self.suspected[p][q] and not self.down[q])
         require(not any(self.is_trusted_by_all(r) for r in self.each(Process)))
         self.suspected[p][q] = False
@@ -131,13 +133,13 @@ class Strong(FalseSuspicions):
 
     @environment
     def suspect(self, p: Process, q: Process) -> None:
-        """P is wrong about q, and of some other nobody is."""
+        """Suspect q wrongly, provided that some other correct process is suspected by nobody."""
         require(any(r != q and self.was_never_suspected(r) for r in self.each(Process)))
         super().suspect(p, q)
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops, and some other is correct and never suspected."""
+        """Crash p, provided that some other process is correct and never suspected."""
         require(any(r != p and self.was_never_suspected(r) for r in self.each(Process)))
         super().crash(p)
 
@@ -150,7 +152,7 @@ class MonitorsNext(Suspicions):
         return Process((p.index + 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """The next one."""
+        """Return True if q is the next process of the ring after p."""
         return p != q and q == self.next_of(p)
 
 
@@ -162,12 +164,13 @@ class MonitorsPrevious(Suspicions):
         return Process((p.index + self.processes - 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """The previous one."""
+        """Return True if q is the previous process of the ring before p."""
         return p != q and q == self.previous_of(p)
 
 
 class Silence(Group):
-    """Passive: a process is alarmed because the protocol does nothing, and suspects nobody in particular.
+    """Passive detector: a process is alarmed because the protocol does nothing, and suspects nobody in
+    particular.
 
     "A failure detector with conservative timeouts (ideally, a detector that only uses application messages in
     the detection), which starts the Reformation Phase no matter the suspected process" (Barchet-Estefanel
@@ -179,23 +182,25 @@ class Silence(Group):
     false_alarms_so_far: Annotated[int, Between(0, "false_alarms")] = 0
 
     def is_silent(self) -> bool:
-        """Return True if the protocol does nothing any more: what that is, it says itself."""
+        """Return True if the protocol does nothing any more; the protocol overrides this to say when that is
+        so.
+        """
         return False
 
     def attends(self, p: Process) -> bool:
-        """Return True if p would notice."""
+        """Return True if p would notice that the protocol is silent."""
         return True
 
     @action(fairness="weak")
     def notice_silence(self, p: Process) -> None:
-        """P notices."""
+        """Note that the protocol is silent (p's step)."""
         require(self.is_silent() and self.attends(p) and not self.alarmed[p])
         self.alarmed[p] = True
         emit(Alarm(p))
 
     @environment
     def imagine_silence(self, p: Process) -> None:
-        """P's timeout was too short."""
+        """Take the protocol for silent by mistake: p's timeout was too short."""
         require(not self.alarmed[p] and self.false_alarms_so_far < self.false_alarms)
         self.false_alarms_so_far += 1
         self.alarmed[p] = True

@@ -20,7 +20,7 @@ P = TypeVar("P")
 B = TypeVar("B")
 
 Position = Annotated[int, Between(0, "messages + room")]
-"""Number of packets of a log that were read."""
+"""Number of packets that a process has read from a log."""
 
 
 class Queues(Group):
@@ -51,11 +51,11 @@ class FifoChannels(Queues, Generic[P]):
                 self.channel[sender][q] += (packet,)
 
     def has_packet(self, sender: Process, to: Process) -> bool:
-        """Return True if something from sender is on its way."""
+        """Return True if a packet from sender is on its way to the receiver."""
         return len(self.channel[sender][to]) > 0
 
     def take(self, sender: Process, to: Process) -> None:
-        """The oldest packet from sender has arrived."""
+        """Remove the oldest packet from sender, which has arrived."""
         self.channel[sender][to] = self.channel[sender][to][1:]
 
 
@@ -104,7 +104,9 @@ class FifoMulticast(Queues, Generic[B]):
     heard: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
 
     def multicast(self, sender: Process, packet: B) -> None:
-        """To everybody, the sender too, whose own copy takes the way of the others."""
+        """Multicast a packet to everybody, the sender included; the sender's own copy is received like the
+        others.
+        """
         self.log[sender] += (packet,)
 
     def has_multicast(self, sender: Process, to: Process) -> bool:

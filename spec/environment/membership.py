@@ -140,7 +140,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
         self.found_group()
 
     def found_group(self) -> None:
-        """All but the joiners are in the first view and have installed it."""
+        """Found the first view: all but the joiners are in it and have installed it."""
         self.members[1] |= {p for p in self.each(Process) if self.begins_in_first(p)}
         for p in self.each(Process):
             if self.begins_in_first(p):
@@ -191,10 +191,10 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
 
 class Misled(Membership):
-    """One member is not treated as the others: the last."""
+    """Option under which one member, the last, is treated differently from the others."""
 
     def is_misled(self, p: Process) -> bool:
-        """P is that one."""
+        """Return True if p is the member that is treated differently."""
         return p.index == self.processes - 1
 
 
@@ -203,7 +203,7 @@ class ListsInAnotherOrder(Misled):
     """The last process has its list reversed."""
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
-        """The last, for who is misled."""
+        """Return the last member for the misled process, and the first for the others."""
         return self.last_listed(p, v) if self.is_misled(p) else super().first_listed(p, v)
 
 
@@ -212,33 +212,33 @@ class ListsOfOneSide(Misled):
     """The last process has nobody but itself in its list."""
 
     def listed(self, p: Process, v: Installed) -> Set[Process]:
-        """Itself, for who is misled."""
+        """Return only the process itself for the misled one, and all members for the others."""
         return Set() | {q for q in super().listed(p, v) if not self.is_misled(p) or q == p}
 
 
 @synchrony.reading("none")
 class SynchronyNone(Membership):
-    """Messages are received in any view."""
+    """Option without synchrony: messages are received in any view."""
 
     def may_receive(self, p: Process, v: Installed) -> bool:
-        """In whatever view p is."""
+        """Return True in whatever view p is."""
         return self.is_member(p)
 
     def is_stale(self, p: Process, v: Installed) -> bool:
-        """Never."""
+        """Return False: no message is ever stale."""
         return False
 
     def is_early(self, p: Process, v: Installed) -> bool:
-        """Never."""
+        """Return False: no message is ever early."""
         return False
 
 
 @announced.reading("not to the last")
 class AnnouncedToOthers(Misled):
-    """The last process is told of no change."""
+    """Option under which the membership announces no change to the last process."""
 
     def may_install(self, p: Process) -> bool:
-        """P is told."""
+        """Return True if the membership announces changes to p."""
         return super().may_install(p) and not self.is_misled(p)
 
 
@@ -250,7 +250,7 @@ class HandOvers(Membership):
     handed_over: Installed = 0
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
-        """From the hand-over on the last instead of the first."""
+        """Return the last member from the hand-over on, and the first before."""
         if self.handed_over > 0 and self.handed_over <= v:
             return self.last_listed(p, v)
         return super().first_listed(p, v)

@@ -64,7 +64,7 @@ class Ends(Spec):
 
     @initial
     def begin(self, bit: Bit, sent: Data, received: Data) -> None:
-        """Begin with nothing under way."""
+        """Begin with no value under way."""
         self.sender_bit = bit
         self.acknowledged = bit
         self.receiver_bit = bit
@@ -73,11 +73,11 @@ class Ends(Spec):
 
 
 class OneAtATime(Ends):
-    """A value, its receipt, and the news of that, in turn."""
+    """Abstract machine of one value at a time: it is sent, received, and acknowledged."""
 
     @action
     def send(self, d: Data) -> None:
-        """The next value."""
+        """Send the next value."""
         require(self.acknowledged == self.sender_bit)
         self.sent = d
         self.sender_bit = 1 - self.sender_bit
@@ -91,13 +91,13 @@ class OneAtATime(Ends):
 
     @action(fairness="weak")
     def learn(self) -> None:
-        """The sender hears of it."""
+        """Note at the sender that the value was received."""
         require(self.receiver_bit != self.acknowledged)
         self.acknowledged = self.receiver_bit
 
     @witness
     def HasArrived(self) -> bool:
-        """A value has arrived, and the sender does not know."""
+        """Witness: a value has arrived, and the sender does not know yet."""
         return self.receiver_bit == self.sender_bit and self.acknowledged != self.sender_bit
 
 
@@ -121,7 +121,7 @@ class AlternatingBit(Ends):
 
     @action
     def send_new_value(self, d: Data) -> None:
-        """Once the last one was acknowledged, with the other bit."""
+        """Send the next value with the other bit, once the last value was acknowledged."""
         require(self.acknowledged == self.sender_bit)
         self.sent = d
         self.sender_bit = 1 - self.sender_bit
@@ -129,13 +129,13 @@ class AlternatingBit(Ends):
 
     @action(fairness="weak")
     def send_again(self) -> None:
-        """As long as it was not."""
+        """Send the last value again, as long as it was not acknowledged."""
         require(self.acknowledged != self.sender_bit)
         self.messages += (Message(self.sender_bit, self.sent),)
 
     @action(fairness="strong")
     def receive_message(self) -> None:
-        """The first in the channel, known or not."""
+        """Receive the first message of the channel, whether its value is new or repeated."""
         require(len(self.messages) > 0)
         self.receiver_bit = self.messages[0].bit
         self.received = self.messages[0].value
@@ -148,26 +148,26 @@ class AlternatingBit(Ends):
 
     @action(fairness="strong")
     def receive_acknowledgement(self) -> None:
-        """The first in the channel."""
+        """Receive the first acknowledgement of the channel."""
         require(len(self.acknowledgements) > 0)
         self.acknowledged = self.acknowledgements[0]
         self.acknowledgements = self.acknowledgements[1:]
 
     @environment
     def lose_message(self, i: Annotated[int, Between(0, "length - 1")]) -> None:
-        """Any in the channel."""
+        """Lose any message of the channel."""
         require(i < len(self.messages))
         self.messages = self.messages[:i] + self.messages[i + 1 :]
 
     @environment
     def lose_acknowledgement(self, i: Annotated[int, Between(0, "length - 1")]) -> None:
-        """Any in the channel."""
+        """Lose any acknowledgement of the channel."""
         require(i < len(self.acknowledgements))
         self.acknowledgements = self.acknowledgements[:i] + self.acknowledgements[i + 1 :]
 
     @witness
     def ComesTwice(self) -> bool:
-        """A value has arrived, and is on its way once more."""
+        """Witness: a value has arrived, and is on its way once more."""
         arrived = self.receiver_bit == self.sender_bit and self.acknowledged != self.sender_bit
         return arrived and len(self.messages) == 2
 
@@ -176,11 +176,11 @@ class AlternatingBit(Ends):
         return self.sent == d and self.sender_bit != self.acknowledged
 
     def has_come(self, d: Data) -> bool:
-        """D is the last that came."""
+        """Return True if D is the last value that arrived."""
         return self.received == d
 
     sent_is_received = leads_to("is_under_way", "has_come")
 
 
 class AlternatingBitIsOneAtATime(AlternatingBit, refines=OneAtATime):
-    """The ends of the protocol are those of the machine."""
+    """Refinement: the variables of the two ends are those of the machine `OneAtATime`."""

@@ -62,7 +62,7 @@ class BcastByz(Spec):
 
     @initial
     def start(self, correct: Set[Process], informed: Set[Process]) -> None:
-        """Some processes are faulty, and some have heard of the broadcast."""
+        """Choose any processes as faulty, and any as having heard of the broadcast."""
         require(len(correct) == self.processes - self.faulty)
         self.correct = correct
         for p in self.each(Process):
@@ -71,11 +71,11 @@ class BcastByz(Spec):
     # What is there to be received ---------------------------------------------------------------------------
 
     def from_correct_senders(self, new: Set[Process]) -> bool:
-        """Correct processes have sent these."""
+        """Return the number of ECHO messages from correct processes that P could have received."""
         return new <= self.sent
 
     def from_any_sender(self, new: Set[Process]) -> bool:
-        """Correct processes have sent these, or faulty ones may have."""
+        """Return the number of ECHO messages that P could have received from correct or faulty processes."""
         return all(q in self.sent or q not in self.correct for q in new)
 
     def heard(self, p: Process, new: Set[Process]) -> int:
@@ -127,7 +127,7 @@ class BcastByz(Spec):
         "upon_v1", "upon_non_faulty", "upon_accept_not_sent_before", "upon_accept_sent_before",
         where="from_correct_senders",
     )  # fmt: skip
-    """Some correct process does something, if it can do it without a message of a faulty one."""
+    """Fairness: some correct process takes a step if it can do so without a message of a faulty process."""
 
     # Properties ---------------------------------------------------------------------------------------------
 
@@ -165,5 +165,5 @@ class BcastByz(Spec):
 
     @witness
     def Accepted(self) -> bool:
-        """Some run ends as it should."""
+        """Witness: some run ends with every correct process having accepted."""
         return self.all_accept()

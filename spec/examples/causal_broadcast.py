@@ -73,7 +73,7 @@ class CausalText(Spec):
     past: Map[Name, Set[Name]] = everywhere(Set())
 
     def later(self, a: Clock, b: Clock) -> Clock:
-        """The least clock that is behind neither."""
+        """Return the componentwise maximum of two clocks."""
         return Map({k: max(a[k], b[k]) for k in self.each(Process)})
 
     def count(self, p: Process, q: Process) -> int:
@@ -135,7 +135,7 @@ class CausalText(Spec):
 
     @witness
     def Answer(self) -> bool:
-        """A message waits for one that happened before it."""
+        """Witness: a message waits for another that happened before its broadcast."""
         return any(
             self.clock[p][message.sender] < message.clock[message.sender] and not self.may_deliver(p, message)
             for p in self.each(Process)
@@ -145,7 +145,9 @@ class CausalText(Spec):
 
 @mutation("a message waits for those of its own sender only")
 class FirstInFirstOut(CausalText):
-    """Without the wait for what the sender had delivered."""
+    """Planted fault: a message waits for the earlier ones of its own sender only, not for those its sender
+    had delivered.
+    """
 
     def may_deliver(self, p: Process, message: Message) -> bool:
         """The message is the next one of its sender."""
@@ -154,7 +156,7 @@ class FirstInFirstOut(CausalText):
 
 @mutation("a message does not wait")
 class Hasty(CausalText):
-    """Without any wait."""
+    """Planted fault: messages are delivered without any wait."""
 
     def may_deliver(self, p: Process, message: Message) -> bool:
         """Every message may be delivered."""
@@ -162,4 +164,4 @@ class Hasty(CausalText):
 
 
 class CausalBroadcast(CausalText, mutations=(FirstInFirstOut, Hasty)):
-    """The algorithm, with what it is to wait for left out by name."""
+    """Causal broadcast; a constant names the wait that is left out, for the variants with a fault."""

@@ -36,7 +36,7 @@ class Creature(Index, size="creatures", symmetric=True):
 
 
 class Color(Enum):
-    """A colour; who comes after the last meeting fades."""
+    """Colour of a creature; a creature that comes after the last meeting fades."""
 
     BLUE = "blue"
     RED = "red"
@@ -61,26 +61,26 @@ class Chameneos(Spec):
 
     @initial
     def paint(self, blue: Set[Creature], red: Set[Creature]) -> None:
-        """Each has any of the three colours."""
+        """Give each creature any of the three colours."""
         require(all(not (c in blue and c in red) for c in self.each(Creature)))
         for c in self.each(Creature):
             self.color[c] = Color.BLUE if c in blue else Color.RED if c in red else Color.YELLOW
 
     @action
     def enter(self, c: Creature) -> None:
-        """The place is empty, and another meeting may be held."""
+        """Enter the empty meeting place, if another meeting may be held."""
         require(self.color[c] is not Color.FADED and self.waiting is None and self.held < self.meetings)
         self.waiting = c
 
     @action
     def fade(self, c: Creature) -> None:
-        """All meetings are over."""
+        """Fade, once all meetings are over."""
         require(self.color[c] is not Color.FADED and self.waiting is None and self.held == self.meetings)
         self.color[c] = Color.FADED
 
     @action
     def meet(self, c: Creature) -> None:
-        """Another one waits: both take the complement and go."""
+        """Meet the creature that waits: both take the third colour and leave."""
         other = self.waiting
         require(self.color[c] is not Color.FADED and other is not None and other != c)
         if other is not None:
@@ -99,5 +99,5 @@ class Chameneos(Spec):
 
     @witness
     def AllFaded(self) -> bool:
-        """The game ends."""
+        """Witness: every creature has faded, so that the game is over."""
         return all(self.color[c] is Color.FADED for c in self.each(Creature))

@@ -1,5 +1,5 @@
-"""Small specifications on which an engine easily goes wrong: an error on the way, or beside a violation, no
-initial state, several, an action that never fires.
+"""Small specifications on which engines easily go wrong: an error in a step, an error beside a violation, no
+initial state, several initial states, an action that is never enabled.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from antiphon.spec.lang import Between, Const, Spec, action, expect, initial, in
 
 
 class CountsTooFar(Spec):
-    """Leaves the domain of its counter on the step after the last: a bug of the specification, and a witness
-    before it.
+    """Specification with a bug: its counter leaves its domain on the step after the last. A witness is
+    reached before that.
     """
 
     top: Const[int] = 3
@@ -25,7 +25,7 @@ class CountsTooFar(Spec):
 
     @action
     def turn(self) -> None:
-        """Do something harmless."""
+        """Take a step that never fails."""
         self.other = not self.other
 
     @invariant
@@ -35,38 +35,38 @@ class CountsTooFar(Spec):
 
     @witness
     def two(self) -> bool:
-        """Reached before the error."""
+        """Witness that is reached before the error."""
         return self.count == 2
 
 
 class FailsBeside(CountsTooFar):
-    """In the state in which one step leaves a domain, the step before it and the one behind it break
-    something, and another leads to a state that is wrong.
+    """Specification that fails beside an error: where `step` leaves its domain, the steps listed before and
+    after it break properties, and `go_wrong` leads to a wrong state.
     """
 
     wrong: bool = False
 
     @action
     def ask_first(self) -> None:
-        """Stands first where CPython enumerates what a state can do."""
+        """Step that CPython enumerates before the one with the error."""
         require(self.count == self.top)
         expect(self.other, "AsksWhenTurned")
 
     @action
     def step(self) -> None:
-        """As before, between the two."""
+        """Step whose value leaves the domain at the top."""
         expect(self.count < self.top, "StaysWithin")
         super().step()
 
     @action
     def turn(self) -> None:
-        """Not at the top."""
+        """Step that is not enabled at the top."""
         expect(self.count < self.top, "TurnsBelow")
         super().turn()
 
     @action
     def go_wrong(self) -> None:
-        """At the top alone."""
+        """Step that is enabled at the top only."""
         require(self.count == self.top)
         self.wrong = True
 
@@ -77,19 +77,19 @@ class FailsBeside(CountsTooFar):
 
 
 class NeverBegins(Spec):
-    """Has no initial state, so that whatever is said of its states says nothing."""
+    """Specification without an initial state, so that every property holds vacuously."""
 
     size: Const[int] = 2
     value: Annotated[int, Between(0, "size")] = 0
 
     @initial
     def begin(self) -> None:
-        """Ask for what is not so."""
+        """Require something that is false, so that no initial state exists."""
         require(self.value > 0)
 
     @action
     def go(self) -> None:
-        """Leave a state that nobody was in."""
+        """Take a step that is never reached, since there is no state."""
         self.value = 1
 
     @invariant
@@ -123,7 +123,7 @@ class BeginsOften(Spec):
 
     @action
     def grow(self) -> None:
-        """Want what the domain does not have."""
+        """Require a value that the domain does not have, so that this action is never enabled."""
         require(self.value > self.size)
 
     @witness

@@ -26,22 +26,22 @@ class DieHard(Spec):
 
     @action
     def fill_small_jug(self) -> None:
-        """From the faucet."""
+        """Fill the small jug from the faucet."""
         self.small = self.small_jug
 
     @action
     def fill_big_jug(self) -> None:
-        """From the faucet."""
+        """Fill the big jug from the faucet."""
         self.big = self.big_jug
 
     @action
     def empty_small_jug(self) -> None:
-        """Onto the ground."""
+        """Empty the small jug onto the ground."""
         self.small = 0
 
     @action
     def empty_big_jug(self) -> None:
-        """Onto the ground."""
+        """Empty the big jug onto the ground."""
         self.big = 0
 
     @action
@@ -60,7 +60,7 @@ class DieHard(Spec):
 
     @invariant
     def NotSolved(self) -> bool:
-        """The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the
-        solution.
+        """Property that the heroes have not measured four gallons; it is meant to be violated, since its
+        counterexample is the solution.
         """
         return self.big != self.goal

@@ -34,7 +34,7 @@ Distance = Annotated[int, Between(-1, 1)]
 
 
 class Philosopher(Index, size="philosophers", ordered=True):
-    """One of them, and the fork to the left of that place."""
+    """Philosopher, by the place at the table; also the fork to the left of that place."""
 
 
 class Place(Enum):

@@ -69,7 +69,7 @@ class EWD840(Spec):
 
     @initial
     def start(self, working: Set[Node], black: Set[Node], place: Node) -> None:
-        """Any nodes work, any are black, the token is anywhere."""
+        """Begin with any nodes at work, any nodes black, and the token anywhere."""
         for p in self.each(Node):
             self.active[p] = p in working
             self.color[p] = Color.BLACK if p in black else Color.WHITE
@@ -134,7 +134,7 @@ class EWD840(Spec):
 
     @invariant
     def TerminationDetection(self) -> bool:
-        """Invariant: a detected termination is one."""
+        """Invariant: when node 0 detects termination, no node works."""
         return not self.detected() or self.terminated()
 
     @invariant

@@ -268,30 +268,34 @@ class RaftText(Spec):
 
 @mutation("a server votes for a candidate whose log is behind its own")
 class VoteForAnybody(RaftText):
-    """Without the comparison of logs."""
+    """Planted fault: a server votes for any candidate. Correct code compares the logs first
+    (section 5.4.1).
+    """
 
     def is_up_to_date(self, s: Server, request: RequestVote) -> bool:
-        """Any log will do."""
+        """Return True: any log counts as up to date."""
         return True
 
 
 @mutation("a server votes again in one term")
 class VoteAgain(RaftText):
-    """Without the memory of a vote."""
+    """Planted fault: a server forgets its vote. It may vote twice in a term; correct code votes once."""
 
     def has_its_vote(self, s: Server) -> bool:
-        """Every server has its vote."""
+        """Return True: every server counts as not having voted."""
         return True
 
 
 @mutation("a leader counts copies of entries of earlier leaders too")
 class CountAllCopies(RaftText):
-    """Without what figure 8 is about."""
+    """Planted fault: a leader commits entries of any term by counting copies. Correct code counts only
+    entries of its own term (figure 8).
+    """
 
     def may_commit(self, s: Server, length: Length) -> bool:
-        """Any entry will do."""
+        """Return True: an entry of any term may be committed."""
         return length > 0
 
 
 class Raft(RaftText, mutations=(VoteForAnybody, VoteAgain, CountAllCopies)):
-    """The algorithm, with three of its rules left out by name."""
+    """Raft, with planted faults that leave out one of three rules each, switched on by name."""

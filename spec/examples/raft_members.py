@@ -154,12 +154,16 @@ class RaftMembersText(RaftText):
 
 @mutation("a leader makes a change before it has applied the one before")
 class ChangeUnsettled(RaftMembersText):
-    """Without the rule of one server at a time."""
+    """Planted fault: a leader begins a change of members before the last one is applied. Correct code changes
+    one server at a time.
+    """
 
     def is_settled(self, s: Server) -> bool:
-        """Always."""
+        """Return True: changes always count as applied."""
         return True
 
 
 class RaftMembers(RaftMembersText, mutations=(ChangeUnsettled,)):
-    """The algorithm, and what its one rule about changes is for."""
+    """Raft with changes of members, and the planted fault that shows why only one change at a time is
+    allowed.
+    """

@@ -116,13 +116,13 @@ class TwoPhase(Spec):
 
     @action
     def obey_commit(self, r: RM) -> None:
-        """A resource manager commits when told."""
+        """Commit the resource manager when the transaction manager has ordered it."""
         require(Commit() in self.messages)
         self.status[r] = Status.COMMITTED
 
     @action
     def obey_abort(self, r: RM) -> None:
-        """A resource manager aborts when told."""
+        """Abort the resource manager when the transaction manager has ordered it."""
         require(Abort() in self.messages)
         self.status[r] = Status.ABORTED
 

@@ -138,7 +138,7 @@ class Voting(Choice):
 
     @action
     def increase_max_ballot(self, a: Acceptor, b: Ballot) -> None:
-        """A will not vote below ballot b any more."""
+        """Raise the lowest ballot in which acceptor a may still vote to b."""
         require(b > self.max_ballot[a])
         self.max_ballot[a] = b
 

@@ -59,8 +59,8 @@ class Scope:
             self._bind(base)
 
     def evaluate(self, annotation: object, owner: Any) -> object:
-        """The object an annotation names; strings are evaluated where `owner` (a class or function) was
-        written.
+        """Return the object that an annotation names; a string is evaluated where `owner` (a class or
+        function) was written.
         """
         if not isinstance(annotation, str):
             return annotation
@@ -76,7 +76,7 @@ class Scope:
             ) from raised.error
 
     def type_of(self, annotation: object, owner: Any, what: str) -> types.Type:
-        """The type of the language that an annotation means.
+        """Return the type of the language that an annotation denotes.
 
         Raises:
             SpecError: the annotation means none; the message says what to write.

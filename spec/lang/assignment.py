@@ -19,8 +19,8 @@ from antiphon.spec.lang.values import Everywhere, describe
 
 
 def store(value: object, domain: types.Domain, where: object) -> Any:
-    """`value` as it is kept in a place of this domain, which people call `where`, checked: a set that was
-    displayed is a frozenset, a map has the keys of its type.
+    """Return `value` as a place of this domain stores it, after checking it: a displayed set becomes a
+    frozenset, a map gets the keys of its type. `where` names the place in messages.
 
     Raises:
         SpecError: the value leaves the domain.
@@ -35,14 +35,16 @@ def store(value: object, domain: types.Domain, where: object) -> Any:
 
 
 def settled(value: Any) -> Any:
-    """`value` as it is passed on: a set that was just displayed becomes a frozenset, a live map a value."""
+    """Return `value` in the form in which it is passed on: a displayed set as a frozenset, a live map as a
+    plain value.
+    """
     if isinstance(value, Map):
         return value.away()
     return frozenset(value) if isinstance(value, set) else value
 
 
 def settle_fields(made: object, domain: types.Domain) -> None:
-    """Gives the maps in a record that was just made the keys of their types."""
+    """Give the maps in a new record the keys of their types."""
     assert isinstance(domain.type, types.Record)
     for (name, _), part in zip(domain.type.fields, domain.parts, strict=True):
         if part.has_map:
@@ -98,7 +100,7 @@ def frozen(value: Any, domain: types.Domain) -> Any:
 
 
 def live(value: Any, place: Variable) -> Map[Any, Any]:
-    """The map of a variable from what a state holds of it."""
+    """Return the map that can be assigned to, made from the form in which a state holds it."""
     return Map.made(place.domain.keys, _thawed(value, place.domain), place)
 
 
@@ -121,14 +123,14 @@ class Place(ABC):
 
     @abstractmethod
     def hold(self, changed: Map[Any, Any]) -> None:
-        """Makes `changed` the map that stands here."""
+        """Make `changed` the map at this place."""
 
     def entry(self, key: object) -> Place | None:
-        """The place of one of its values, if those are maps."""
+        """Return the place of one value of the map, if its values are maps."""
         return _Entry(self, key) if isinstance(self.domain.parts[1].type, types.MapOf) else None
 
     def assign(self, entries: tuple[Any, ...], position: int, key: object, value: object) -> None:
-        """Puts the map of `entries` here, with `value` at this position.
+        """Put the map of `entries` here, with `value` at this position.
 
         Raises:
             SpecError: the value leaves its domain.
@@ -150,7 +152,7 @@ class Variable(Place):
         return cast("Map[Any, Any]", getattr(self.instance(), self.name))
 
     def hold(self, changed: Map[Any, Any]) -> None:
-        """Makes `changed` the map that stands here."""
+        """Make `changed` the value of the variable."""
         vars(self.instance())[self.name] = Map.made(changed.order, changed.entries, self)
 
     def __str__(self) -> str:

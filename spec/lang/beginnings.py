@@ -1,13 +1,12 @@
-"""The ways to begin are found parameter by parameter: a guard that is false whatever the later parameters are
-leaves all of them out.
+"""Search for the initial states, parameter by parameter: a guard that is already false excludes all values of
+the later parameters.
 
-1. The method is run with a stand-in for each parameter that has no value yet. Where it is disabled before it
-   looks at one, no value of them makes it possible; where it looks at one, the next parameter gets its
-   values. So guards about the first parameters, written first, keep many starts from being tried.
-2. A stand-in shows that it is looked at by raising `Undecided`. Identity cannot be watched: parameters that
-   an `is` may be about have their values before anything is left out.
-3. Every way to begin that is found is run as a whole, with values only: what is left out is all that depends
-   on stand-ins.
+1. The `@initial` method is run with a stand-in for each parameter that has no value yet. If a guard disables
+  it before a stand-in is used, no values of the later parameters help. If a stand-in is used, the next
+  parameter gets its values. So guards about the first parameters, written first, save most of the work. 2. A
+  stand-in raises `Undecided` when it is used. Identity cannot be observed: parameters that an `is` may
+  compare have their values from the beginning. 3. Each combination that is found is run once more with values
+  only, so nothing depends on stand-ins in the end.
 
 This file knows nothing of states.
 """
@@ -23,11 +22,11 @@ from antiphon.spec.lang.source import function_of
 
 
 class TooManyBeginnings(SpecError):
-    """There are more ways to begin than anybody could wait for."""
+    """Error: the parameters of the initial states have too many combinations to try."""
 
 
 class Undecided(BaseException):
-    """A stand-in was looked at; no error, so that nothing takes it for one."""
+    """Signal that a stand-in was used. It is a BaseException, so that no handler takes it for an error."""
 
 
 class StandIn:
@@ -36,7 +35,7 @@ class StandIn:
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        """Whatever is asked of it, also its class."""
+        """Raise `Undecided` for every attribute, `__class__` included."""
         raise Undecided
 
     def _looked_at(self, *_: object) -> Any:
@@ -56,7 +55,7 @@ def possible(
     function: Callable[..., Any],
     attempt: Callable[[tuple[Any, ...]], object],
 ) -> Iterator[tuple[Any, ...]]:
-    """The values of the parameters that the guards do not leave out before all have one, in domain order.
+    """Return the combinations of parameter values that the guards do not exclude early, in domain order.
 
     `attempt` runs the method `function` with values or stand-ins, and raises `Disabled` where a guard is
     false.

@@ -23,8 +23,8 @@ class Location:
 
 
 class Told(Exception):
-    """An error whose message says all that there is to say: a notebook shows it alone, without the frames of
-    this house.
+    """Base of errors whose message says everything: a notebook shows the message alone, without the frames of
+    this package.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -33,11 +33,11 @@ class Told(Exception):
 
 
 class ArgumentError(Told, ValueError):
-    """A question was asked with an argument that it cannot have."""
+    """Error: an argument has a value that the function does not accept."""
 
 
 class MissingKey(Told, KeyError):
-    """There is nothing of this key; the message lists the keys."""
+    """Error: a mapping has no entry of this key; the message lists the keys."""
 
     def __str__(self) -> str:
         return str(self.args[0])

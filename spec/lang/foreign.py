@@ -89,14 +89,12 @@ def end_process(code: int) -> NoReturn:
 
 
 def settle(code: int) -> None:
-    """Make this the exit code of the process, whichever code a thread or an exit handler asks for from now
-    on.
-    """
+    """Fix the exit code of the process: later requests of threads and exit handlers do not change it."""
     _settled[os.getpid()] = code
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return True if this is the user's Ctrl-C, and no KeyboardInterrupt that some code raised itself."""
+    """Return True if the user pressed Ctrl-C, and False if some code raised KeyboardInterrupt itself."""
     if not isinstance(error, KeyboardInterrupt):
         return False
     trace = error.__traceback__

@@ -292,7 +292,7 @@ class Gather(Expression):
 
 
 class Reduction(Enum):
-    """Operation to which a comprehension of integers is folded."""
+    """Operation by which a comprehension of integers is reduced to one integer."""
 
     SUM = "sum"
     MINIMUM = "min"
@@ -638,8 +638,8 @@ class FairPart(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class FairSteps(Node):
-    """A promise about the steps of all `parts` together: for each value of what they are `per`, some of them
-    happens.
+    """Fairness of several `parts` together: some step of any of them happens, for each value of the
+    parameters `per`.
     """
 
     name: str

@@ -13,7 +13,9 @@ from typing import Any
 
 
 def remember(cls: type, machine: type | None) -> None:
-    """Remember which machine a class is mapped to, and put its methods aside whose names the protocol has."""
+    """Record the machine to which a class is mapped, and put aside its methods whose names the protocol has
+    too.
+    """
     if machine is not None:
         cls.__antiphon_refines__ = machine  # type: ignore[attr-defined]
     mapped = machine_of(cls)
@@ -31,12 +33,14 @@ def remember(cls: type, machine: type | None) -> None:
 
 
 def machine_of(cls: type) -> Any:
-    """The machine that a class, or a class that it subclasses, is mapped to, or None."""
+    """Return the machine to which a class, or one of its bases, is mapped, or None."""
     return getattr(cls, "__antiphon_refines__", None)
 
 
 def put_aside(name: str, machine: type) -> str:
-    """The name of the mapping's method for a variable of the machine whose name the protocol has too."""
+    """Return the name under which the mapping's method for a variable is put aside, where the protocol has a
+    variable of that name too.
+    """
     return f"{name}_of_{machine.__name__}"
 
 

@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 class Home(Protocol):
-    """The place in the state of a map that can be assigned to."""
+    """Home of a map that can be assigned to: its place in the state."""
 
     def entry(self, key: object) -> Home | None:
         """The place of one of its values, if those are maps."""
@@ -65,7 +65,7 @@ class Map(Generic[K, V]):
 
     @classmethod
     def made(cls, keys: Keys, items: tuple[Any, ...], home: Home | None = None) -> Self:
-        """The map with these values in the order of `keys`; one with a home can be assigned to."""
+        """Make a map with these values, in the order of `keys`; a map with a home can be assigned to."""
         self = object.__new__(cls)
         self.order, self.entries, self._home = keys, items, home
         return self
@@ -119,7 +119,7 @@ class Map(Generic[K, V]):
         return zip(self.order.positions, self.entries, strict=True)
 
     def away(self) -> Map[K, V]:
-        """The map by itself, without the place where it was read."""
+        """Return a copy of the map without its home in the state, so that it cannot be assigned to."""
         return self if self._home is None else Map.made(self.order, self.entries)
 
     def freeze(self) -> tuple[Any, ...]:

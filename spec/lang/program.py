@@ -63,7 +63,7 @@ class Program:
 
     @property
     def restrictions(self) -> tuple[str, ...]:
-        """The names of the restrictions that are on: a verdict is about what they leave of the behaviour."""
+        """Names of the restrictions that are on: they limit the behaviour that a verdict is about."""
         names = (note_of(item, Restriction).name for item in offered(self.spec).restrictions)
         return tuple(name for name in names if self.constants[name])
 

@@ -36,8 +36,8 @@ _HEAD = """class {spec}(Asked):
 
 
 def asked(bound: Program, expression: str) -> tuple[Program, str]:
-    """The program with one more witness, true where `expression` is, and the name of that witness. Its states
-    and steps are the same.
+    """Return the program with one more witness, true where `expression` is true, and the name of that
+    witness. States and steps are unchanged.
 
     Raises:
         SpecError: the text is no boolean expression of the language; `at` is the place in it.
@@ -74,12 +74,12 @@ _IS_TRUE = " is true"
 
 
 def reached(expression: str) -> str:
-    """Say of the end of a run that an expression is true there."""
+    """Return the sentence that says that a run ended where an expression is true."""
     return f"{expression}{_IS_TRUE}"
 
 
 def sought(why: str) -> str:
-    """Return the expression of which `reached` said this sentence; empty for any other."""
+    """Return the expression in a sentence that `reached` made; empty for any other sentence."""
     return why.removesuffix(_IS_TRUE) if why.endswith(_IS_TRUE) else ""
 
 

@@ -43,7 +43,7 @@ HELPERS = ("guard", "constraint", "invariant", "witness", "obligation")
 """Marked methods that other methods may call as helpers."""
 
 MOST_STARTS = 1_000_000
-"""Number of ways to begin that are tried."""
+"""Greatest number of combinations of initial parameters that are tried."""
 
 
 class Reference:
@@ -163,7 +163,7 @@ class Reference:
         return (move.step for move in self.successors(state))
 
     def candidates(self, state: State, action: str = "") -> Iterator[Step]:
-        """Every step that may be enabled in `state`: each action, or the one of this name, with all
+        """Yield every step that may be enabled in `state`: each action, or only the one named, with all
         arguments, in the order of `enabled`.
         """
         for method in [self._method(action)] if action else self._actions.values():
@@ -207,7 +207,7 @@ class Reference:
 
     @property
     def draws(self) -> bool:
-        """True if the specification has a method `draw(self) -> str`."""
+        """Return True if the specification has a method `draw(self) -> str`."""
         return is_drawing("draw", getattr(self.program.text, "draw", None))
 
     def drawn(self, state: State) -> str:
@@ -366,7 +366,7 @@ class Reference:
             raise SpecError(f"{value!r} leaves its domain, {values.describe(domain)}")
 
     def require(self, condition: object, depth: int) -> None:
-        """A guard."""
+        """Raise Disabled if a guard is false."""
         if condition is True:
             return
         at, text = _source(depth)
@@ -375,13 +375,13 @@ class Reference:
         raise Disabled(at, text)
 
     def budget(self, condition: object) -> bool:
-        """A bound of the exploration."""
+        """Evaluate a bound of the exploration."""
         if not isinstance(condition, bool):
             raise SpecError(f"budget(...) is {condition!r}, not a bool")
         return condition or self._unspent
 
     def emit(self, event: object) -> None:
-        """An event and its handlers."""
+        """Record an event and run its handlers."""
         self._events.append(event)
         for handler in self._handlers:
             if handler.mark is not None and handler.mark.event is type(event):

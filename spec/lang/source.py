@@ -122,11 +122,11 @@ def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:
 
 
 def is_settled(cls: type) -> bool:
-    """Return True if neither a class nor what its text names can change while the process runs: all of it is
-    a specification of this package.
+    """Return True if neither a class nor the names in its text can change during the process, because all of
+    them are specifications of this package.
 
-    What was found out about it then is good for ever. A class of somebody else may stand in a notebook, where
-    the next cell changes what it names.
+    Facts about such a class are cached for good. A user's class may stand in a notebook, where the next cell
+    can change it.
     """
     own = __name__.removesuffix("lang.source")
     return all(

@@ -40,7 +40,7 @@ A state holds a variable that is a map as the tuple of its values in key order (
 """
 
 Test = Callable[[Value], bool]
-"""True if a value is one of those."""
+"""Test that returns True for a value of the domain."""
 
 Constants = Mapping[str, "int | bool | str"]
 """The constants of an instance by name: sizes and bounds, repairs (bool), readings (str)."""
@@ -157,7 +157,7 @@ class Optional(Type):
 
 @dataclass(frozen=True)
 class Record(Type):
-    """A named tuple of fields."""
+    """Record type: named fields, each with a type."""
 
     name: str
     fields: tuple[tuple[str, Type], ...]
@@ -237,7 +237,7 @@ class Domain:
 
     @cached_property
     def negative(self) -> Domain | None:
-        """The first of this domain and its parts whose size is less than nothing, or None."""
+        """Return the first part of the domain whose size is negative, or None."""
         if self.high < -1 if isinstance(self.type, IndexType) else self.most < 0:
             return self
         return next((part.negative for part in self.parts if part.negative is not None), None)

@@ -195,8 +195,8 @@ class Index:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: type[T]) -> type[T]:
-    """A record: a frozen dataclass whose fields have types of the language. Messages, identifiers and events
-    are records.
+    """Decorate a class as a record: a frozen dataclass whose fields have types of the language. Messages,
+    identifiers and events are records.
     """
 
     def settle(self: object) -> None:
@@ -247,7 +247,7 @@ def note_place(cls: type) -> None:
 
 @dataclass(frozen=True)
 class Everywhere:
-    """A map by its one value, until its keys are known."""
+    """Map with one value at every key, before its keys are known."""
 
     value: object
 
@@ -281,8 +281,8 @@ def _few(domain: types.Domain) -> str:
 
 
 def present(value: T | None) -> T:
-    """An optional value that is there. None is a bug of the specification, not a guard: test `is not None`
-    first.
+    """Return an optional value that is not None. None is an error of the specification, not a false guard:
+    test `is not None` first.
     """
     if value is None:
         raise SpecError(
@@ -293,12 +293,12 @@ def present(value: T | None) -> T:
 
 
 def require(condition: bool) -> None:
-    """A guard: when it is False the action is not enabled. Guards come before updates."""
+    """Require a condition: when it is False the action is not enabled. Guards come before updates."""
     active().require(condition, 2)
 
 
 def budget(condition: bool) -> bool:
-    """The part of a guard that bounds the exploration; it means its condition.
+    """Mark the part of a guard that bounds the exploration, and return its condition.
 
     Written `require(self.waits[p] and budget(self.expired < self.timeouts))`. Where nothing more can happen
     because such a budget is spent, an obligation is not violated: it is unknown.
@@ -307,25 +307,25 @@ def budget(condition: bool) -> bool:
 
 
 def emit(event: object) -> None:
-    """An event, a record: the services composed with the specification judge it."""
+    """Emit an event, a record, for the services that are composed with the specification."""
     active().emit(event)
 
 
 def expect(condition: bool, property: str, clash: object = None) -> None:
-    """In a service: when the condition is False, this step breaks `property`; `clash` is the earlier event it
-    clashes with.
+    """State what a service demands: when the condition is False, the step breaks `property`; `clash` is the
+    earlier event that it contradicts.
     """
     active().expect(condition, property, clash, 2)
 
 
 def enter(context: Context) -> None:
-    """Make `context` the machine that executes; pair with `leave`."""
+    """Make `context` the machine that executes the specification; pair with `leave`."""
     _here.machines.append(context)
     _entered.append(None)
 
 
 def leave() -> None:
-    """End what the last `enter` began."""
+    """End the context of the last `enter`."""
     _entered.pop()
     _here.machines.pop()
 

@@ -27,15 +27,15 @@ from antiphon.spec.lang.source import place_of
 
 Class = TypeVar("Class", bound=type)
 NOWHERE = "<stand-in>"
-"""The module of a stand-in: what is found out about it is not kept for ever."""
+"""Module name of stand-ins, so that facts about them are not cached for good."""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A named departure from the published text: what it changes, the claim it answers, the repairs without
-    which it means nothing.
+    """Named departure from the published text: its reason, the claim that it answers, and the repairs that it
+    requires.
 
-    `supersedes` names repairs of the same hook that say nothing any more where this one is on.
+    `supersedes` names repairs of the same hook that have no effect where this one is on.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Restriction:
 
 @dataclass(frozen=True)
 class Mutation:
-    """A named fault that is planted, to see what a sentence of the text is good for."""
+    """Named fault that is planted in a specification, to show which property notices the loss of a rule."""
 
     name: str
     about: str
@@ -176,7 +176,7 @@ def note_of(cls: type, kind: type[Note]) -> Note:
 
 
 def remember(cls: type, offer: Offer) -> None:
-    """Remember which variants a class offers."""
+    """Record the variants that a class offers."""
     cls.__antiphon_offer__ = offer  # type: ignore[attr-defined]
 
 
@@ -236,7 +236,7 @@ def stand_in(owner: type, name: str, function: Any) -> type:
 
 
 def stood_for(part: type) -> type:
-    """The class whose text a part has: of a stand-in, the class that it stands for."""
+    """Return the class whose text a part contains: for a stand-in, the class that it replaces."""
     found: type = vars(part).get("__antiphon_stands_for__", part)
     return found
 
@@ -301,8 +301,8 @@ def _compose(cls: type, variants: tuple[type, ...]) -> type:
 
 
 def replaces_silently(part: type, previous: type, function: Any, variants: Iterable[type]) -> bool:
-    """Return True if a method of `part` drops what `previous` says, though one of the two is a variant that
-    is on and both were to count.
+    """Return True if a method of `part` overrides one of `previous` without `super()`, though one of them is
+    an active variant and both should take effect.
     """
     chosen = set(variants)
     if part not in chosen and previous not in chosen:

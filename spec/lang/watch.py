@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 Watcher = Callable[[str], None]
-"""Told now and then what is being done."""
+"""Function that is called from time to time with the name of the work being done."""
 
 SMALL = 64
-"""A watcher is told of one piece of small work in so many."""
+"""Number of small pieces of work for each call of the watcher."""
 
 
 
@@ -34,7 +34,9 @@ _watched: list[None] = []
 
 
 def working(what: str, *, large: bool = False) -> None:
-    """One more piece of this work is begun; a `large` one takes longer than a look at the clock."""
+    """Report that one more piece of this work begins; a `large` piece takes longer than a look at
+    the clock.
+    """
     if _watched:
         here = _here
         here.left -= 1
@@ -44,13 +46,13 @@ def working(what: str, *, large: bool = False) -> None:
 
 
 def unwatched() -> AbstractContextManager[None]:
-    """Let nobody end the work inside."""
+    """Context in which no watcher is called, so that none can end the work."""
     return watched_by(lambda _: None)
 
 
 @contextmanager
 def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Whatever works inside tells this watcher, and no other."""
+    """Context in which this watcher alone is called for all work inside."""
     _here.watchers.append(watcher)
     _watched.append(None)
     try:

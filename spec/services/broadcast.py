@@ -127,7 +127,8 @@ class ReliableBroadcast(Deliveries):
 
 
 class Casting(Stopping, Generic[M]):
-    """R-Broadcast and R-Deliver of a protocol's own messages, without the copies that do it.
+    """Reliable broadcast as a part of a protocol, for the protocol's own messages; the copies that implement
+    it are left out.
 
     State: `cast[p]` what p R-broadcast and has not R-delivered itself, `taken[p]` what p R-delivered. The
     algorithm is that of Barchet-Estefanel 2002, section 3.1.1: "p sends m to all processes. When some process
@@ -151,18 +152,18 @@ class Casting(Stopping, Generic[M]):
         return True
 
     def r_broadcast(self, p: Process, m: M) -> None:
-        """P sends m to all; its own copy comes too. Nothing happens when p has sent it before."""
+        """R-broadcast m at p: send it to all, p included. Nothing happens if p has sent it before."""
         if not self.has_cast(p, m):
             self.cast[p] |= {m}
 
     def r_deliver(self, p: Process, m: M) -> None:
-        """P R-delivers m."""
+        """R-deliver m at p."""
         self.cast[p] -= {m}
         self.taken[p] |= {m}
 
     @action(fairness="weak", per="p")
     def receive_cast(self, p: Process, m: M) -> None:
-        """A copy of m comes from a process that stays up: it must."""
+        """Receive a copy of m from a process that stays up, which must happen."""
         require(m not in self.taken[p])
         require(any(self.has_cast(q, m) and not self.is_gone(q) for q in self.each(Process)))
         require(self.may_deliver(p, m))
@@ -170,7 +171,7 @@ class Casting(Stopping, Generic[M]):
 
     @environment
     def receive_last_cast(self, p: Process, m: M) -> None:
-        """A copy comes, though all that sent one have crashed: it may."""
+        """Receive a copy of m though all that sent one have crashed, which may happen."""
         require(not self.is_gone(p) and m not in self.taken[p])
         require(any(self.has_cast(q, m) for q in self.each(Process)))
         require(all(self.is_gone(q) or not self.has_cast(q, m) for q in self.each(Process)))
@@ -186,11 +187,13 @@ TWICE: Final = "delivered a second time"
 NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not crashed"
 
 TOTAL_ORDER: Final = "total-order"
-"""The word for all that a group promises whose members stay the same."""
+"""Keyword of total order among the promises of groups whose members stay the same."""
 
 
 def why_integrity(refusal: Refusal) -> str:
-    """Tell a second delivery, which clashes with the first, from one without a broadcast."""
+    """Explain a violation of integrity: a second delivery, which clashes with the first, or a delivery
+    without a broadcast.
+    """
     return NEVER_BROADCAST if refusal.clash is None else TWICE
 
 
@@ -247,4 +250,4 @@ AGREEMENT: Final = replace(
     implies=("UniformAgreement",),
 )
 INTEGRITY: Final = replace(UNIFORM_INTEGRITY, name="Integrity", always=False)
-"""The plain form: reports have the uniform one."""
+"""Integrity in its plain form; reports use the uniform form."""

@@ -43,7 +43,7 @@ class CausalOrder(Deliveries):
 
     @on(Broadcast)
     def note_broadcast(self, event: Broadcast) -> None:
-        """The sender counts its broadcasts; a second one of a message is not counted."""
+        """Count a sender's broadcast; a second broadcast of one message is not counted."""
         p = event.process
         if self.origin[event.message] is None:
             mine = self.clock[p] | {p: self.clock[p][p] + 1}
@@ -68,11 +68,13 @@ class CausalOrder(Deliveries):
         super().judge_integrity(event)
 
     def later(self, a: Clock, b: Clock) -> Clock:
-        """The least clock that is behind neither."""
+        """Return the componentwise maximum of two clocks."""
         return Map({k: max(a[k], b[k]) for k in self.each(Process)})
 
     def judge_pairs(self, p: Process, m: Message, s: Process) -> None:
-        """The sender's later messages, and all that its broadcast of m happened before, come after m."""
+        """Check the pairs of m with messages that p delivered earlier: none of them may be a later one of m's
+        sender, or one that m happened before.
+        """
         if self.covered[p][s] >= self.position[m][s]:
             expect(False, "Causal", Deliver(p, self.delivered_early(p, m, s)))
         if self.last_of[p][s] >= self.position[m][s]:
@@ -115,7 +117,7 @@ class ReliableOrderInViews(PartitionableSynchrony):
 
     @on(Broadcast)
     def note_sending_view(self, event: Broadcast) -> None:
-        """The sender counts its broadcasts in its view."""
+        """Count a sender's broadcast in its view."""
         p = event.process
         v = self.view_of(p)
         if v > 0 and self.sent_in[event.message] is None:

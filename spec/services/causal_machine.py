@@ -12,7 +12,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, 
 
 
 class CausalMachine(Views):
-    """Submit, deliver.
+    """Machine of causal broadcast: submit, deliver.
 
     State: `sender_of[m]` who submitted m, `before[m]` what happened before m: what its sender had submitted
     or delivered, and what happened before that; `taken[p]` what p delivered.
@@ -24,7 +24,7 @@ class CausalMachine(Views):
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
+        """Hand m to the service at p."""
         require(self.sender_of[m] is None)
         known = {k for k in self.each(Message) if k in self.taken[p] or self.sender_of[k] == p}
         self.sender_of[m] = p
@@ -33,13 +33,13 @@ class CausalMachine(Views):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers m, when it has all that happened before."""
+        """Deliver m at p, when p has everything that happened before m."""
         require(self.sender_of[m] is not None and m not in self.taken[p] and self.may_follow(p, m))
         self.taken[p] |= {m}
         emit(Deliver(p, m))
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """P has delivered what happened before m."""
+        """Return True if p has delivered everything that happened before m."""
         return self.before[m] <= self.taken[p]
 
     def own_before(self, m: Message) -> Set[Message]:
@@ -47,12 +47,12 @@ class CausalMachine(Views):
         return Set() | {k for k in self.before[m] if self.sender_of[k] == self.sender_of[m]}
 
     def has_own_before(self, p: Process, m: Message) -> bool:
-        """P has delivered what it submitted itself of what happened before m."""
+        """Return True if p has delivered its own messages among those that happened before m."""
         return all(k in self.taken[p] or self.sender_of[k] != p for k in self.before[m])
 
     @witness
     def Chain(self) -> bool:
-        """A process has delivered an answer to an answer."""
+        """Witness: a process has delivered an answer to an answer."""
         return any(
             len(self.before[m]) > 1 and m in self.taken[p]
             for m in self.each(Message)
@@ -62,7 +62,9 @@ class CausalMachine(Views):
 
 @mutation("a message waits for those of its own sender only")
 class OwnSenderOnly(CausalMachine):
-    """Breaks `Causal` and `ReliableCausal`."""
+    """Planted fault in the causal machine: a message waits for those of its own sender only. Breaks `Causal`
+    and `ReliableCausal`.
+    """
 
     def may_follow(self, p: Process, m: Message) -> bool:
         """Return True if p has all that the sender of m submitted before it."""
@@ -71,28 +73,36 @@ class OwnSenderOnly(CausalMachine):
 
 @mutation("a message waits for nothing")
 class Unordered(CausalMachine):
-    """Breaks `Fifo` too, and with it all others."""
+    """Planted fault in the causal machine: a message waits for nothing. Breaks `Fifo`, and with it all other
+    properties.
+    """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """At once."""
+        """Return True: any message may follow at once."""
         return True
 
 
 @mutation("what a message waits for is passed over instead")
 class WithGaps(CausalMachine):
-    """Breaks `ReliableFifo` and `ReliableCausal`: what comes too late is not delivered."""
+    """Planted fault in the causal machine: a message that comes too late is skipped, instead of being waited
+    for. Breaks `ReliableFifo` and `ReliableCausal`.
+    """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Return True if p delivered nothing that m happened before, and passes over nothing of its own."""
+        """Return True if p delivered nothing that m happened before, and skips none of its own messages."""
         return self.has_own_before(p, m) and not any(m in self.before[k] for k in self.taken[p])
 
 
 @mutation("what another sent is passed over, what the sender itself sent is waited for")
 class GapsBetweenSenders(CausalMachine):
-    """Breaks `ReliableCausal`."""
+    """Planted fault in the causal machine: messages of other senders may be skipped; only those of the sender
+    itself are waited for. Breaks `ReliableCausal`.
+    """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """The sender's own messages are there, and nothing that m happened before."""
+        """Return True if p has the sender's earlier messages, and delivered nothing that m
+        happened before.
+        """
         return (
             self.own_before(m) <= self.taken[p]
             and self.has_own_before(p, m)

@@ -70,8 +70,8 @@ class Consensus(Proposing, Failures):
     """Consensus as a state machine over events.
 
     Safety: `Validity`, `Integrity`, `UniformAgreement`, `Agreement`. Obligation: `Termination`. `ProposeOnce`
-    is the application's promise that a process proposes one value. Correct is who has not crashed by now, so
-    `Agreement` is said of states: of a log, when it is over.
+    is the application's promise that a process proposes one value. A process counts as correct if it has not
+    crashed so far, so `Agreement` is judged in states; in a log, at its end.
     """
 
     proposal: Map[Process, Value | None] = everywhere(None)
@@ -79,7 +79,7 @@ class Consensus(Proposing, Failures):
 
     @on(Propose)
     def note_proposal(self, event: Propose) -> None:
-        """A process proposes once."""
+        """Check that a process proposes once, and note its proposal."""
         first = self.proposal[event.process]
         if first is not None:
             expect(False, "ProposeOnce", Propose(event.process, first))
@@ -88,7 +88,9 @@ class Consensus(Proposing, Failures):
 
     @on(Decide)
     def judge_decision(self, event: Decide) -> None:
-        """Every process decides at most once, what somebody proposed, and what everybody else decides."""
+        """Check that a process decides once, a proposed value, and the value that every other process
+        decides.
+        """
         p = event.process
         first = self.decision[p]
         if first is not None:
@@ -128,11 +130,11 @@ class Decision(Stopping, Generic[V]):
     State: `offers[p]` what p proposed, until something is chosen, `chosen` the decision, `told[p]` whether p
     knows it. A protocol that does something with the decision overrides `decide`, says `super()` and reads
     `chosen`. Choosing is no step of its own: before the first process knows what is chosen, nobody can see
-    that it is. A protocol with a consensus a round has `instance(Decision[T], "agree", each=Round)`,
-    where `Round` is an index set.
+    that it is. A protocol with a consensus a round has `instance(Decision[T], "agree", each=Round)`, where
+    `Round` is an index set.
 
-    Who takes part, and whether a majority of them is needed, are hooks. A majority is needed for progress
-    alone: without one nobody decides, and what is decided is agreed on with or without it.
+    The processes that take part, and the need for a majority of them, are hooks. A majority is needed for
+    progress alone: without one nobody decides, and what is decided is agreed on with or without it.
     """
 
     offers: Map[Process, V | None] = everywhere(None)
@@ -144,13 +146,15 @@ class Decision(Stopping, Generic[V]):
         return True
 
     def can_choose(self) -> bool:
-        """Return True if a decision can come about: a majority of those that take part has not stopped."""
+        """Return True if a decision is possible: a majority of the processes that take part has
+        not stopped.
+        """
         return 2 * sum(1 for p in self.each(Process) if self.takes_part(p) and not self.is_gone(p)) > sum(
             1 for p in self.each(Process) if self.takes_part(p)
         )
 
     def offer(self, p: Process, value: V) -> None:
-        """P proposes value. When something is chosen already, nobody looks at it."""
+        """Propose a value at p; it has no effect once something is chosen."""
         if self.chosen is None:
             self.offers[p] = value
 
@@ -164,7 +168,7 @@ class Decision(Stopping, Generic[V]):
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """P learns the decision, which, if nobody has learned it before, is now what q proposed."""
+        """Learn the decision at p; if nobody has learned one before, it is q's proposal."""
         require(self.takes_part(p) and not self.told[p])
         require(self.is_decided_by(p, q))
         self.told[p] = True
@@ -174,13 +178,13 @@ class Decision(Stopping, Generic[V]):
 
 
 class ConsensusMachine(Proposing, Decision[Value]):
-    """The abstract machine: propose, decide."""
+    """Machine of consensus: propose, decide."""
 
     proposed: Map[Process, bool] = everywhere(False)
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, v: Value) -> None:
-        """P proposes v."""
+        """Propose v at p."""
         require(not self.proposed[p])
         self.proposed[p] = True
         self.offer(p, v)
@@ -188,7 +192,7 @@ class ConsensusMachine(Proposing, Decision[Value]):
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """P, which has proposed, decides."""
+        """Decide at p, which has proposed."""
         require(self.proposed[p])
         super().decide(p, q)
         chosen = self.chosen
@@ -197,12 +201,12 @@ class ConsensusMachine(Proposing, Decision[Value]):
 
     @invariant
     def ToldIsChosen(self) -> bool:
-        """Invariant: no process knows a decision that is not there."""
+        """Invariant: no process knows a decision before something is chosen."""
         return self.chosen is not None or not any(self.told[p] for p in self.each(Process))
 
     @witness
     def AllTold(self) -> bool:
-        """Every process has decided."""
+        """Witness: every process has decided."""
         return all(self.told[p] for p in self.each(Process))
 
 
@@ -210,16 +214,18 @@ class ConsensusMachine(Proposing, Decision[Value]):
 
 
 class FaultyMachine(ConsensusMachine, Crashes):
-    """The machine among processes that crash: faults change it."""
+    """Consensus machine among processes that crash, which the planted faults change."""
 
 
 @mutation("what the first decides and takes with it when it crashes nobody knows")
 class Forgotten(FaultyMachine):
-    """Breaks `UniformAgreement`, and not `Agreement`."""
+    """Planted fault in the consensus machine: the first process decides, crashes, and its decision is lost.
+    Breaks `UniformAgreement`, and not `Agreement`.
+    """
 
     @environment
     def decide_and_crash(self, p: Process, v: Value) -> None:
-        """P decides its own value, before anybody else and as the last thing that it does."""
+        """Decide p's own value before any other process, and crash."""
         require(self.chosen is None and not self.down[p] and self.offers[p] == v)
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True
@@ -230,19 +236,21 @@ class Forgotten(FaultyMachine):
 
 @mutation("a process decides what anybody proposed, whatever was chosen")
 class Unbound(FaultyMachine):
-    """Breaks `Agreement`, and with it `UniformAgreement`."""
+    """Planted fault in the consensus machine: a process decides any proposal, not the chosen one. Breaks
+    `Agreement`, and with it `UniformAgreement`.
+    """
 
     favourite: Map[Process, Value | None] = everywhere(None)
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, v: Value) -> None:
-        """P remembers its value."""
+        """Propose v at p, which remembers it."""
         super().propose(p, v)
         self.favourite[p] = v
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """Decide the proposal of q."""
+        """Decide the proposal of q, chosen or not."""
         v = self.favourite[q]
         require(self.proposed[p] and not self.told[p] and v is not None)
         self.told[p] = True
@@ -253,11 +261,11 @@ class Unbound(FaultyMachine):
 
 @mutation("who was told is told again")
 class ToldAgain(FaultyMachine):
-    """Breaks `Integrity`."""
+    """Planted fault in the consensus machine: a process decides twice. Breaks `Integrity`."""
 
     @action
     def tell_again(self, p: Process) -> None:
-        """Once more."""
+        """Decide once more."""
         chosen = self.chosen
         require(self.told[p] and chosen is not None)
         if chosen is not None:
@@ -266,31 +274,33 @@ class ToldAgain(FaultyMachine):
 
 @mutation("what is chosen was proposed by nobody")
 class Invented(FaultyMachine):
-    """Breaks `Validity`."""
+    """Planted fault in the consensus machine: the chosen value was proposed by nobody. Breaks `Validity`."""
 
     @action
     def invent(self, v: Value) -> None:
-        """Out of nowhere."""
+        """Choose a value that nobody proposed."""
         require(self.chosen is None)
         self.chosen = v
 
 
 @mutation("one process learns the decision, and tells nobody")
 class Mute(FaultyMachine):
-    """Breaks `Termination`."""
+    """Planted fault in the consensus machine: one process learns the decision, and tells no other. Breaks
+    `Termination`.
+    """
 
     def is_decided_by(self, p: Process, q: Process) -> bool:
-        """Planted fault: q decides only while no process knows anything yet."""
+        """Return True if q may decide: only while no process has decided."""
         return super().is_decided_by(p, q) and not any(self.told[r] for r in self.each(Process))
 
 
 @mutation("a process proposes twice")
 class ProposedTwice(FaultyMachine):
-    """Breaks `ProposeOnce`."""
+    """Planted fault in the consensus machine: a process proposes twice. Breaks `ProposeOnce`."""
 
     @action
     def propose_again(self, p: Process, v: Value) -> None:
-        """The first proposal is the one that counts."""
+        """Propose again; the first proposal is the one that counts."""
         require(self.proposed[p])
         emit(Propose(p, v))
 
@@ -304,7 +314,7 @@ class ConsensusChecked(
 
     @witness
     def OtherDecides(self) -> bool:
-        """A process decides a value that it did not propose, which a process proposed that has crashed."""
+        """Witness: a process decides the proposal of another process, which has crashed."""
         return any(
             self.decision[p] is not None
             and self.decision[p] != self.proposal[p]
@@ -373,4 +383,6 @@ CONSENSUS_PROMISES: Final = Promises(
     prefix="Consensus.",
     assuming="proposal",
 )
-"""Each consensus of a run is judged by itself. Broadcast has properties of the same names."""
+"""Promises of consensus, each consensus of a run judged by itself; some have the names of promises of
+broadcast.
+"""

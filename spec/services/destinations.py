@@ -43,29 +43,29 @@ class Destinations(PartitionableSynchrony):
 
     @on(Sequence)
     def note_place(self, event: Sequence) -> None:
-        """The view in which m gets its place."""
+        """Note the view in which m gets its place."""
         if self.placed_in[event.message] is None:
             self.placed_in[event.message] = self.view_of(event.process)
 
     @obligation
     def AgreementBySending(self) -> bool:
-        """Dest(m) is the view in which m was broadcast."""
+        """Obligation: agreement where Dest(m) is the view in which m was broadcast."""
         return all(self.agrees_in(m, self.sent_in[m]) for m in self.each(Message))
 
     @obligation
     def AgreementBySequencing(self) -> bool:
-        """Dest(m) is the view in which m got its place."""
+        """Obligation: agreement where Dest(m) is the view in which m got its place."""
         return all(self.agrees_in(m, self.placed_in[m]) for m in self.each(Message))
 
     @obligation
     def AgreementByDelivery(self) -> bool:
-        """Dest(m) is the view in which m is delivered."""
+        """Obligation: agreement where Dest(m) is the view in which m is delivered."""
         return all(
             self.agrees_in(m, self.delivered_in[p][m]) for m in self.each(Message) for p in self.each(Process)
         )
 
     def agrees_in(self, m: Message, v: Installed | None) -> bool:
-        """If v is a view, and a process in v delivers m, all correct processes in v do."""
+        """Return True if all correct processes of view v deliver m once a process of v does."""
         members = self.agreed_members(v) if v is not None and v > 0 else None
         return (
             members is None
@@ -80,30 +80,30 @@ class ComingAndGoing(Destinations):
     """
 
     def listed(self, v: View) -> Set[Process]:
-        """The members of each view."""
+        """Return the members of a view."""
         return Set(p for p in self.each(Process) if v == 3 or p.index == 0 or (p.index == 1) == (v == 1))
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """P broadcasts its message."""
+        """Broadcast p's message."""
         require(self.view_of(p) > 0 and self.origin[m] is None)
         emit(Broadcast(p, m))
 
     @action
     def place(self, p: Process, m: Message) -> None:
-        """P gives m its place."""
+        """Give m its place in the order, by p."""
         require(self.view_of(p) > 0 and self.origin[m] is not None and self.placed_in[m] is None)
         emit(Sequence(p, m))
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers what has a place."""
+        """Deliver, at p, a message that has a place."""
         require(self.view_of(p) > 0 and self.placed_in[m] is not None and not self.delivered[p][m])
         emit(Deliver(p, m))
 
     @action
     def install(self, p: Process, v: View) -> None:
-        """P goes on to the next view that it is in."""
+        """Install, at p, the next view that contains it."""
         require(v > self.view_of(p) and p in self.listed(v))
         require(not any(w > self.view_of(p) and w < v and p in self.listed(w) for w in self.each(View)))
         emit(Install(p, v, self.listed(v)))
@@ -114,14 +114,14 @@ class ComingAndGoing(Destinations):
         return not any(self.placed_in[m] == 0 for m in self.each(Message))
 
     def is_over(self) -> bool:
-        """All are in the last view, and somebody has delivered something."""
+        """Return True if all are in the last view, and some process has delivered something."""
         return all(self.view_of(p) == self.views for p in self.each(Process)) and any(
             self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
         )
 
     @witness
     def OnlyBySending(self) -> bool:
-        """Agreement holds of the view of the broadcast alone."""
+        """Witness: agreement holds only if Dest(m) is the view of the broadcast."""
         return (
             self.is_over()
             and self.AgreementBySending()
@@ -131,7 +131,7 @@ class ComingAndGoing(Destinations):
 
     @witness
     def OnlyBySequencing(self) -> bool:
-        """Agreement holds of the view of the place alone."""
+        """Witness: agreement holds only if Dest(m) is the view of the place."""
         return (
             self.is_over()
             and self.AgreementBySequencing()
@@ -141,7 +141,7 @@ class ComingAndGoing(Destinations):
 
     @witness
     def OnlyByDelivery(self) -> bool:
-        """Agreement holds of the views of the deliveries alone."""
+        """Witness: agreement holds only if Dest(m) is the view of the delivery."""
         return (
             self.is_over()
             and self.AgreementByDelivery()

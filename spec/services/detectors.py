@@ -51,7 +51,7 @@ class FailureDetector(Failures):
 
     @on(Suspect)
     def judge_suspicion(self, event: Suspect) -> None:
-        """No process is suspected before it crashes."""
+        """Check that no process is suspected before it crashes."""
         q = event.suspected
         expect(self.crashed[q], "StrongAccuracy")
         self.suspects[event.process][q] = True
@@ -59,25 +59,25 @@ class FailureDetector(Failures):
 
     @on(Trust)
     def note_trust(self, event: Trust) -> None:
-        """A suspicion ends."""
+        """Note the end of a suspicion."""
         self.suspects[event.process][event.trusted] = False
 
     @invariant
     def WeakAccuracy(self) -> bool:
-        """Some correct process was never suspected; where nobody is correct nothing is promised."""
+        """Invariant: some correct process was never suspected, if any process is correct."""
         return all(self.crashed[q] for q in self.each(Process)) or any(
             not self.crashed[q] and not self.was_suspected[q] for q in self.each(Process)
         )
 
     def is_trusted(self, q: Process) -> bool:
-        """Q is correct, and no correct process suspects it."""
+        """Return True if q is correct, and no correct process suspects it."""
         return not self.crashed[q] and all(
             self.crashed[p] or not self.suspects[p][q] for p in self.each(Process)
         )
 
     @obligation
     def StrongCompleteness(self) -> bool:
-        """In the end every process that has crashed is suspected by every correct process."""
+        """Obligation: in the end every process that has crashed is suspected by every correct process."""
         return all(
             not self.crashed[q] or self.crashed[p] or self.suspects[p][q]
             for p in self.each(Process)
@@ -86,7 +86,7 @@ class FailureDetector(Failures):
 
     @obligation
     def WeakCompleteness(self) -> bool:
-        """In the end every process that has crashed is suspected by some correct process."""
+        """Obligation: in the end every process that has crashed is suspected by some correct process."""
         return all(self.crashed[p] for p in self.each(Process)) or all(
             not self.crashed[q]
             or any(not self.crashed[p] and self.suspects[p][q] for p in self.each(Process))
@@ -95,12 +95,12 @@ class FailureDetector(Failures):
 
     @obligation
     def EventualStrongAccuracy(self) -> bool:
-        """In the end no correct process is suspected by any correct process."""
+        """Obligation: in the end no correct process is suspected by any correct process."""
         return all(self.crashed[q] or self.is_trusted(q) for q in self.each(Process))
 
     @obligation
     def EventualWeakAccuracy(self) -> bool:
-        """In the end some correct process is suspected by no correct process."""
+        """Obligation: in the end some correct process is suspected by no correct process."""
         return all(self.crashed[q] for q in self.each(Process)) or any(
             self.is_trusted(q) for q in self.each(Process)
         )
@@ -114,7 +114,7 @@ class Alarm:
 
 
 class PassiveDetector(Failures):
-    """A detector that suspects nobody in particular, as a state machine over events.
+    """Detector that raises an alarm and names no process, as a state machine over events.
 
     Source: Barchet-Estefanel 2002, section 4.1, "which starts the Reformation Phase no matter the suspected
     process". Safety: `AlarmAccuracy`. Obligation: `AlarmCompleteness`.
@@ -130,7 +130,7 @@ class PassiveDetector(Failures):
 
     @obligation
     def AlarmCompleteness(self) -> bool:
-        """In the end, if somebody has crashed, every correct process was alarmed."""
+        """Obligation: in the end, if some process has crashed, every correct process was alarmed."""
         return all(not self.crashed[q] for q in self.each(Process)) or all(
             self.crashed[p] or self.was_alarmed[p] for p in self.each(Process)
         )

@@ -26,12 +26,12 @@ View = Annotated[int, Between(1, "views")]
 """The number of a view."""
 
 Installed = Annotated[int, Between(0, "views")]
-"""A view, or 0: none yet."""
+"""Number of the view that a process has installed, or 0 for none."""
 
 
 @record
 class Broadcast:
-    """`process` hands `message` to the service."""
+    """Event: `process` hands `message` to the service."""
 
     process: Process
     message: Message
@@ -39,7 +39,9 @@ class Broadcast:
 
 @record
 class Deliver:
-    """The service hands `message` to `process`. None: the text delivers something that it has not got."""
+    """Event: the service hands `message` to `process`. None: the protocol delivers a message that it does not
+    have.
+    """
 
     process: Process
     message: Message | None
@@ -47,14 +49,14 @@ class Deliver:
 
 @record
 class Crash:
-    """`process` stops for ever: by a failure, killed by another, or by its own hand."""
+    """Event: `process` stops for ever, by a failure, killed by another, or by its own hand."""
 
     process: Process
 
 
 @record
 class Install:
-    """`process` installs view number `view` with these members."""
+    """Event: `process` installs view number `view` with these members."""
 
     process: Process
     view: View
@@ -63,21 +65,22 @@ class Install:
 
 @record
 class Transition:
-    """`process` enters the transitional configuration of its view: of its members, these go on with it."""
+    """Event: `process` enters the transitional configuration of its view; these members go on with it."""
 
     process: Process
     members: Set[Process]
 
 
 class Group(Spec):
-    """The sizes that protocols and services share by name."""
+    """Constants that protocols and services share by name: the sizes of a group."""
 
     processes: Const[int] = 3
     messages: Const[int] = 2
 
 
 class Views(Group):
-    """Number of views, the first included, and of processes that are not in the first.
+    """Constants of views: how many there are, the first included, and how many processes are not in the
+    first.
 
     The last `joiners` processes are in no view at the start; all others are together in view 1, without an
     event.
@@ -87,5 +90,5 @@ class Views(Group):
     joiners: Const[int] = 0
 
     def begins_in_first(self, p: Process) -> bool:
-        """P is in the first view from the start."""
+        """Return True if p is in the first view from the start."""
         return p.index < self.processes - self.joiners

@@ -52,16 +52,18 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
     apart_early: Map[Process, Map[Process, Map[View, Count]]] = everywhere(everywhere(everywhere(0)))
 
     def part_of(self, p: Process, v: Installed) -> Set[Process] | None:
-        """The transitional configuration that p entered from v."""
+        """Return the transitional configuration that p entered from v."""
         return self.moves_with[p][v] if v > 0 else None
 
     def is_moving(self, p: Process) -> bool:
-        """P is in the transitional configuration of its view."""
+        """Return True if p is in the transitional configuration of its view."""
         return self.part_of(p, self.view_of(p)) is not None
 
     @on(Transition)
     def judge_transition(self, event: Transition) -> None:
-        """A part of the view, p in it, entered once; who has entered it before has delivered the same."""
+        """Check a transitional configuration: a part of the view with p in it, entered once; processes that
+        entered it before have delivered the same messages.
+        """
         p = event.process
         v = self.view_of(p)
         expect(v > 0 and not self.is_moving(p) and p in event.members, "TransitionalSet")
@@ -73,22 +75,24 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
             self.moves_with[p][v] = event.members
 
     def has_early(self, p: Process, m: Message, v: View) -> bool:
-        """P has delivered m in v before the transitional configuration."""
+        """Return True if p has delivered m in v before the transitional configuration."""
         return self.delivered_in[p][m] == v and not self.late[p][m]
 
     def tell_torn(self, p: Process, q: Process, v: View) -> None:
-        """Only one of the two has delivered some message in v before the transitional configuration."""
+        """Report a message that only one of the two has delivered in v before the transitional
+        configuration.
+        """
         expect(False, "FailureAtomicity", Deliver(self.who_has_early(p, q, v), self.one_torn(p, q, v)))
 
     def one_torn(self, p: Process, q: Process, v: View) -> Message | None:
-        """A message that one of the two has delivered in v early, and the other has not."""
+        """Return a message that one of the two has delivered early in v, and the other has not."""
         return next(
             (m for m in self.each(Message) if self.has_early(p, m, v) != self.has_early(q, m, v)),
             None,
         )
 
     def who_has_early(self, p: Process, q: Process, v: View) -> Process:
-        """The one of the two that has delivered that message early."""
+        """Return the one of the two that has delivered that message early."""
         m = self.one_torn(p, q, v)
         return p if m is not None and self.has_early(p, m, v) else q
 
@@ -106,7 +110,9 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Require that exactly those who install the view together come from the same one."""
+        """Check that the processes that install the view together come from the same view, and
+        from no other.
+        """
         p = event.process
         v = self.view_of(p)
         if event.view > v:
@@ -123,12 +129,16 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         super().judge_install(event)
 
     def names_rightly(self, p: Process, v: Installed, q: Process, w: View) -> bool:
-        """P, which goes from v to w, was told of q just if q came from v too."""
+        """Return True if p's transitional configuration, on the way from v to w, contains q exactly if q came
+        from v too.
+        """
         part = self.part_of(p, v)
         return part is None or (q in part) == (self.came_from[q][w] == v)
 
     def names_rightly_back(self, p: Process, v: Installed, q: Process, w: View) -> bool:
-        """Q, which has gone to w, was told of p just if it came from v too."""
+        """Return True if q, which has gone to w, had p in its transitional configuration exactly if it came
+        from v too.
+        """
         u = self.came_from[q][w]
         part = self.part_of(q, u) if u is not None else None
         return part is None or (p in part) == (u == v)
@@ -151,7 +161,7 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
         )
 
     def is_promised(self, p: Process, m: Message, q: Process) -> bool:
-        """P's delivery of m promises it to q: to the members of the view, or of the transitional
+        """Return True if p's delivery of m obliges q: q is a member of the view, or of the transitional
         configuration.
         """
         v = self.delivered_in[p][m]
@@ -171,15 +181,15 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
     )
 
     def is_firm(self, p: Process, m: Message) -> bool:
-        """Before the transitional configuration p passes over nothing."""
+        """Return True if p must not skip messages: before the transitional configuration."""
         return not self.late[p][m]
 
     def tell_other(self, q: Process, first: Message) -> None:
-        """Q has delivered another message at that place."""
+        """Report that q has delivered another message at that place."""
         expect(False, "ExtendedTotalOrder", Deliver(q, first))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """The senders of what p has delivered in v are counted."""
+        """Record the place of a delivery, and count the senders of what p has delivered in v."""
         k = self.length_in[p][v]
         before = self.counted[p][v][k - 1]
         self.counted[p][v][k] = Map(
@@ -188,7 +198,9 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
         super().judge_place(p, m, v)
 
     def compare_places(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
-        """Since the last message that both have delivered, neither has passed over what it must not."""
+        """Check that neither process has skipped a message that it must not, since the last message that both
+        delivered.
+        """
         super().compare_places(p, q, m, v, j)
         if self.crossed[p][q][v]:
             self.tell_delivery(q, v, j + 1)
@@ -197,8 +209,9 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
             self.judge_gap(q, p, m, v, self.length_in[p][v])
 
     def judge_gap(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
-        """Let p pass over, of what q delivered between their last common message and m, at its place j, only
-        messages of processes outside its transitional configuration, if it delivers m in that.
+        """Check a gap of p between the last common message and m, which is at place j of q: p may skip only
+        messages of processes outside its transitional configuration, and only if it delivers m in that
+        configuration.
         """
         last = self.common[p][q][v]
         part = self.part_of(p, v) if self.late[p][m] else None
@@ -207,7 +220,7 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
                 self.tell_delivery(q, v, last + 1)
 
     def tell_delivery(self, q: Process, v: View, k: Place) -> None:
-        """P has passed over something of what q has delivered in v, from place k on."""
+        """Report that p has skipped a message that q has delivered in v, from place k on."""
         expect(False, "ExtendedTotalOrder", Deliver(q, self.delivered_at(q, v, k)))
 
     def delivered_at(self, q: Process, v: View, k: Place) -> Message | None:
@@ -221,7 +234,9 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
 # What logs are judged by ------------------------------------------------------------------------------------
 
 SAFE_DELIVERY: Final = "safe-delivery"
-"""The word that adds to the two words for views: all deliver what somebody delivers."""
+"""Keyword of safe delivery, an addition to the two keywords of views: all members deliver what one
+delivers.
+"""
 
 EXTENDED_PROMISES: Final = Promises(
     (

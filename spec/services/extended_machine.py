@@ -1,5 +1,5 @@
-"""Extended virtual synchrony as a machine: a view parts, each part agrees on what it delivers, and nobody
-asks for a majority.
+"""Machine of extended virtual synchrony: a view splits into parts, each part agrees on its deliveries, and no
+majority is needed.
 
 1. A part of a view moves to its transitional configuration, its first member deciding for all what was
    delivered before; then to the next view, which has the part's members, its first member deciding what was
@@ -64,29 +64,29 @@ class ExtendedMachine(Views):
 
     @initial
     def found(self) -> None:
-        """All are in view 1."""
+        """Begin with all processes in view 1."""
         self.formed[1] |= {p for p in self.each(Process)}
 
     def own_part(self, p: Process) -> Set[Process]:
-        """The part of its view that p belongs to; nobody: that is not decided."""
+        """Return the part of its view that p belongs to, or the empty set if that is not decided."""
         return Set() | {q for part in self.split[self.place[p]] if p in part for q in part}
 
     def has_moved(self, q: Process, p: Process) -> bool:
-        """Q is of p's part, and in its transitional configuration or beyond."""
+        """Return True if q is of p's part, and in its transitional configuration or beyond."""
         is_there = self.place[q] == self.place[p] and self.part[q] is not None
         return q in self.own_part(p) and (is_there or self.place[q] > self.place[p])
 
     def has_left(self, q: Process, v: View) -> bool:
-        """Q was in v, and has installed a later view."""
+        """Return True if q was in v, and has installed a later view."""
         return q in self.formed[v] and self.place[q] > v
 
     def has(self, p: Process, m: Message) -> bool:
-        """P has delivered m."""
+        """Return True if p has delivered m."""
         return m in self.taken_early[p] or m in self.taken_late[p]
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service, unless its view ends."""
+        """Hand m to the service at p, unless p's view ends."""
         require(not self.dead[p] and self.author[m] is None and len(self.own_part(p)) == 0)
         self.author[m] = p
         self.home[m] = self.place[p]
@@ -96,7 +96,7 @@ class ExtendedMachine(Views):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers a message of its view."""
+        """Deliver a message of p's view."""
         require(not self.dead[p] and self.author[m] is not None and not self.has(p, m))
         require(self.home[m] == self.place[p])
         if self.part[p] is None:
@@ -119,7 +119,7 @@ class ExtendedMachine(Views):
 
     @action
     def move(self, p: Process, members: Set[Process]) -> None:
-        """P enters the transitional configuration: as the first, who decides it, or as others before it."""
+        """Enter the transitional configuration: the first process of a part decides it, the others follow."""
         v = self.place[p]
         require(not self.dead[p] and self.part[p] is None and p in members)
         if len(self.own_part(p)) > 0:
@@ -132,11 +132,13 @@ class ExtendedMachine(Views):
         self.tell(p, members)
 
     def tell(self, p: Process, members: Set[Process]) -> None:
-        """The transitional configuration is told."""
+        """Emit the transitional configuration of p."""
         emit(Transition(p, members))
 
     def has_the_same_early(self, p: Process) -> bool:
-        """P has delivered what those delivered who moved before it."""
+        """Return True if p has delivered everything that the processes of its part that moved before
+        delivered.
+        """
         return all(
             not self.has_moved(q, p) or self.early_in(q, self.place[p]) == self.early_in(p, self.place[p])
             for q in self.each(Process)
@@ -147,12 +149,12 @@ class ExtendedMachine(Views):
         return Set() | {m for m in self.taken_early[p] if self.home[m] == v}
 
     def is_ahead(self, p: Process, q: Process, v: View) -> bool:
-        """P has delivered what q, if it is up, has delivered in v."""
+        """Return True if p has delivered everything that q, if it is up, has delivered in v."""
         return self.dead[q] or self.early_in(q, v) <= self.early_in(p, v)
 
     @action
     def install(self, p: Process, w: View) -> None:
-        """P goes on to the next view, which has the members of its part."""
+        """Install, at p, the next view, whose members are p's part."""
         members = self.own_part(p)
         require(not self.dead[p] and self.part[p] is not None and w > self.place[p])
         require(self.has_own(p) and self.has_safe(p))
@@ -167,19 +169,21 @@ class ExtendedMachine(Views):
         emit(Install(p, w, members))
 
     def is_next_of(self, p: Process, w: View) -> bool:
-        """W is the first view of these members after p's."""
+        """Return True if w is the first view of these members after p's."""
         return not any(
             x > self.place[p] and x < w and self.formed[x] == self.formed[w] for x in self.each(View)
         )
 
     def has_own(self, p: Process) -> bool:
-        """P has delivered what it sent in its view."""
+        """Return True if p has delivered everything that it sent in its view."""
         return all(
             self.author[m] != p or self.home[m] != self.place[p] or self.has(p, m) for m in self.each(Message)
         )
 
     def has_safe(self, p: Process) -> bool:
-        """P has delivered what anybody delivered in its view before a transitional configuration."""
+        """Return True if p has delivered everything that any process delivered in p's view before a
+        transitional configuration.
+        """
         return all(
             self.has(p, m) or m not in self.taken_early[q] or self.home[m] != self.place[p]
             for q in self.each(Process)
@@ -187,7 +191,9 @@ class ExtendedMachine(Views):
         )
 
     def has_the_same(self, p: Process) -> bool:
-        """P has delivered in its view what those of its part did who have left it."""
+        """Return True if p has delivered in its view the same messages as the processes of its part that have
+        left it.
+        """
         v = self.place[p]
         return all(
             not self.has_left(q, v) or self.home[m] != v or self.has(p, m) == self.has(q, m)
@@ -196,8 +202,8 @@ class ExtendedMachine(Views):
         )
 
     def has_all(self, p: Process, members: Set[Process]) -> bool:
-        """P has delivered in its view what any member of its part has delivered there, and what those have
-        sent that are up.
+        """Return True if p has delivered in its view everything that any member of its part has delivered
+        there, and that its live members have sent.
         """
         return all(
             self.has(p, m)
@@ -209,14 +215,14 @@ class ExtendedMachine(Views):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p."""
         require(not self.dead[p])
         self.dead[p] = True
         emit(Crash(p))
 
     @witness
     def Parted(self) -> bool:
-        """Two parts have each gone on to a view of their own."""
+        """Witness: two parts have each gone on to a view of their own."""
         return any(
             not self.dead[p]
             and not self.dead[q]
@@ -229,7 +235,9 @@ class ExtendedMachine(Views):
 
     @witness
     def DeliveredByOnePart(self) -> bool:
-        """A message was delivered in a transitional configuration, and another part went on without it."""
+        """Witness: a message was delivered in a transitional configuration, and another part went on without
+        it.
+        """
         return any(
             m in self.taken_late[p] and self.has_left(q, self.home[m]) and not self.has(q, m)
             for p in self.each(Process)
@@ -240,43 +248,49 @@ class ExtendedMachine(Views):
 
 @mutation("a process is told that it goes on alone")
 class ToldAlone(ExtendedMachine):
-    """Breaks `TransitionalSet`."""
+    """Planted fault in extended virtual synchrony: a process gets a transitional configuration with itself
+    only, though others go with it. Breaks `TransitionalSet`.
+    """
 
     def tell(self, p: Process, members: Set[Process]) -> None:
-        """P is told of itself only, if all deliver the same there."""
+        """Give p a transitional configuration that contains p only."""
         emit(Transition(p, Set({p})))
 
 
 @mutation("a process moves before it has what those who moved have delivered")
 class MovesEarly(ExtendedMachine):
-    """Breaks `FailureAtomicity`."""
+    """Planted fault in extended virtual synchrony: a process moves before it has everything that those who
+    moved have delivered. Breaks `FailureAtomicity`.
+    """
 
     def has_the_same_early(self, p: Process) -> bool:
-        """Whatever it has delivered; the rest comes late."""
+        """Return True whatever p has delivered."""
         return True
 
 
 @mutation("what is delivered before the transitional configuration holds for the own part only")
 class NotSafe(ExtendedMachine):
-    """Breaks `SafeDelivery`."""
+    """Planted fault in extended virtual synchrony: a message delivered before the transitional configuration
+    is safe in p's own part only. Breaks `SafeDelivery`.
+    """
 
     def is_safe(self, p: Process, m: Message) -> bool:
-        """Planted fault: every message is safe, whoever has left."""
+        """Return True: every message counts as safe."""
         return True
 
     def has_safe(self, p: Process) -> bool:
-        """Whatever the others have delivered."""
+        """Return True whatever the others have delivered."""
         return True
 
 
 class BoundedParts(ExtendedMachine):
-    """The machine as it is explored: up to `crashes` crashes, messages in their order."""
+    """Bounds of the machine: up to `crashes` crashes, messages in their order."""
 
     crashes: Const[int] = 1
 
     @constraint("crash")
     def may_crash(self) -> bool:
-        """Up to `crashes` processes."""
+        """Return True if another crash is allowed: at most `crashes` in all."""
         return sum(1 for p in self.each(Process) if self.dead[p]) < self.crashes
 
     @constraint("submit")
@@ -293,8 +307,8 @@ class ExtendedChecked(BoundedParts, SafeExtendedSynchrony, mutations=(ToldAlone,
 
 
 class OrderedParts(ExtendedMachine):
-    """The machine in which the messages of a view stand in a line, of which a process in its transitional
-    configuration passes over what others have sent that do not go on with it.
+    """Machine in which the messages of a view stand in a line. In its transitional configuration a process
+    may skip messages of processes that do not go on with it.
 
     State: `rank[m]` the place of m in the line of its view (0: nobody has delivered it).
     """
@@ -303,7 +317,9 @@ class OrderedParts(ExtendedMachine):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """M comes behind what p has delivered in the line, and between is only what p may lack."""
+        """Deliver m behind everything that p has delivered in the line; only messages that p may lack are
+        skipped.
+        """
         require(all(self.may_lack(p, m, k) for k in self.each(Message) if self.is_before(k, m)))
         require(all(not self.has(p, k) for k in self.each(Message) if self.is_before(m, k)))
         super().deliver(p, m)
@@ -313,7 +329,7 @@ class OrderedParts(ExtendedMachine):
             )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Return True if, of two messages of a view, k stands in the line, and m behind it or not yet."""
+        """Return True if k stands in the line of the view, and m behind it or not yet in it."""
         return (
             k != m
             and self.home[k] == self.home[m]
@@ -322,14 +338,14 @@ class OrderedParts(ExtendedMachine):
         )
 
     def may_lack(self, p: Process, m: Message, k: Message) -> bool:
-        """P may deliver m without k, which stands before it."""
+        """Return True if p may deliver m without k, which stands before m."""
         part = self.part[p]
         sender = self.author[k]
         return self.has(p, k) or (part is not None and sender is not None and sender not in part)
 
     @witness
     def GapInAPart(self) -> bool:
-        """A process has passed over a message."""
+        """Witness: a process has skipped a message."""
         return any(
             self.is_before(k, m) and self.has(p, m) and not self.has(p, k)
             for p in self.each(Process)
@@ -340,10 +356,12 @@ class OrderedParts(ExtendedMachine):
 
 @mutation("in its transitional configuration a process passes over whatever it likes")
 class PassesOver(OrderedParts):
-    """Breaks `ExtendedTotalOrder`."""
+    """Planted fault in extended virtual synchrony: in its transitional configuration a process skips any
+    messages. Breaks `ExtendedTotalOrder`.
+    """
 
     def may_lack(self, p: Process, m: Message, k: Message) -> bool:
-        """Planted fault: p may lack k, whichever other process has sent it."""
+        """Return True if p may lack message k: also when any other process has sent it."""
         return self.has(p, k) or (self.part[p] is not None and self.author[k] != p)
 
 

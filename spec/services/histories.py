@@ -1,9 +1,8 @@
-"""Histories that could be logged at all, where views change and nobody promises anything: the machine on
-which definitions are compared.
+"""Histories of groups with changing views in which nothing is promised: the machine on which definitions are
+compared.
 
-Processes broadcast, deliver what was broadcast, and go from view to view, all of them through the same ones,
-each when it likes, and one may crash. That one property follows from another is an invariant here, that it
-does not, a witness.
+Processes broadcast, deliver broadcast messages, and go through the same views, each at its own pace; one may
+crash. An invariant states here that one property follows from another, a witness that it does not.
 
 Source: the definitions of Barchet-Estefanel 2002, section 4.3.2.
 """
@@ -44,25 +43,25 @@ class AnyHistory(PartitionableSynchrony):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """P broadcasts its message."""
+        """Broadcast p's message."""
         require(self.correct(p) and self.origin[m] is None)
         emit(Broadcast(p, m))
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers what was broadcast."""
+        """Deliver, at p, a message that was broadcast."""
         require(self.correct(p) and self.origin[m] is not None and not self.delivered[p][m])
         emit(Deliver(p, m))
 
     @action
     def install(self, p: Process, v: View) -> None:
-        """P goes on to the next view."""
+        """Go on to the next view at p."""
         require(self.correct(p) and v == self.view_of(p) + 1)
         emit(Install(p, v, Set(q for q in self.each(Process))))
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever, and nobody else does."""
+        """Crash p, as the only process that crashes."""
         require(all(self.correct(q) for q in self.each(Process)))
         emit(Crash(p))
 
@@ -74,19 +73,19 @@ class AnyHistory(PartitionableSynchrony):
         super().note_sending_view(event)
 
     def judge_sending_view(self, p: Process, m: Message) -> None:
-        """Note the delivery in another view than the sending one, and do not refuse it."""
+        """Record a delivery outside the sending view, and do not refuse it."""
         if self.sent_in[m] != self.view_of(p):
             self.sending_view_broken = True
 
     def judge_same_view(self, p: Process, m: Message) -> None:
-        """Note the delivery in two views, and do not refuse it."""
+        """Record a delivery in two views, and do not refuse it."""
         for q in self.each(Process):
             other = self.delivered_in[q][m]
             if other is not None and other != self.view_of(p):
                 self.same_view_broken = True
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
-        """Note the difference, and do not refuse it."""
+        """Record a difference between two processes, and do not refuse it."""
         self.synchrony_broken = True
 
     @invariant
@@ -96,8 +95,8 @@ class AnyHistory(PartitionableSynchrony):
 
     @invariant
     def NoWayOutForLateMessages(self) -> bool:
-        """A message that was broadcast in a view that another had left: once its sender has left it too,
-        either the sender has not delivered it, or Sending View Delivery or View Synchrony is broken.
+        """Invariant: when the sender of a late message, broadcast in a view that another had left, has left
+        that view too, it has not delivered the message, or Sending View Delivery or View Synchrony is broken.
         """
         return not any(
             self.sent_late[m]
@@ -129,27 +128,27 @@ class AnyHistory(PartitionableSynchrony):
 
     @witness
     def SameViewAlone(self) -> bool:
-        """Same View Delivery without Sending View Delivery."""
+        """Witness: Same View Delivery without Sending View Delivery."""
         return self.is_done() and self.sending_view_broken and not self.same_view_broken
 
     @witness
     def SendingViewAlone(self) -> bool:
-        """Sending View Delivery without View Synchrony."""
+        """Witness: Sending View Delivery without View Synchrony."""
         return self.synchrony_broken and not self.sending_view_broken
 
     @witness
     def SynchronyAlone(self) -> bool:
-        """View Synchrony without Same View Delivery, so without Sending View Delivery too."""
+        """Witness: View Synchrony without Same View Delivery, so without Sending View Delivery too."""
         return self.is_done() and self.same_view_broken and not self.synchrony_broken
 
     @witness
     def AllButSendingView(self) -> bool:
-        """View Synchrony with Same View Delivery, and without Sending View Delivery."""
+        """Witness: View Synchrony with Same View Delivery, and without Sending View Delivery."""
         return self.SameViewAlone() and not self.synchrony_broken
 
     @witness
     def LateMessage(self) -> bool:
-        """A message was broadcast in a view that another had left, and everybody who goes on has delivered
-        it.
+        """Witness: a message was broadcast in a view that another had left, and everybody who goes on has
+        delivered it.
         """
         return self.is_done() and any(self.sent_late[m] for m in self.each(Message))

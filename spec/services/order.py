@@ -72,14 +72,16 @@ class TotalOrder(Failures):
             self.length[p] = k
 
     def judge_position(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Prefix order: what q delivered at position k, if anything, is m."""
+        """Check prefix order: q's delivery at position k, if any, is m."""
         other = self.deliveries[q][k]
         if other is not None and other != m:
             expect(False, "UniformPrefixOrder", Deliver(q, other))
             expect(self.crashed[p] or self.crashed[q], "PrefixOrder", Deliver(q, other))
 
     def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Total order: m becomes common to p and q; in p it is the last of all common, so it must be in q."""
+        """Check total order: m becomes common to p and q. It is the last common message in p's sequence, so
+        it must be the last in q's.
+        """
         j = self.place[q][m]
         if j is not None:
             last = self.latest[p][q]
@@ -96,7 +98,7 @@ class TotalOrderBroadcast(ReliableBroadcast, TotalOrder):
 
 @record
 class Numbered:
-    """`process` delivers `message` under a number: that of its place among all messages, with gaps or not."""
+    """Event: `process` delivers `message` under a number, its place among all messages, with gaps or not."""
 
     process: Process
     message: Message
@@ -122,9 +124,10 @@ class Numbering(Group):
 
     @on(Numbered)
     def judge_number(self, event: Numbered) -> None:
-        """A message has one number, a number one message, and each process delivers by growing numbers.
+        """Check that a message has one number, a number one message, and that each process delivers by
+        growing numbers.
 
-        What clashes is told as if p had delivered it; the first that did may be another process.
+        A clash is reported with p's delivery, though another process may have made the first.
         """
         p = event.process
         m = event.message
@@ -145,7 +148,7 @@ class Numbering(Group):
         self.message_of[n] = m if owner is None else owner
 
     def message_under(self, n: Place, m: Message) -> Message:
-        """The message of number n, else m."""
+        """Return the message of number n, or m if it has none."""
         owner = self.message_of[n]
         return owner if owner is not None else m
 
@@ -157,11 +160,13 @@ NUMBER_TAKEN: Final = "delivered under the number of another message"
 NOT_GREATER: Final = "delivered under a number that is not greater than the last one there"
 
 OF_DELIVERIES: Final = ("no-duplication", "uniform-total-order", "prefix-order")
-"""The words for logs without broadcasts, the weakest first."""
+"""Keywords for logs without broadcasts, the weakest first."""
 
 
 def why_numbering(refusal: Refusal) -> str:
-    """Tell a message with two numbers, a number with two messages and numbers that decrease apart."""
+    """Explain a violation of numbering: a message with two numbers, a number with two messages, or decreasing
+    numbers.
+    """
     event, clash = refusal.event, refusal.clash
     assert isinstance(event, Numbered)
     assert isinstance(clash, Numbered)
@@ -221,5 +226,5 @@ TOTAL_ORDER_PROMISES: Final = Promises(
     (TOTAL_ORDER,),
     TotalOrderBroadcast,
 )
-"""The last three are plain forms: reports have the uniform ones."""
+"""Promises of total order; the last three are plain forms, and reports use the uniform ones."""
 NUMBERING_PROMISES: Final = Promises((UNIFORM_NUMBERING,), service=Numbering)

@@ -1,15 +1,15 @@
-"""Total order where views change: weak and reliable.
+"""Total order in changing views, in a weak and a reliable form.
 
-`WeakTotalOrder`: processes that go together from one view to the same next one have kept one order in it; who
-parts may have kept another. `ReliableTotalOrder`: nobody passes over anything: of what two processes deliver
-in a view, one has a beginning of what the other has. The strong total order, one for all, whatever views they
-were in, is `UniformNumbering` of `order`.
+`WeakTotalOrder`: processes that go together from one view to the same next one have kept one order in it;
+processes that part may differ. `ReliableTotalOrder`: nobody skips a message: of the sequences that two
+processes deliver in a view, one is a prefix of the other. The strong total order, one for all views, is
+`UniformNumbering` of `order`.
 
-1. Weak order is judged two by two: among processes that have delivered the same (virtual synchrony) that is
-   the same as one order for all of them.
-2. A pair is compared when the later of two deliveries of a message comes, by the places of messages in each
-   process's own sequence, so the verdict does not depend on how concurrent events were merged. An event costs
-   a number of operations proportional to the number of processes, whatever the length of the log.
+1. Weak order is judged pairwise: among processes that have delivered the same messages (virtual synchrony)
+    that is equivalent to one order for all of them. 2. A pair is compared when the later of two deliveries of
+    a message comes, by the places of messages in each process's own sequence, so the verdict does not depend
+    on how concurrent events were merged. An event costs a number of operations proportional to the number of
+    processes, whatever the length of the log.
 
 Source: Chockler, Keidar and Vitenberg 2001, in sense, not in words.
 """
@@ -37,7 +37,7 @@ class PlacesInViews(PartitionableSynchrony):
 
     @on(Deliver)
     def note_place(self, event: Deliver) -> None:
-        """A first delivery gets its place, once it is noted in which view it is."""
+        """Record the place of a first delivery, once its view is noted."""
         p = event.process
         m = event.message
         v = self.view_of(p)
@@ -47,7 +47,7 @@ class PlacesInViews(PartitionableSynchrony):
             self.judge_place(p, m, v)
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Whatever is promised about places."""
+        """Hook for the promises about places."""
 
 
 class WeakOrder(PlacesInViews):
@@ -61,7 +61,7 @@ class WeakOrder(PlacesInViews):
     crossed: Map[Process, Map[Process, Map[View, bool]]] = everywhere(everywhere(everywhere(False)))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Compare with everybody who has delivered m in this view."""
+        """Compare p's order with that of every process that has delivered m in this view."""
         for q in self.each(Process):
             j = self.place_in_view[q][m]
             if q != p and j is not None and self.delivered_in[q][m] == v:
@@ -70,14 +70,16 @@ class WeakOrder(PlacesInViews):
                 self.common[q][p][v] = self.length_in[p][v]
 
     def compare_places(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
-        """M, which is the last one in p's sequence, stands at place j of q's."""
+        """Compare two orders: m is last in p's sequence, and at place j of q's."""
         if self.common[p][q][v] > j:
             self.crossed[p][q][v] = True
             self.crossed[q][p][v] = True
 
     @on(Install)
     def judge_order_kept(self, event: Install) -> None:
-        """P has gone to the view: who has gone there from the same one has kept the same order."""
+        """Check, when p goes to the view, that the processes that went there from the same view have kept the
+        same order.
+        """
         p = event.process
         v = self.came_from[p][event.view]
         if v is not None and v > 0:
@@ -89,13 +91,14 @@ class WeakOrder(PlacesInViews):
 class ReliableOrder(WeakOrder):
     """Weak and reliable total order.
 
-    State: `sequence_in[v][k]` the message that somebody was the first to deliver as his k-th in v.
+    State: `sequence_in[v][k]` is the k-th message of view v, fixed by the first process to deliver a k-th
+    message.
     """
 
     sequence_in: Map[View, Map[Place, Message | None]] = everywhere(everywhere(None))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """The first delivery at a place fixes it for everybody."""
+        """Check the place: the first delivery at a place fixes it for all processes."""
         if self.is_firm(p, m):
             k = self.length_in[p][v]
             first = self.sequence_in[v][k]
@@ -112,7 +115,7 @@ class ReliableOrder(WeakOrder):
         return True
 
     def tell_other(self, q: Process, first: Message) -> None:
-        """Q has delivered another message at that place."""
+        """Report that q has delivered another message at that place."""
         expect(False, "ReliableTotalOrder", Deliver(q, first))
 
 

@@ -1,10 +1,11 @@
-"""Every protocol of total order is a machine that numbers messages, tells processes, and delivers by number.
+"""Abstract ordering machine, which every protocol of total order refines: it numbers messages, tells
+processes the numbers, and delivers by number.
 
-It knows no token, no sequencer, no packet and no loss: a message is submitted, a number is assigned to it
-once and for ever, processes learn which message has which number, and each delivers number after number.
-Numbers stand in *series*: where a protocol starts counting anew (a view, another coordinator), a further
-series begins, and a process that enters it leaves the earlier ones behind. A message has one number, whatever
-the series. A number may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
+The machine has no token, sequencer, packets or losses. A message is submitted, a number is assigned to it for
+ever, processes learn which message has which number, and each delivers number after number. Numbers stand in
+*series*: where a protocol starts counting anew (a view, another coordinator), a further series begins, and a
+process that enters it leaves the earlier ones behind. A message has one number, whatever the series. A number
+may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
 
 Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a
 service promises something only to those that do not crash, `forgets` lets a crash take with it what nobody
@@ -13,7 +14,7 @@ else has learned.
 That the machine gives total order is checked like any protocol (`OrderingChecked`). That a protocol is such a
 machine is a refinement (`antiphon.spec.refinement`). Liveness is no part of it: a machine may stand still.
 
-Source: what the machine says is Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the
+Source: the machine says the same as Barchet-Estefanel 2002, section 3.1.2, first paragraph, without the
 sequencer.
 """
 
@@ -42,7 +43,7 @@ from antiphon.spec.services.events import Broadcast, Crash, Deliver, Group, Mess
 from antiphon.spec.services.order import TotalOrderBroadcast
 
 Series = Annotated[int, Between(1, "series")]
-"""Count to which a number belongs, from 1; later series come after earlier ones."""
+"""Number of a series, from 1; a later series comes after earlier ones."""
 
 
 Count = Annotated[int, Between(0, "numbers")]
@@ -51,7 +52,7 @@ Count = Annotated[int, Between(0, "numbers")]
 
 @record
 class Assigned:
-    """A number of a series belongs to a message; None: it was spent on nothing."""
+    """Assignment of a number of a series to a message; None: the number was spent on nothing."""
 
     series: Series
     number: Annotated[int, Between(1, "numbers")]
@@ -69,7 +70,9 @@ class Position:
 
 
 class Ordering(Group):
-    """Number of series, of numbers in each, and whether a crash is forgotten."""
+    """Constants of the ordering machine: the number of series, of numbers in each, and whether a crash is
+    forgotten.
+    """
 
     series: Const[int] = 1
     numbers: Const[int] = 2
@@ -77,24 +80,26 @@ class Ordering(Group):
 
 
 class OrderingView(Ordering):
-    """Common part of all mappings to the machine, about which most say nothing."""
+    """Common part of all mappings to the machine: what most of them leave at its default."""
 
     def gone(self, p: Process) -> bool:
-        """P has crashed, and is held to nothing any more: only where the machine forgets."""
+        """Return True if p has crashed and its deliveries count no more: only where the machine forgets
+        crashes.
+        """
         return False
 
 
 class OrderingOfDeliveries(OrderingView):
-    """The mapping of a protocol that keeps nothing of earlier views: what was delivered, and under which
-    number, is remembered for it.
+    """Mapping of a protocol that keeps nothing of earlier views: `given` records every delivery with its
+    number.
 
-    No step of the protocol reads `given`. What only they delivered who are gone is forgotten.
+    No step of the protocol reads `given`. Deliveries made only by processes that are gone are forgotten.
     """
 
     given: Map[Process, Set[Assigned]] = everywhere(Set())
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Numbers that were spent on nothing, as far as p went beyond them."""
+        """Return the numbers that were spent on nothing, as far as p went beyond them."""
         return Set()
 
     def learned(self, p: Process) -> Set[Assigned]:
@@ -106,7 +111,7 @@ class OrderingOfDeliveries(OrderingView):
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
-        """The last message that p delivered."""
+        """Return the position of the last message that p delivered."""
         v = max((item.series for item in self.given[p] if not self.gone(p)), default=1)
         return Position(
             v,
@@ -115,7 +120,7 @@ class OrderingOfDeliveries(OrderingView):
 
 
 class OrderingMachine(Ordering):
-    """Submit, assign, learn, enter, deliver; crash and forget, where that is allowed."""
+    """Ordering machine: submit, assign, learn, enter, deliver; crash and forget, where that is allowed."""
 
     submitted: Set[Message] = Set()
     history: Set[Assigned] = Set()
@@ -125,7 +130,7 @@ class OrderingMachine(Ordering):
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
+        """Hand m to the service at p."""
         require(not self.gone[p])
         require(m not in self.submitted)
         self.submitted |= {m}
@@ -133,7 +138,7 @@ class OrderingMachine(Ordering):
 
     @action
     def assign(self, item: Assigned) -> None:
-        """A number that nothing has goes to a message that has none, for ever."""
+        """Assign an unused number for ever to a message without one."""
         require(
             not any(other.series == item.series and other.number == item.number for other in self.history)
         )
@@ -143,7 +148,7 @@ class OrderingMachine(Ordering):
 
     @action
     def learn(self, p: Process, item: Assigned) -> None:
-        """P hears which message has a number."""
+        """Learn, at p, which message has a number."""
         require(not self.gone[p])
         require(item in self.history)
         require(item not in self.learned[p])
@@ -151,8 +156,8 @@ class OrderingMachine(Ordering):
 
     @action
     def enter(self, p: Process, position: Position) -> None:
-        """P goes on in a later series, before its first number; what it did not deliver of the earlier ones
-        it never will.
+        """Enter a later series at p, before its first number; p will never deliver what it left of the
+        earlier ones.
         """
         require(not self.gone[p])
         require(position.series > self.at[p].series and position.number == 0)
@@ -160,7 +165,7 @@ class OrderingMachine(Ordering):
 
     @action
     def deliver(self, p: Process, item: Assigned) -> None:
-        """P delivers the message of the next number, or passes over a number that was spent on nothing."""
+        """Deliver, at p, the message of the next number, or pass over a number that was spent on nothing."""
         require(not self.gone[p])
         require(item in self.learned[p])
         require(item.series == self.at[p].series and item.number == self.at[p].number + 1)
@@ -171,7 +176,7 @@ class OrderingMachine(Ordering):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever, and what it learned and delivered counts no more."""
+        """Crash p; its knowledge and its deliveries count no more."""
         require(self.forgets)
         require(not self.gone[p])
         self.gone[p] = True
@@ -181,7 +186,7 @@ class OrderingMachine(Ordering):
 
     @environment
     def forget(self, item: Assigned) -> None:
-        """A number that nobody has learned any more is free again, and so is its message."""
+        """Free a number that no process knows any more, and its message."""
         require(self.forgets)
         require(item in self.history)
         require(not any(item in self.learned[p] for p in self.each(Process)))
@@ -189,8 +194,8 @@ class OrderingMachine(Ordering):
 
     @invariant
     def NumberToMessage(self) -> bool:
-        """The history is a partial function from numbers to messages, and no message has two numbers: on this
-        everything rests.
+        """Invariant: the history is a partial function from numbers to messages, and no message has two
+        numbers.
         """
         return all(
             a == b
@@ -204,7 +209,7 @@ class OrderingMachine(Ordering):
 
     @invariant
     def DeliveredIsLearned(self) -> bool:
-        """A process has learned the message of every number that it has delivered."""
+        """Invariant: a process has learned the message of every number that it has delivered."""
         return all(
             any(
                 item.series == self.at[p].series and item.number == self.at[p].number
@@ -216,7 +221,7 @@ class OrderingMachine(Ordering):
 
     @witness
     def Delivered(self) -> bool:
-        """Every process has delivered something."""
+        """Witness: every process has delivered something."""
         return all(
             any(
                 item.message is not None
@@ -234,7 +239,7 @@ class OrderingChecked(OrderingMachine, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
@@ -243,11 +248,11 @@ Value = Mapping[str, Any]
 
 
 def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple[Step, ...]:
-    """The steps of the machine that would explain this change, in an order in which they are possible if they
-    are in any.
+    """Return steps of the machine that would explain this change, in an order in which they are possible if
+    they are possible in any order.
 
-    They are candidates: whether each is enabled, and whether together they lead from `before` to `after`, is
-    for the machine to say. `events` are what the protocol emitted; they tell who submitted a message.
+    They are candidates: the machine decides whether each is enabled, and whether together they lead from
+    `before` to `after`. `events` are what the protocol emitted; they show who submitted a message.
     """
     processes = range(len(after["learned"]))
     steps = [Step("crash", (Process(p),)) for p in processes if after["gone"][p] and not before["gone"][p]]

@@ -1,8 +1,8 @@
 """Properties that services judge, as data: the sentence, the reason and the promise of each.
 
 A service judges events. The module of a service ends with a table of its properties. The judge of logs, its
-words for promises, its reasons and the tables of the manual are derived from these tables. To add a property
-to a service is to write it into the text of the service and into the table below that text.
+words for promises, its reasons and the tables of the manual are derived from these tables. To add a property,
+write it into the text of its service and into the table below that text.
 
 Example: `Fifo` of `causal` is promised by the words `fifo-order`, `causal-order` and two more. A log that
 breaks it is reported with the reason "delivered after a message that its source broadcast later".

@@ -1,7 +1,7 @@
 """The smallest machine of total order broadcast: messages enter one sequence, which everybody delivers.
 
-Everything that defines total order broadcast holds of it, and it has a fault for each of the properties, so
-that none of them follows from the others (Barchet-Estefanel 2002, section 2.1).
+The machine has all properties that define total order broadcast. A planted fault for each property shows that
+none of them follows from the others (Barchet-Estefanel 2002, section 2.1).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from antiphon.spec.services.order import Count, Numbered, Numbering, TotalOrderB
 
 
 class SequenceMachine(Group):
-    """Submit, accept into the sequence, deliver the next of it; crash.
+    """Machine of one sequence: submit, accept into the sequence, deliver the next of it; crash.
 
-    State: `submitted` what was broadcast, `sequence` what was accepted, `reached[p]` how much of it p has
-    delivered, `gone[p]` whether p has crashed.
+    State: `submitted` the messages that were broadcast, `sequence` those that were accepted, `reached[p]` how
+    many of them p has delivered, `gone[p]` whether p has crashed.
     """
 
     submitted: Set[Message] = Set()
@@ -43,20 +43,20 @@ class SequenceMachine(Group):
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P broadcasts m."""
+        """Broadcast m by p."""
         require(not self.gone[p] and m not in self.submitted)
         self.submitted |= {m}
         emit(Broadcast(p, m))
 
     @action
     def accept(self, m: Message) -> None:
-        """M comes next in the sequence."""
+        """Put m at the end of the sequence."""
         require(m in self.submitted and m not in self.sequence)
         self.sequence += (m,)
 
     @action
     def deliver(self, p: Process) -> None:
-        """P delivers the next message of the sequence."""
+        """Deliver, at p, the next message of the sequence."""
         require(not self.gone[p] and self.reached[p] < len(self.sequence))
         m = self.message_at(p)
         self.reached[p] += 1
@@ -68,33 +68,35 @@ class SequenceMachine(Group):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p."""
         require(not self.gone[p])
         self.gone[p] = True
         emit(Crash(p))
 
     @witness
     def EverybodyHasEverything(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.reached[p] == self.messages for p in self.each(Process))
 
     def is_last(self, p: Process) -> bool:
-        """P is the process in which a fault shows."""
+        """Return True if p is the last process, in which the faults show."""
         return p.index == self.processes - 1
 
 
 @mutation("the last process delivers the sequence backwards, when it is complete")
 class Backwards(SequenceMachine):
-    """Breaks `TotalOrder`, and with it prefix order and the uniform forms."""
+    """Planted fault in the sequence machine: the last process delivers the complete sequence backwards.
+    Breaks `TotalOrder`, prefix order and the uniform forms.
+    """
 
     @action
     def deliver(self, p: Process) -> None:
-        """The last process waits."""
+        """Deliver; the last process waits until the sequence is complete."""
         require(not self.is_last(p) or len(self.sequence) == self.messages)
         super().deliver(p)
 
     def message_at(self, p: Process) -> Message:
-        """The last process begins at the end."""
+        """Return p's next message; the last process begins at the end of the sequence."""
         if self.is_last(p):
             return self.sequence[max(0, len(self.sequence) - 1 - self.reached[p])]
         return super().message_at(p)
@@ -102,22 +104,26 @@ class Backwards(SequenceMachine):
 
 @mutation("a process delivers the last message again")
 class Again(SequenceMachine):
-    """Breaks `Integrity` and its uniform form."""
+    """Planted fault in the sequence machine: a process delivers its last message again. Breaks `Integrity`
+    and its uniform form.
+    """
 
     @action
     def deliver_again(self, p: Process) -> None:
-        """Planted fault: p delivers its last message again."""
+        """Deliver p's last message again."""
         require(not self.gone[p] and self.reached[p] > 0)
         emit(Deliver(p, self.sequence[max(0, self.reached[p] - 1)]))
 
 
 @mutation("the last process passes over a message at the end")
 class PassedOver(SequenceMachine):
-    """Breaks `Agreement` and its uniform form."""
+    """Planted fault in the sequence machine: the last process skips the last message. Breaks `Agreement` and
+    its uniform form.
+    """
 
     @action
     def pass_over(self, p: Process) -> None:
-        """The last message there will be."""
+        """Skip the last message of the complete sequence."""
         require(self.is_last(p) and not self.gone[p])
         require(len(self.sequence) == self.messages and self.reached[p] == self.messages - 1)
         self.reached[p] += 1
@@ -125,32 +131,36 @@ class PassedOver(SequenceMachine):
 
 @mutation("messages are dropped before they are accepted")
 class NotAccepted(SequenceMachine):
-    """Breaks `Validity`."""
+    """Planted fault in the sequence machine: a submitted message is dropped before it is accepted. Breaks
+    `Validity`.
+    """
 
     dropped: Set[Message] = Set()
 
     @action
     def drop(self, m: Message) -> None:
-        """M will not be accepted."""
+        """Drop m, so that it is never accepted."""
         require(m in self.submitted and m not in self.sequence and m not in self.dropped)
         self.dropped |= {m}
 
     @action
     def accept(self, m: Message) -> None:
-        """M was not dropped."""
+        """Accept m, unless it was dropped."""
         require(m not in self.dropped)
         super().accept(m)
 
 
 @mutation("a process delivers the message that would be the last, and crashes with it")
 class TakenToTheGrave(SequenceMachine):
-    """Breaks `UniformAgreement`, and not `Agreement`."""
+    """Planted fault in the sequence machine: a process delivers the last message, and crashes before any
+    other process gets it. Breaks `UniformAgreement`, and not `Agreement`.
+    """
 
     withheld: Set[Message] = Set()
 
     @environment
     def deliver_and_crash(self, p: Process, m: Message) -> None:
-        """Planted fault: p delivers a message that no other process ever has."""
+        """Deliver, at p, a message that no other process ever has, and crash."""
         require(not self.gone[p] and m not in self.submitted)
         require(len(self.sequence) == self.messages - 1 and self.reached[p] == self.messages - 1)
         self.gone[p] = True
@@ -162,29 +172,31 @@ class TakenToTheGrave(SequenceMachine):
 
     @action
     def accept(self, m: Message) -> None:
-        """M is still there."""
+        """Accept m, unless it was lost with a crashed process."""
         require(m not in self.withheld)
         super().accept(m)
 
 
 @mutation("a message is broadcast twice")
 class BroadcastAgain(SequenceMachine):
-    """Breaks `BroadcastOnce`."""
+    """Planted fault in the sequence machine: a message is broadcast twice. Breaks `BroadcastOnce`."""
 
     @action
     def submit_again(self, p: Process, m: Message) -> None:
-        """Planted fault: p submits m, which has been submitted."""
+        """Submit m again."""
         require(not self.gone[p] and m in self.submitted)
         emit(Broadcast(p, m))
 
 
 @mutation("the first to deliver delivers the second message, and crashes with it")
 class BeginsLater(SequenceMachine):
-    """Breaks `UniformPrefixOrder`."""
+    """Planted fault in the sequence machine: the first process to deliver begins with the second message, and
+    crashes. Breaks `UniformPrefixOrder`.
+    """
 
     @environment
     def begin_later(self, p: Process) -> None:
-        """Planted fault: p begins later, while no other process has delivered anything."""
+        """Deliver the last message at p, before any other process has delivered, and crash."""
         require(not self.gone[p] and len(self.sequence) == self.messages)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
         self.gone[p] = True
@@ -194,11 +206,13 @@ class BeginsLater(SequenceMachine):
 
 @mutation("a process that nobody waits for delivers the last message first, and crashes with it")
 class BeginsAtTheEnd(SequenceMachine):
-    """Breaks `PrefixOrder`, and with it `UniformPrefixOrder`."""
+    """Planted fault in the sequence machine: a process delivers the last message first, after others have
+    begun, and crashes. Breaks `PrefixOrder`, and with it `UniformPrefixOrder`.
+    """
 
     @environment
     def begin_at_the_end(self, p: Process) -> None:
-        """Another, which is up, has delivered the first."""
+        """Deliver the last message first at p, after another live process has begun, and crash."""
         require(not self.gone[p] and self.reached[p] == 0 and len(self.sequence) == self.messages)
         require(any(self.reached[q] > 0 and not self.gone[q] for q in self.each(Process)))
         self.gone[p] = True
@@ -208,11 +222,15 @@ class BeginsAtTheEnd(SequenceMachine):
 
 @mutation("the first to deliver delivers the last two messages in the wrong order, and crashes with them")
 class BackwardsToTheGrave(SequenceMachine):
-    """Breaks `UniformTotalOrder`, and with it `UniformPrefixOrder`."""
+    """Planted fault in the sequence machine: the first process to deliver delivers the last two messages in
+    the wrong order, and crashes. Breaks `UniformTotalOrder`, and with it `UniformPrefixOrder`.
+    """
 
     @environment
     def deliver_backwards(self, p: Process) -> None:
-        """Planted fault: p delivers backwards, while no other process has delivered anything."""
+        """Deliver the last two messages in the wrong order at p, before any other process has delivered, and
+        crash.
+        """
         require(not self.gone[p] and len(self.sequence) == self.messages and self.messages > 1)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
         self.gone[p] = True
@@ -235,35 +253,37 @@ class SequenceChecked(
 
     @constraint("crash")
     def may_crash(self) -> bool:
-        """Bound: a process is left."""
+        """Bound: a process is left after another crash."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
 
     @on(Deliver)
     def judge_silence(self, event: Deliver) -> None:
-        """Require that a crashed process delivers nothing: every definition takes it for granted."""
+        """Check that a crashed process delivers nothing, which every definition takes for granted."""
         expect(not self.crashed[event.process], "SilentAfterCrash")
 
 
 class NumberedMachine(SequenceMachine):
-    """The machine, which tells with a message its place in the sequence."""
+    """Sequence machine that delivers each message with its place in the sequence."""
 
     @action
     def deliver(self, p: Process) -> None:
-        """The number of the message, then the message."""
+        """Deliver a message, and emit its number before it."""
         super().deliver(p)
         emit(Numbered(p, self.sequence[max(0, self.reached[p] - 1)], self.number_at(p)))
 
     def number_at(self, p: Process) -> int:
-        """The number of what p has delivered last."""
+        """Return the number of the message that p has delivered last."""
         return self.reached[p]
 
 
 @mutation("the last process counts down")
 class CountsDown(NumberedMachine):
-    """Breaks `UniformNumbering`."""
+    """Planted fault in the numbered machine: the last process numbers its deliveries downwards. Breaks
+    `UniformNumbering`.
+    """
 
     def number_at(self, p: Process) -> int:
-        """The first message gets the last number."""
+        """Return the number of p's next delivery; the last process counts down."""
         return self.messages + 1 - self.reached[p] if self.is_last(p) else self.reached[p]
 
 

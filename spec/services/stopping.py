@@ -1,4 +1,6 @@
-"""Abstract machines ask one question of who is composed with them: who takes no step any more."""
+"""Hook of the abstract machines for the environment with which they are composed: which processes take no
+step any more.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from antiphon.spec.services.events import Group, Process
 
 
 class Stopping(Group):
-    """A hook that the environment of crashes answers; in a group that nobody leaves, nobody is gone."""
+    """Hook that the environment of crashes overrides; in a group without crashes no process is gone."""
 
     def is_gone(self, p: Process) -> bool:
         """Return True if p takes no step any more."""

@@ -1,11 +1,11 @@
 """Further properties that group communication systems promise: agreement on successors, safe indications, and
-what a view owes its members that stay.
+liveness for the members that stay in a view.
 
 Source: Chockler, Keidar and Vitenberg 2001, "Group communication specifications: a comprehensive study", in
-sense, not in words. What else that survey lists stands elsewhere: Self Inclusion, Local Monotonicity, Initial
-View Event, Primary Component (`PrimaryPartition`), Sending and Same View Delivery, Virtual Synchrony and Self
-Delivery (`VscValidity`) in `views`, Transitional Set in `extended`, FIFO and causal order, reliable or not,
-in `causal`, total order in `order_in_views`, Delivery Integrity and No Duplication (together
+sense, not in words. The other properties of that survey stand elsewhere: Self Inclusion, Local Monotonicity,
+Initial View Event, Primary Component (`PrimaryPartition`), Sending and Same View Delivery, Virtual Synchrony
+and Self Delivery (`VscValidity`) in `views`, Transitional Set in `extended`, FIFO and causal order, reliable
+or not, in `causal`, total order in `order_in_views`, Delivery Integrity and No Duplication (together
 `UniformIntegrity`) in `broadcast`.
 """
 
@@ -24,7 +24,7 @@ from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
 
 @record
 class Indicate:
-    """`process` is told that `message`, which it has delivered, is safe."""
+    """Event: `process` learns that `message`, which it has delivered, is safe."""
 
     process: Process
     message: Message
@@ -33,7 +33,7 @@ class Indicate:
 class AgreementOnSuccessors(OwnLists):
     """If a process goes from view v to view w, every member of v that installs w comes from v too.
 
-    State: `came_with[p][w]` are the members, as p was told, of the view from which p went to w.
+    State: `came_with[p][w]` are the members, by p's list, of the view from which p went to w.
     """
 
     came_with: Map[Process, Map[View, Set[Process]]] = everywhere(everywhere(Set()))
@@ -48,7 +48,9 @@ class AgreementOnSuccessors(OwnLists):
 
     @on(Install)
     def judge_successors(self, event: Install) -> None:
-        """P has gone to w; whoever has gone there before came from the same view, if it was in it."""
+        """Check, when p has gone to w, that every process that went there before came from the same view, if
+        it was in it.
+        """
         p = event.process
         w = event.view
         v = self.came_from[p][w]
@@ -60,8 +62,9 @@ class AgreementOnSuccessors(OwnLists):
 
 
 class SafeIndications(PlacesInViews):
-    """A system that delivers at once may tell later that a message is safe: every member of the view delivers
-    it, and what the process delivered before it there, unless it crashes.
+    """Safe indications of a system that delivers at once: it later indicates that a message is safe, that is,
+    every member of the view that does not crash delivers the message, and those that the process delivered
+    before it.
 
     Safety: `IndicatedIsDelivered`, in the view of the indication, so that an indication outside of all views
     breaks it too (the survey counts that to Initial View Event). Obligations: `SafeIndication`,
@@ -69,7 +72,7 @@ class SafeIndications(PlacesInViews):
     order: nobody has delivered anything before the message that the process has not (in the survey, Safe
     Indication Reliable Prefix).
 
-    State: `indicated_in[p][m]` is the view in which p was told that m is safe, `safe_until[p][v]` the last
+    State: `indicated_in[p][m]` is the view in which m was indicated to p as safe, `safe_until[p][v]` the last
     place of such a message in p's sequence in v.
     """
 
@@ -78,7 +81,7 @@ class SafeIndications(PlacesInViews):
 
     @on(Indicate)
     def note_indication(self, event: Indicate) -> None:
-        """P has delivered m in the view that it is in."""
+        """Note an indication, and check that p has delivered m in its present view."""
         p = event.process
         m = event.message
         v = self.view_of(p)
@@ -100,7 +103,7 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndicationPrefix(self) -> bool:
-        """Obligation: so is each message that this process delivered in v before."""
+        """Obligation: the messages that this process delivered in v before a safe one are safe too."""
         return all(
             not self.is_known_safe(p, m) or self.has_reached(m, self.delivered_in[p][m])
             for p in self.each(Process)
@@ -108,7 +111,9 @@ class SafeIndications(PlacesInViews):
         )
 
     def is_known_safe(self, p: Process, m: Message) -> bool:
-        """P was told that m is safe, or a message that it has delivered later in the same view."""
+        """Return True if m, or a message that p delivered later in the same view, was indicated to
+        p as safe.
+        """
         v = self.delivered_in[p][m]
         k = self.place_in_view[p][m]
         return v is not None and v > 0 and k is not None and k <= self.safe_until[p][v]
@@ -125,27 +130,29 @@ class SafeIndications(PlacesInViews):
         )
 
     def is_told_to_all(self, m: Message, v: Installed) -> bool:
-        """Every member of v that has not crashed was told that m is safe."""
+        """Return True if m was indicated as safe to every member of v that has not crashed."""
         members = self.agreed_members(v) if v > 0 else None
         return members is None or all(
             self.indicated_in[q][m] is not None or not self.correct(q) for q in members
         )
 
     def has_reached(self, m: Message, v: Installed | None) -> bool:
-        """Every member of v, if that is a view, has delivered m, unless it has crashed."""
+        """Return True if every member of view v that has not crashed has delivered m; False if there is no
+        such view.
+        """
         members = self.agreed_members(v) if v is not None and v > 0 else None
         return members is None or all(self.delivered[q][m] or not self.correct(q) for q in members)
 
 
 class StableViews(PartitionableSynchrony):
-    """In the end views are right, and what is sent in them arrives.
+    """Liveness in views that stay: in the end views are right, and their messages arrive.
 
-    The survey asks this where a set of processes is connected for ever and is cut off from all others. What
-    a process can see of that is that it stays in a view: who stays in one is owed it.
+    The survey asks this where a set of processes is connected for ever and is cut off from all others. A
+    process sees of this only that it stays in a view, so the properties speak of processes that stay.
     """
 
     def remains(self, p: Process, v: Installed) -> bool:
-        """P has not crashed, and v is the view that it has installed last."""
+        """Return True if p has not crashed, and v is the view that it has installed last."""
         return self.correct(p) and self.view_of(p) == v
 
     @obligation
@@ -192,7 +199,7 @@ class StableViews(PartitionableSynchrony):
         )
 
     def members_of(self, v: Installed) -> Set[Process]:
-        """The members of v; nobody, if it is none."""
+        """Return the members of v; nobody, if there is no such view."""
         members = self.agreed_members(v) if v > 0 else None
         return members if members is not None else Set()
 

@@ -1,8 +1,8 @@
-"""The machine of view synchrony that tells when a message is safe, and the one that delivers in one order.
+"""Machine of view synchrony with safe indications, and the one with total order.
 
-That they give what the survey lists beside view synchrony is checked (`IndicatingChecked`, `OrderedChecked`),
-with a fault for each property. Both are the machine of `view_machine`, so views, sending and going on are
-told there.
+That they have the properties which the survey lists beside view synchrony is checked (`IndicatingChecked`,
+`OrderedChecked`), with a planted fault for each property. Both extend the machine of `view_machine`, which
+defines views, sending and going on.
 
 Source: Chockler, Keidar and Vitenberg 2001, in sense.
 """
@@ -18,31 +18,33 @@ from antiphon.spec.services.view_machine import BoundedMachine, ViewSynchronousM
 
 
 class IndicatingMachine(ViewSynchronousMachine):
-    """The machine of view synchrony, which tells a process when every member has what it has delivered.
+    """Machine of view synchrony that indicates to a process when every member has its messages.
 
-    State: `told_safe[p]` what p was told to be safe.
+    State: `told_safe[p]` the messages indicated to p as safe.
     """
 
     told_safe: Map[Process, Set[Message]] = everywhere(Set())
 
     @action
     def indicate(self, p: Process, m: Message) -> None:
-        """P is told that m is safe."""
+        """Indicate to p that m is safe."""
         require(not self.dead[p] and m not in self.told_safe[p] and self.has_delivered_here(p, m))
         require(all(self.is_everywhere(p, k) for k in self.prefix(p, m)))
         self.told_safe[p] |= {m}
         emit(Indicate(p, m))
 
     def has_delivered_here(self, p: Process, m: Message) -> bool:
-        """P has delivered m in the view that it is in."""
+        """Return True if p has delivered m in its present view."""
         return self.current_view[p] > 0 and self.delivery_view[p][m] == self.current_view[p]
 
     def prefix(self, p: Process, m: Message) -> Set[Message]:
-        """Return the messages that have to be safe: all that p has delivered in its view, m among it."""
+        """Return the messages that have to be safe together with m: all that p has delivered in its view up
+        to m.
+        """
         return Set() | {k for k in self.each(Message) if self.delivery_view[p][k] == self.current_view[p]}
 
     def is_everywhere(self, p: Process, m: Message) -> bool:
-        """Every member of p's view that is up has delivered m."""
+        """Return True if every live member of p's view has delivered m."""
         return all(
             self.dead[q] or self.delivery_view[q][m] > 0
             for v in self.each(View)
@@ -52,7 +54,7 @@ class IndicatingMachine(ViewSynchronousMachine):
 
     @witness
     def SafeBeforeAChange(self) -> bool:
-        """A process was told in a view that others have left that a message is safe."""
+        """Witness: a message was indicated as safe in a view that others have left."""
         return any(
             m in self.told_safe[p] and self.delivery_view[p][m] < self.latest_view()
             for p in self.each(Process)
@@ -60,33 +62,37 @@ class IndicatingMachine(ViewSynchronousMachine):
         )
 
     def is_last_of_all(self, p: Process) -> bool:
-        """P is the process in which a fault shows."""
+        """Return True if p is the last process, in which the faults show."""
         return p.index == self.processes - 1
 
 
 @mutation("a process passes over a view of which it is a member")
 class PassesOver(IndicatingMachine):
-    """Breaks `AgreementOnSuccessors`."""
+    """Planted fault in the survey's machine: a process skips a view of which it is a member. Breaks
+    `AgreementOnSuccessors`.
+    """
 
     def next_view(self, p: Process) -> Installed:
-        """The last one."""
+        """Return the last view of which p is a member, in place of the next one."""
         return max(
             (v for v in self.each(View) if v > self.current_view[p] and p in self.view_members[v]),
             default=0,
         )
 
     def stays(self, p: Process) -> bool:
-        """Planted fault: p stays although it is behind."""
+        """Return True if p stays in the latest view, even if it has skipped views."""
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
 
 @mutation("a process is told that a message is safe before it has delivered it")
 class ToldTooEarly(IndicatingMachine):
-    """Breaks `IndicatedIsDelivered`."""
+    """Planted fault in the survey's machine: a message is indicated as safe before it was delivered. Breaks
+    `IndicatedIsDelivered`.
+    """
 
     @action
     def indicate_early(self, p: Process, m: Message) -> None:
-        """P has sent it, and all others have delivered it."""
+        """Indicate p's own message as safe when all others have delivered it, but not p."""
         require(not self.dead[p] and self.author[m] == p and m not in self.told_safe[p])
         require(self.delivery_view[p][m] == 0 and self.is_in_place(p, m))
         require(all(q == p or self.dead[q] or self.delivery_view[q][m] > 0 for q in self.each(Process)))
@@ -96,66 +102,78 @@ class ToldTooEarly(IndicatingMachine):
 
 @mutation("what a process has delivered it is told to be safe")
 class ToldAtOnce(IndicatingMachine):
-    """Breaks `SafeIndication`, and with it `SafeIndicationPrefix`."""
+    """Planted fault in the survey's machine: every delivered message is indicated as safe. Breaks
+    `SafeIndication`, and with it `SafeIndicationPrefix`.
+    """
 
     def is_everywhere(self, p: Process, m: Message) -> bool:
-        """Wherever."""
+        """Return True: every message counts as delivered everywhere."""
         return True
 
 
 @mutation("a process is told that a message is safe, whatever it has delivered before")
 class ToldAlone(IndicatingMachine):
-    """Breaks `SafeIndicationPrefix`."""
+    """Planted fault in the survey's machine: a message is indicated as safe, and those before it are not.
+    Breaks `SafeIndicationPrefix`.
+    """
 
     def prefix(self, p: Process, m: Message) -> Set[Message]:
-        """M."""
+        """Return only m itself, in place of m and all messages before it."""
         return Set({m})
 
 
 @mutation("the last process is told nothing")
 class NeverTold(IndicatingMachine):
-    """Breaks `SafeIndicationLiveness`."""
+    """Planted fault in the survey's machine: the last process gets no safe indications. Breaks
+    `SafeIndicationLiveness`.
+    """
 
     @action
     def indicate(self, p: Process, m: Message) -> None:
-        """The others are."""
+        """Indicate m as safe, except to the last process."""
         require(not self.is_last_of_all(p))
         super().indicate(p, m)
 
 
 @mutation("the last process, which sends nothing, never installs the last view, and nobody sends in that")
 class StaysBehind(IndicatingMachine):
-    """Breaks `MembershipPrecision`."""
+    """Planted fault in the survey's machine: the last process never installs the last view. Breaks
+    `MembershipPrecision`.
+    """
 
     def may_send(self, p: Process) -> bool:
-        """Planted fault: p never stays where it has sent."""
+        """Return True if p may send: not in the last view, and never the last process."""
         return super().may_send(p) and self.current_view[p] < self.views and not self.is_last_of_all(p)
 
     @action
     def install(self, p: Process, v: View, members: Set[Process]) -> None:
-        """The last process stays where it is."""
+        """Install the view, except that the last process never installs the last view."""
         require(v < self.views or not self.is_last_of_all(p))
         super().install(p, v, members)
 
 
 @mutation("the last process delivers in the last view only what it has sent")
 class Deaf(IndicatingMachine):
-    """Breaks `MulticastLiveness`, and with it `TerminationOfDelivery` and `SafeIndicationLiveness`."""
+    """Planted fault in the survey's machine: in the last view the last process delivers its own messages
+    only. Breaks `MulticastLiveness`, and with it `TerminationOfDelivery` and `SafeIndicationLiveness`.
+    """
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Its own."""
+        """Deliver m, except that the last process delivers only its own messages in the last view."""
         require(self.author[m] == p or self.current_view[p] < self.views or not self.is_last_of_all(p))
         super().deliver(p, m)
 
 
 @mutation("a process crashes in the last view, which nobody leaves")
 class CrashesAtTheEnd(IndicatingMachine):
-    """Breaks `TerminationOfDelivery`."""
+    """Planted fault in the survey's machine: a process crashes in the last view, after which no other view
+    comes. Breaks `TerminationOfDelivery`.
+    """
 
     @environment
     def crash_at_the_end(self, p: Process) -> None:
-        """The last process."""
+        """Crash the last process in the last view."""
         require(self.is_last_of_all(p) and not self.dead[p] and self.current_view[p] == self.views)
         self.dead[p] = True
         emit(Crash(p))
@@ -175,7 +193,7 @@ class IndicatingChecked(
 
 
 class OrderedMachine(ViewSynchronousMachine):
-    """The machine of view synchrony in which the messages of a view stand in a line.
+    """Machine of view synchrony that orders the messages of a view in a line.
 
     State: `rank[m]` the place of m in the line of its view (0: nobody has delivered it).
     """
@@ -184,7 +202,7 @@ class OrderedMachine(ViewSynchronousMachine):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """M comes next in the line, or at its end."""
+        """Deliver m, which is next in the line for p, or is put at its end."""
         super().deliver(p, m)
         if self.rank[m] == 0:
             self.rank[m] = 1 + sum(
@@ -194,7 +212,7 @@ class OrderedMachine(ViewSynchronousMachine):
             )
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """M was sent in p's view, and p has delivered what stands before it."""
+        """Return True if m was sent in p's view, and p has delivered everything before it in the line."""
         v = self.current_view[p]
         return self.sending_view[m] == v and all(
             self.delivery_view[p][k] > 0 or self.sending_view[k] != v or not self.is_before(k, m)
@@ -202,11 +220,11 @@ class OrderedMachine(ViewSynchronousMachine):
         )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Return True if, of two messages of a view, k stands in the line, and m behind it or not yet."""
+        """Return True if k stands in the line of the view, and m behind it or not yet in it."""
         return self.rank[k] > 0 and (self.rank[m] == 0 or self.rank[k] < self.rank[m])
 
     def may_end(self, p: Process) -> bool:
-        """P may do something wrong in its view, and crash."""
+        """Return True if p may misbehave in its view, and crash."""
         return not self.dead[p] and self.current_view[p] > 0 and self.latest_view() < self.views
 
     @witness
@@ -221,11 +239,13 @@ class OrderedMachine(ViewSynchronousMachine):
 
 @mutation("a process delivers what stands behind another message, and crashes")
 class PassedOver(OrderedMachine):
-    """Breaks `ReliableTotalOrder`."""
+    """Planted fault in the ordered machine: a process delivers a message before another that stands before
+    it, and crashes. Breaks `ReliableTotalOrder`.
+    """
 
     @environment
     def pass_over(self, p: Process, m: Message) -> None:
-        """Something stands before m."""
+        """Deliver m out of turn, and crash."""
         require(self.may_end(p) and self.rank[m] > 1 and self.sending_view[m] == self.current_view[p])
         require(self.delivery_view[p][m] == 0 and not self.is_in_place(p, m))
         self.dead[p] = True
@@ -235,10 +255,12 @@ class PassedOver(OrderedMachine):
 
 @mutation("there is no line")
 class AnyOrder(OrderedMachine):
-    """Breaks `WeakTotalOrder`, and with it `ReliableTotalOrder`."""
+    """Planted fault in the ordered machine: messages have no order. Breaks `WeakTotalOrder`, and with it
+    `ReliableTotalOrder`.
+    """
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Planted fault: no message stands before another."""
+        """Return False: no message stands before another."""
         return False
 
 

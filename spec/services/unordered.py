@@ -1,8 +1,7 @@
 """The ordering machine without numbers: it hands each process every message once at most, in any order.
 
-What is reliable about reliable broadcast is no part of it: that a message arrives at all is a promise about
-the future, and this machine may stand still. What it promises is integrity. That it promises no order, a
-check shows (`BroadcastChecked`).
+The machine promises integrity only. It may stand still, so that a message need not arrive. It has no order,
+as `BroadcastChecked` shows.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from antiphon.spec.services.order import TotalOrderBroadcast
 
 
 class BroadcastMachine(Group):
-    """Submit, deliver."""
+    """Machine without numbers: submit, deliver."""
 
     submitted: Set[Message] = Set()
     handed: Map[Process, Set[Message]] = everywhere(Set())
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
+        """Hand m to the service at p."""
         require(m not in self.submitted)
         self.submitted |= {m}
         emit(Broadcast(p, m))
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers m, which was submitted and which it has not delivered."""
+        """Deliver m at p, which was submitted and which p has not delivered."""
         require(m in self.submitted)
         require(m not in self.handed[p])
         self.handed[p] |= {m}
@@ -38,24 +37,24 @@ class BroadcastMachine(Group):
 
     @witness
     def Delivered(self) -> bool:
-        """Every process has delivered something."""
+        """Witness: every process has delivered something."""
         return all(len(self.handed[p]) > 0 for p in self.each(Process))
 
 
 class BroadcastChecked(BroadcastMachine, TotalOrderBroadcast):
-    """The machine without numbers, judged by total order broadcast, which it is not."""
+    """Machine without numbers, judged by total order broadcast, which must object."""
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
 def deliveries_between(
     before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]
 ) -> tuple[Step, ...]:
-    """The steps of the machine that would explain this change: submissions, then deliveries. Candidates: the
-    machine says whether they are possible.
+    """Return the steps of the machine that would explain this change: submissions, then deliveries. They are
+    candidates: the machine decides whether they are possible.
 
     Args:
         before: the state of the machine by the names of its variables; the map is a tuple in the order of the

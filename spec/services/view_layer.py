@@ -1,13 +1,14 @@
-"""The machine of view synchrony as the layer below a protocol: whatever the machine may deliver and install,
-it delivers and installs, and nothing else.
+"""Machine of view synchrony as the layer below a protocol: it delivers and installs everything that the
+machine may, and nothing else.
 
-`ViewSynchronousFollower` says that a protocol does what the machine may do; this is the other direction. What
-holds over the machine holds over every layer that refines it, as far as it is safety, and Horus' MBRSHIP with
-its flush as messages is one (`FlushedViewSynchrony`), which keeps the order of each sender (`FlushFifo`).
+`ViewSynchronousFollower` checks that a protocol does only what the machine may do; this is the other
+direction. A safety property that holds over the machine holds over every layer that refines it. Horus'
+MBRSHIP with its flush as messages is such a layer (`FlushedViewSynchrony`), and keeps the order of each
+sender (`FlushFifo`).
 
-The protocol gives every multicast a name of the machine, one after the other; its own action hears what
-`may_hear_next` allows. The own copy of a sender is delivered at once. Each fault breaks one promise of the
-layer, so that a protocol that needs the promise is seen to need it.
+The protocol gives every multicast a name of the machine, one after the other; its own action delivers what
+`may_hear_next` allows. The own copy of a sender is delivered at once. Each planted fault breaks one promise
+of the layer, to show which protocols need the promise.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from antiphon.spec.services.view_machine import ViewSynchronousState
 
 
 class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
-    """The machine, which delivers what one process has sent in a view in the order in which it was sent.
+    """Machine of view synchrony, which delivers the messages of one sender in a view in the order of sending.
 
     `named` is how many multicasts have a name: the first has that of the first message, and so on.
     """
@@ -28,19 +29,19 @@ class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: 
     named: Annotated[int, Between(0, "messages")] = 0
 
     def name_multicast(self, sender: Process) -> None:
-        """The machine has another message, which its sender has delivered."""
+        """Name the next multicast; its sender has delivered it."""
         m = Message(self.named)
         self.named += 1
         self.machine_note_submission(sender, m)
         self.machine_note_delivery(sender, m)
 
     def may_hear_next(self, p: Process, m: Message) -> bool:
-        """The machine may deliver m to p."""
+        """Return True if the machine may deliver m to p."""
         is_possible: bool = self.machine_may_deliver(p, m)
         return is_possible and self.is_in_turn(p, m)
 
     def is_in_turn(self, p: Process, m: Message) -> bool:
-        """P has delivered what the sender of m has sent before it in the view."""
+        """Return True if p has delivered the earlier messages of m's sender in the view."""
         return not any(
             k < m
             and self.machine_author[k] == self.machine_author[m]
@@ -52,32 +53,38 @@ class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: 
 
 @mutation("a process goes on with what it has")
 class GoesOn(ViewSynchronousLayer):
-    """Without View Synchrony."""
+    """Planted fault in the layer of view synchrony: a process goes on to the next view with whatever it has.
+    Breaks View Synchrony.
+    """
 
     def machine_has_the_same(self, p: Process, w: View) -> bool:
-        """Whatever p has delivered."""
+        """Return True whatever p has delivered."""
         return True
 
     def machine_is_too_late(self, p: Process, m: Message) -> bool:
-        """Whatever the others have taken along."""
+        """Return False: no message counts as too late."""
         return False
 
 
 @mutation("who goes on first leaves behind what others have delivered")
 class Hasty(ViewSynchronousLayer):
-    """The first does not ask the others."""
+    """Planted fault in the layer of view synchrony: the first process to go on ignores what others have
+    delivered.
+    """
 
     def machine_has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Planted fault: no process is asked."""
+        """Return False: no other process is asked."""
         return False
 
 
 @mutation("multicasts of one sender are delivered in any order")
 class AnyOrder(ViewSynchronousLayer):
-    """Without FIFO order."""
+    """Planted fault in the layer of view synchrony: messages of one sender are delivered in any order. Breaks
+    FIFO order.
+    """
 
     def is_in_turn(self, p: Process, m: Message) -> bool:
-        """Always."""
+        """Return True: any message is in turn."""
         return True
 
 

@@ -1,19 +1,20 @@
-"""Every protocol of view-synchronous communication is a machine that sends and delivers within views, and
-lets a process go on to the next view with exactly what the others took along.
+"""Machine of view-synchronous communication, which every protocol of that kind refines: it sends and delivers
+within views, and lets a process go on to the next view with exactly the messages that the others took along.
 
-It knows no packet, no flush, no consensus and no failure detector. The first member that goes on decides, for
-all who stay, what was delivered in the view that ends: everything that a live member of the next view has
-delivered there, and everything that it sent there. The others deliver the rest and follow. While a view ends
-nothing is sent in it. Who is left out stops. Views come one after the other: this is a primary partition.
+The machine has no packets, no flush, no consensus and no failure detector. The first member that goes on
+decides, for all who stay, the deliveries of the view that ends: everything that a live member of the next
+view has delivered there, and everything that it sent there. The others deliver the rest and follow. While a
+view ends nothing is sent in it. An excluded process stops. Views come one after the other: this is a primary
+partition.
 
 That the machine gives view synchrony is checked like any protocol (`ViewSynchronyChecked`), with a fault for
 each property that breaks no other. That a protocol is such a machine is a refinement
 (`antiphon.spec.refinement`): `steps_told` proposes its steps; `ViewSynchronousMonitor` asks the same at the
-speed of every engine. Liveness is no part of it, but where the
-machine can do nothing more, every obligation is met.
+speed of every engine. Liveness is no part of it, but where the machine can do nothing more, every obligation
+is met.
 
-Source: what the machine says is Barchet-Estefanel 2002, section 4.3.2, the properties of VSC, and 4.3.4 on
-processes that are excluded.
+Source: Barchet-Estefanel 2002, section 4.3.2, the properties of VSC, and 4.3.4 on processes that are
+excluded.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ from antiphon.spec.services.views import PartitionableSynchrony, UniformViewSync
 
 
 class ViewSynchronousState(Views):
-    """State of the machine, the steps that it may take now, and the change of each.
+    """State of the machine, and for each step its condition and its effect.
 
     State: `current_view[p]` is the view of p (0: none), `view_members[v]` the members of a view that somebody
     has installed (nobody: it is not formed), `author[m]` and `sending_view[m]` who sent m and in which view,
@@ -71,22 +72,22 @@ class ViewSynchronousState(Views):
 
     @initial
     def found(self) -> None:
-        """All but the joiners are in view 1."""
+        """Begin with all but the joiners in view 1."""
         self.view_members[1] |= {p for p in self.each(Process) if self.begins_in_first(p)}
         for p in self.each(Process):
             if self.begins_in_first(p):
                 self.current_view[p] = 1
 
     def is_in_a_view(self, p: Process) -> bool:
-        """P lives, and has installed a view."""
+        """Return True if p lives, and has installed a view."""
         return not self.dead[p] and self.current_view[p] > 0
 
     def latest_view(self) -> Installed:
-        """The last view that has formed; 0: none."""
+        """Return the last view that has formed, or 0."""
         return max((v for v in self.each(View) if self.has_formed(v)), default=0)
 
     def next_view(self, p: Process) -> Installed:
-        """The view that p has to install now; 0: none has formed with p in it."""
+        """Return the view that p has to install now, or 0 if none with p has formed."""
         return min(
             (v for v in self.each(View) if v > self.current_view[p] and p in self.view_members[v]),
             default=0,
@@ -97,39 +98,41 @@ class ViewSynchronousState(Views):
         return len(self.view_members[v]) > 0
 
     def is_left_out(self, p: Process) -> bool:
-        """P was in a view, and a later one has formed without it."""
+        """Return True if p was in a view, and a later one has formed without it."""
         return self.current_view[p] > 0 and any(
             v > self.current_view[p] and self.has_formed(v) and p not in self.view_members[v]
             for v in self.each(View)
         )
 
     def has_followed(self, q: Process, v: Installed, w: Installed) -> bool:
-        """Q has gone from view v to view w, which comes next."""
+        """Return True if q has gone from view v to view w, which comes next."""
         return v > 0 and w > 0 and q in self.view_members[v] and self.current_view[q] >= w
 
     # Sending ----------------------------------------------------------------------------------------------
 
     def may_submit(self, p: Process, m: Message) -> bool:
-        """P can hand m to the service."""
+        """Return True if p can hand m to the service."""
         return self.is_in_a_view(p) and self.is_new(m) and self.may_send(p)
 
     def note_submission(self, p: Process, m: Message) -> None:
-        """M is sent in p's view."""
+        """Record that m is sent in p's view."""
         self.author[m] = p
         self.sending_view[m] = self.current_view[p]
 
     def is_new(self, m: Message) -> bool:
-        """M was not submitted before."""
+        """Return True if m was not submitted before."""
         return self.author[m] is None
 
     def may_send(self, p: Process) -> bool:
-        """P's view does not end: no next view has formed with p in it. Who was left out cannot know."""
+        """Return True if p's view is not ending: no next view has formed with p in it. An excluded process
+        cannot know.
+        """
         return self.next_view(p) == 0
 
     # Delivering -------------------------------------------------------------------------------------------
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """M is a message of p's view, and nobody has gone on without it."""
+        """Return True if m is a message of p's view, and nobody has gone on without it."""
         return (
             self.is_in_a_view(p)
             and self.is_honest(p, m)
@@ -138,15 +141,15 @@ class ViewSynchronousState(Views):
         )
 
     def note_delivery(self, p: Process, m: Message) -> None:
-        """P has delivered m."""
+        """Record that p has delivered m."""
         self.delivery_view[p][m] = self.current_view[p]
 
     def is_honest(self, p: Process, m: Message) -> bool:
-        """M was submitted, and p has not delivered it."""
+        """Return True if m was submitted, and p has not delivered it."""
         return self.author[m] is not None and self.delivery_view[p][m] == 0
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """M was sent in p's view."""
+        """Return True if m was sent in p's view."""
         return self.sending_view[m] == self.current_view[p]
 
     def is_too_late(self, p: Process, m: Message) -> bool:
@@ -160,7 +163,7 @@ class ViewSynchronousState(Views):
     # Going on ---------------------------------------------------------------------------------------------
 
     def may_install(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """P can go on to view v: as the first, who forms it, or as those before it did."""
+        """Return True if p can go on to view v: as the first, who forms it, or like those before it."""
         if self.dead[p] or not self.has_own(p):
             return False
         if not self.is_told(p, v, members) or not self.is_included(p, members):
@@ -170,17 +173,17 @@ class ViewSynchronousState(Views):
         return v > self.latest_view() and self.is_primary(p, members) and self.is_complete(p, members)
 
     def note_installation(self, p: Process, v: View, members: Set[Process]) -> None:
-        """P is in view v, which has formed with these members if it had not before."""
+        """Record that p is in view v, which forms with these members if it has not."""
         if not self.has_formed(v):
             self.view_members[v] = members
         self.current_view[p] = v
 
     def stays(self, p: Process) -> bool:
-        """P is in the last view that has formed."""
+        """Return True if p is in the last view that has formed."""
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
     def has_own(self, p: Process) -> bool:
-        """P has delivered what it sent in its view."""
+        """Return True if p has delivered everything that it sent in its view."""
         return all(
             self.author[m] != p
             or self.sending_view[m] != self.current_view[p]
@@ -189,15 +192,17 @@ class ViewSynchronousState(Views):
         )
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """The members are those with whom v has formed, if it has."""
+        """Return True if the members are those with whom v has formed, if it has."""
         return not self.has_formed(v) or members == self.view_members[v]
 
     def is_included(self, p: Process, members: Set[Process]) -> bool:
-        """P is a member of what it installs."""
+        """Return True if p is a member of the view that it installs."""
         return p in members
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """P has delivered in its view what those delivered who have gone on from there to w."""
+        """Return True if p has delivered in its view the same messages as those that went on from
+        there to w.
+        """
         v = self.current_view[p]
         return all(
             not self.has_followed(q, v, w)
@@ -207,13 +212,15 @@ class ViewSynchronousState(Views):
         )
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
-        """P goes on from the last view that has formed, with members of it and new ones."""
+        """Return True if p goes on from the last view that has formed, with members of it and new ones."""
         return self.current_view[p] == self.latest_view() and all(
             self.stays(q) or self.current_view[q] == 0 for q in members
         )
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
-        """P has delivered what any live member that stays has delivered in its view, and what it has sent."""
+        """Return True if p has delivered in its view everything that any live staying member has delivered or
+        sent there.
+        """
         v = self.current_view[p]
         return all(
             self.delivery_view[p][m] == v or not (self.has_taken(q, m, v) or self.has_sent(q, m, v))
@@ -223,18 +230,18 @@ class ViewSynchronousState(Views):
         )
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Q has delivered m in view v."""
+        """Return True if q has delivered m in view v."""
         return self.delivery_view[q][m] == v
 
     def has_sent(self, q: Process, m: Message, v: Installed) -> bool:
-        """Q has sent m in view v."""
+        """Return True if q has sent m in view v."""
         return self.author[m] == q and self.sending_view[m] == v
 
     # What is reached --------------------------------------------------------------------------------------
 
     @witness
     def DeliveredAfterAChange(self) -> bool:
-        """Every process that has not stopped has delivered a message in a view after the first."""
+        """Witness: every process that has not stopped has delivered a message in a view after the first."""
         return all(
             self.dead[p] or any(self.delivery_view[p][m] > 1 for m in self.each(Message))
             for p in self.each(Process)
@@ -255,7 +262,7 @@ class ViewSynchronousState(Views):
 
     @witness
     def LeftOut(self) -> bool:
-        """A process that no later view has goes on in its own."""
+        """Witness: an excluded process goes on in its own view."""
         return any(
             not self.dead[p] and self.current_view[p] > 0 and not self.stays(p) and self.next_view(p) == 0
             for p in self.each(Process)
@@ -263,39 +270,39 @@ class ViewSynchronousState(Views):
 
 
 class ViewSynchronousMachine(ViewSynchronousState):
-    """Submit, deliver, install; crash, and stop when left out."""
+    """Machine of view synchrony: submit, deliver, install; crash, and stop when excluded."""
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
+        """Hand m to the service at p."""
         require(self.may_submit(p, m))
         self.note_submission(p, m)
         emit(Broadcast(p, m))
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """P delivers m."""
+        """Deliver m at p."""
         require(self.may_deliver(p, m))
         self.note_delivery(p, m)
         emit(Deliver(p, m))
 
     @action
     def install(self, p: Process, v: View, members: Set[Process]) -> None:
-        """P goes on to view v."""
+        """Install view v at p."""
         require(self.may_install(p, v, members))
         self.note_installation(p, v, members)
         emit(Install(p, v, members))
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p."""
         require(not self.dead[p])
         self.dead[p] = True
         emit(Crash(p))
 
     @action
     def commit_suicide(self, p: Process) -> None:
-        """P stops for ever, since it was left out: program-controlled crash."""
+        """Stop p, since it was excluded (program-controlled crash)."""
         require(not self.dead[p] and self.is_left_out(p))
         self.dead[p] = True
         emit(Crash(p))
@@ -306,20 +313,24 @@ class ViewSynchronousMachine(ViewSynchronousState):
 
 @mutation("a process is told other members than those before it")
 class ToldOthers(ViewSynchronousMachine):
-    """Breaks `ViewAgreement`."""
+    """Planted fault in the machine of view synchrony: a process installs a view with other members than the
+    processes before it. Breaks `ViewAgreement`.
+    """
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Whatever members."""
+        """Return True for any list of members."""
         return True
 
 
 @mutation("a process that was left out installs the view without it, and stops")
 class NotIncluded(ViewSynchronousMachine):
-    """Breaks `SelfInclusion`."""
+    """Planted fault in the machine of view synchrony: a process installs a view that does not contain it, and
+    stops. Breaks `SelfInclusion`.
+    """
 
     @action
     def install_without(self, p: Process, v: View) -> None:
-        """The next view, in which p is not."""
+        """Install the next view, which does not contain p, and stop."""
         require(not self.dead[p] and self.is_left_out(p) and p not in self.view_members[v])
         require(self.has_formed(v) and self.is_after(p, v) and self.has_own(p) and self.has_the_same(p, v))
         self.dead[p] = True
@@ -328,7 +339,7 @@ class NotIncluded(ViewSynchronousMachine):
         emit(Crash(p))
 
     def is_after(self, p: Process, v: View) -> bool:
-        """V has formed after the view of p, and none between."""
+        """Return True if v has formed after the view of p, and none between."""
         return v > self.current_view[p] and not any(
             w > self.current_view[p] and w < v and self.has_formed(w) for w in self.each(View)
         )
@@ -336,11 +347,13 @@ class NotIncluded(ViewSynchronousMachine):
 
 @mutation("a process installs its view again")
 class InstallsAgain(ViewSynchronousMachine):
-    """Breaks `LocalMonotonicity`."""
+    """Planted fault in the machine of view synchrony: a process installs its view again. Breaks
+    `LocalMonotonicity`.
+    """
 
     @action
     def install_again(self, p: Process) -> None:
-        """The same view, with the same members."""
+        """Install p's present view again."""
         v = self.current_view[p]
         require(not self.dead[p] and v > 0)
         emit(Install(p, v, self.view_members[v]))
@@ -348,20 +361,24 @@ class InstallsAgain(ViewSynchronousMachine):
 
 @mutation("a process that was left out forms a view of its own")
 class SplitOff(ViewSynchronousMachine):
-    """Breaks `PrimaryPartition`."""
+    """Planted fault in the machine of view synchrony: an excluded process forms a view of its own. Breaks
+    `PrimaryPartition`.
+    """
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
-        """Or p goes on alone."""
+        """Return True also for the list that contains p only."""
         return super().is_primary(p, members) or members == Set({p})
 
 
 @mutation("a process sends and stops before it is in a view")
 class SendsOutside(ViewSynchronousMachine):
-    """Breaks `InitialView`."""
+    """Planted fault in the machine of view synchrony: a process sends before it is in a view, and stops.
+    Breaks `InitialView`.
+    """
 
     @environment
     def send_outside(self, p: Process, m: Message) -> None:
-        """A message that nobody gets."""
+        """Broadcast a message outside all views, and stop."""
         require(not self.dead[p] and self.current_view[p] == 0 and self.author[m] is None)
         self.author[m] = p
         self.dead[p] = True
@@ -371,20 +388,24 @@ class SendsOutside(ViewSynchronousMachine):
 
 @mutation("a process goes on with what it has")
 class GoesOn(ViewSynchronousMachine):
-    """Breaks `ViewSynchrony`."""
+    """Planted fault in the machine of view synchrony: a process goes on to the next view with whatever it
+    has. Breaks `ViewSynchrony`.
+    """
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """Whatever p has delivered."""
+        """Return True whatever p has delivered."""
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Whatever the others have taken along."""
+        """Return False: no message counts as too late."""
         return False
 
 
 @mutation("a message is delivered in the view in which it was delivered first")
 class DeliveredLater(ViewSynchronousMachine):
-    """Breaks `SendingViewDelivery`."""
+    """Planted fault in the machine of view synchrony: a message is delivered in the view of its first
+    delivery, not in that of its sending. Breaks `SendingViewDelivery`.
+    """
 
     def is_in_place(self, p: Process, m: Message) -> bool:
         """Return True if no process has delivered m in another view."""
@@ -396,25 +417,31 @@ class DeliveredLater(ViewSynchronousMachine):
 
 @mutation("a message is delivered in any view")
 class DeliveredAnywhere(ViewSynchronousMachine):
-    """Breaks `SameViewDelivery`, and with it `SendingViewDelivery`."""
+    """Planted fault in the machine of view synchrony: a message is delivered in any view. Breaks
+    `SameViewDelivery`, and with it `SendingViewDelivery`.
+    """
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """M was sent before."""
+        """Return True in any view from that of the sending on."""
         return self.sending_view[m] <= self.current_view[p]
 
 
 @mutation("a message is delivered twice")
 class DeliveredTwice(ViewSynchronousMachine):
-    """Breaks `UniformIntegrity`, and with it `Integrity`."""
+    """Planted fault in the machine of view synchrony: a message is delivered twice. Breaks
+    `UniformIntegrity`, and with it `Integrity`.
+    """
 
     def is_honest(self, p: Process, m: Message) -> bool:
-        """M was submitted."""
+        """Return True for any submitted message, delivered or not."""
         return self.author[m] is not None
 
 
 @mutation("a message is broadcast twice")
 class BroadcastTwice(ViewSynchronousMachine):
-    """Breaks `BroadcastOnce`."""
+    """Planted fault in the machine of view synchrony: a message is broadcast twice. Breaks
+    `BroadcastOnce`.
+    """
 
     @action
     def submit_again(self, p: Process, m: Message) -> None:
@@ -425,32 +452,38 @@ class BroadcastTwice(ViewSynchronousMachine):
 
 @mutation("messages are sent in a view that ends")
 class SendsOn(ViewSynchronousMachine):
-    """Breaks `VscValidity`."""
+    """Planted fault in the machine of view synchrony: messages are sent in a view that others have left.
+    Breaks `VscValidity`.
+    """
 
     def may_send(self, p: Process) -> bool:
-        """Whatever the others have installed."""
+        """Return True whatever the others have installed."""
         return True
 
     def has_own(self, p: Process) -> bool:
-        """P goes on without what it has sent too late."""
+        """Return True: p goes on without the messages that it sent too late."""
         return True
 
 
 @mutation("who goes on first leaves behind what others have delivered")
 class Hasty(ViewSynchronousMachine):
-    """Breaks `VscTermination`."""
+    """Planted fault in the machine of view synchrony: the first process to go on ignores what others have
+    delivered. Breaks `VscTermination`.
+    """
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Planted fault: no process is asked."""
+        """Return False: no other process is asked."""
         return False
 
 
 @mutation("a process that was left out lives on")
 class LivesOn(ViewSynchronousMachine):
-    """Breaks `VscTermination`: it is correct, and never installs a new view."""
+    """Planted fault in the machine of view synchrony: an excluded process lives on, and never installs a new
+    view. Breaks `VscTermination`.
+    """
 
     def is_left_out(self, p: Process) -> bool:
-        """Planted fault: p never learns that it is left out."""
+        """Return False: p never learns that it is excluded."""
         return False
 
 
@@ -461,28 +494,29 @@ FAULTS = (
 
 
 class BoundedMachine(ViewSynchronousMachine):
-    """The machine as it is explored: up to `crashes` crashes, messages in their order.
+    """Bounds of the machine: up to `crashes` crashes, messages in their order.
 
-    No process crashes in the last view, and none that has stopped is in it, since nothing could leave it out.
+    No process crashes in the last view, and none that has stopped is in it, since no later view could exclude
+    it.
     """
 
     crashes: Const[int] = 1
 
     @constraint("crash")
     def can_be_left_out(self) -> bool:
-        """A view is left that could leave p out."""
+        """Return True if a view is left that could exclude p."""
         return self.latest_view() < self.views and (
             sum(1 for q in self.each(Process) if self.dead[q]) < self.crashes
         )
 
     @constraint("install")
     def ends_well(self, v: View, members: Set[Process]) -> bool:
-        """Members of the last view are up."""
+        """Bound: members of the last view are up."""
         return v < self.views or not any(self.dead[q] for q in members)
 
     @constraint("submit")
     def is_next(self, m: Message) -> bool:
-        """Messages are submitted in their order."""
+        """Bound: messages are submitted in their order."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
 
 
@@ -491,17 +525,17 @@ class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
 
     @invariant
     def ViewsAreToldOf(self) -> bool:
-        """Every process is in the view that it installed last, or was in from the start."""
+        """Invariant: every process is in the view that it installed last, or was in from the start."""
         return all(self.current_view[p] == self.view_of(p) for p in self.each(Process))
 
 
 class UniformMachine(ViewSynchronousMachine):
-    """The machine in which who goes on first takes along what anybody has delivered who was in the view, and
-    who is left out delivers nothing more.
+    """Machine with uniform deliveries: the first process to go on takes along the deliveries of all processes
+    that were in the view, and an excluded process delivers nothing more.
     """
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
-        """Also what the dead and those have delivered who are left out."""
+        """Return True if p also has the deliveries of dead and excluded processes."""
         v = self.current_view[p]
         return super().is_complete(p, members) and not any(
             self.is_asked(q) and self.delivery_view[q][m] == v and self.delivery_view[p][m] != v
@@ -514,46 +548,48 @@ class UniformMachine(ViewSynchronousMachine):
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """P's view has ended for it."""
+        """Return True if p's view has ended."""
         return super().is_too_late(p, m) or self.is_left_out(p)
 
 
 @mutation("what those have delivered who have stopped is forgotten")
 class DeadForgotten(UniformMachine):
-    """Breaks `UniformDelivery`."""
+    """Planted fault in the uniform machine: deliveries of processes that have stopped are ignored. Breaks
+    `UniformDelivery`.
+    """
 
     def is_asked(self, q: Process) -> bool:
-        """If it is up."""
+        """Return True only if q is up."""
         return not self.dead[q]
 
 
 class UniformChecked(UniformMachine, BoundedMachine, UniformViewSynchrony, mutations=(DeadForgotten,)):
-    """The machine, judged uniformly."""
+    """Uniform machine, judged by uniform view synchrony."""
 
 
 class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
-    """The machine beside a protocol, which says what it does: each time it must be what the machine can do.
+    """Machine beside a protocol that reports its steps to it: each must be a possible step of the machine.
 
-    The state of the machine is what its steps make of it. The protocol begins with `machine_found`.
+    The state of the machine changes by these steps only. The protocol begins with `machine_found`.
     """
 
     def follow_broadcast(self, p: Process, m: Message) -> None:
-        """P submits m."""
+        """Follow a broadcast: p submits m."""
         expect(self.machine_may_submit(p, m), "StepOfTheMachine")
         self.machine_note_submission(p, m)
 
     def follow_delivery(self, p: Process, m: Message) -> None:
-        """P delivers m."""
+        """Follow a delivery: p delivers m."""
         expect(self.machine_may_deliver(p, m), "StepOfTheMachine")
         self.machine_note_delivery(p, m)
 
     def follow_installation(self, p: Process, v: View, members: Set[Process]) -> None:
-        """P installs v."""
+        """Follow an installation: p installs v."""
         expect(self.machine_may_install(p, v, members), "StepOfTheMachine")
         self.machine_note_installation(p, v, members)
 
     def follow_crash(self, p: Process) -> None:
-        """P stops, by a failure or by its own hand."""
+        """Follow a crash: p stops, by a failure or by its own hand."""
         expect(not self.machine_dead[p], "StepOfTheMachine")
         self.machine_dead[p] = True
 
@@ -590,16 +626,16 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
 
 class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
-    """The mapping of any protocol that emits the events: the state of the machine is what the service of view
-    synchrony has noted of them. A protocol is mapped by composing it with this class.
+    """Mapping of any protocol that emits the events: the machine's state is what the service of view
+    synchrony has recorded. Compose a protocol with this class to map it.
     """
 
     def current_view(self, p: Process) -> Installed:
-        """The view that p has installed last."""
+        """Return the view that p has installed last."""
         return self.view_of(p)
 
     def view_members(self, v: View) -> Set[Process]:
-        """The members with which v was installed first."""
+        """Return the members with which v was installed first."""
         members = self.agreed_members(v)
         return members if members is not None else Set()
 
@@ -608,27 +644,27 @@ class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
         return self.origin[m]
 
     def sending_view(self, m: Message) -> Installed:
-        """The view of the broadcast."""
+        """Return the view of the broadcast."""
         v = self.sent_in[m]
         return v if v is not None else 0
 
     def delivery_view(self, p: Process, m: Message) -> Installed:
-        """The view in which p has delivered m."""
+        """Return the view in which p has delivered m."""
         v = self.delivered_in[p][m]
         return v if v is not None else 0
 
     def dead(self, p: Process) -> bool:
-        """P has crashed."""
+        """Return True if p has crashed."""
         return self.crashed[p]
 
 
 def steps_told(
     _before: Mapping[str, Any], _after: Mapping[str, Any], events: tuple[Any, ...]
 ) -> tuple[Step, ...]:
-    """The steps of the machine that would explain this change: one for each event, in their order.
+    """Return the steps of the machine that would explain this change: one for each event, in their order.
 
     Args:
-        events: what the protocol emitted; the states before and after tell nothing that they do not.
+        events: what the protocol emitted; the states before and after add nothing to them.
     """
     return tuple(_step(event) for event in events if isinstance(event, Broadcast | Deliver | Install | Crash))
 

@@ -41,7 +41,8 @@ from antiphon.spec.services.promises import Promises, Property
 
 
 class ViewAgreement(Failures, Views):
-    """The same number is the same view for all who install it, and every process goes through views upwards.
+    """Agreement on views: a number denotes the same view for all that install it, and every process installs
+    views in ascending order.
 
     Safety: `ViewAgreement`, `SelfInclusion`, `LocalMonotonicity`.
 
@@ -55,7 +56,7 @@ class ViewAgreement(Failures, Views):
     listed_as: Map[View, Set[Process] | None] = everywhere(None)
 
     def view_of(self, p: Process) -> Installed:
-        """The view that p is in; 0: in none yet."""
+        """Return the view that p is in, or 0."""
         v = self.entered[p]
         return v if v is not None else 1 if self.begins_in_first(p) else 0
 
@@ -64,21 +65,22 @@ class ViewAgreement(Failures, Views):
         return Set() | {p for p in self.each(Process) if self.begins_in_first(p)}
 
     def agreed_members(self, v: View) -> Set[Process] | None:
-        """The members of v as all were told, or as at the start; None: nobody has been in it."""
+        """Return the members of v on which all lists agree; None if no process has been in v."""
         told = self.listed_as[v]
         is_first = v == 1 and self.joiners < self.processes
         return told if told is not None else self.founders() if is_first else None
 
     def belongs_to(self, p: Process, v: Installed | None) -> bool:
-        """P is a member of v, if that is a view."""
+        """Return True if p is a member of view v; False if there is no such view."""
         members = self.agreed_members(v) if v is not None and v > 0 else None
         return members is not None and p in members
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """View agreement: "if p installs v_i^p and if q installs v_i^q, then v_i^p = v_i^q" (section 4.3.2).
+        """Check view agreement: "if p installs v_i^p and if q installs v_i^q, then v_i^p = v_i^q" (section
+        4.3.2).
 
-        A view that is not later than the last one is not entered: whoever goes back stays where it was.
+        A view that is not later than the process's last one is not entered: the process stays where it was.
         """
         p = event.process
         v = event.view
@@ -95,7 +97,7 @@ class ViewAgreement(Failures, Views):
 
 
 class OwnLists(ViewAgreement):
-    """List of members that each process itself was given with its view.
+    """Lists of members that each process itself received with its views.
 
     State: `told_members[p]` is the list with which p installed its view (None: it has installed none).
     """
@@ -103,13 +105,13 @@ class OwnLists(ViewAgreement):
     told_members: Map[Process, Set[Process] | None] = everywhere(None)
 
     def own_members(self, p: Process) -> Set[Process]:
-        """The members of p's view as p was told; nobody, if it is in none."""
+        """Return the members of p's view by p's own list; nobody, if p is in none."""
         told = self.told_members[p]
         return told if told is not None else self.founders() if self.view_of(p) > 0 else Set()
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Require that a process which goes on has a new list."""
+        """Record the list with which p goes on."""
         is_later = event.view > self.view_of(event.process)
         super().judge_install(event)
         if is_later:
@@ -133,14 +135,14 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
 
     @on(Broadcast)
     def note_sending_view(self, event: Broadcast) -> None:
-        """The view that a message is sent in; a second broadcast is `BroadcastOnce`'s matter."""
+        """Note the view in which a message is sent; a second broadcast is judged by `BroadcastOnce`."""
         expect(self.view_of(event.process) > 0, "InitialView")
         if self.sent_in[event.message] is None:
             self.sent_in[event.message] = self.view_of(event.process)
 
     @on(Deliver)
     def judge_delivery_view(self, event: Deliver) -> None:
-        """A first delivery, against the broadcast and against the deliveries of all others."""
+        """Check a first delivery against the broadcast and against the deliveries of all others."""
         p = event.process
         m = event.message
         expect(self.view_of(p) > 0, "InitialView")
@@ -151,8 +153,8 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
             self.delivered_in[p][m] = self.view_of(p)
 
     def judge_sending_view(self, p: Process, m: Message) -> None:
-        """Sending View Delivery: "A message broadcasted in view v, if delivered, ought to be delivered in
-        view v".
+        """Check Sending View Delivery: "A message broadcasted in view v, if delivered, ought to be delivered
+        in view v".
         """
         sent = self.sent_in[m]
         sender = self.origin[m]
@@ -160,15 +162,17 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
             expect(self.view_of(p) == sent, "SendingViewDelivery", Broadcast(sender, m))
 
     def judge_same_view(self, p: Process, m: Message) -> None:
-        """Same View Delivery: "all processes deliver a message m in the same view, even if this is not the
-        view where the message was initially sent".
+        """Check Same View Delivery: "all processes deliver a message m in the same view, even if this is not
+        the view where the message was initially sent".
         """
         for q in self.each(Process):
             other = self.delivered_in[q][m]
             expect(other is None or other == self.view_of(p), "SameViewDelivery", Deliver(q, m))
 
     def compare_deliveries(self, p: Process, m: Message) -> None:
-        """P has one message more in its view; whoever had it there already differs in one less."""
+        """Update the differences between p and the others: one more for those without the message in this
+        view, one less for those with it.
+        """
         v = self.view_of(p)
         for q in self.each(Process):
             if q != p and v > 0:
@@ -178,11 +182,11 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """View Synchrony: "If a process p belongs to two consecutive views v and v', and VS-Deliver(m) in
-        view v, then every process q in v and v' that installs v', also VS-Delivers(m), i.e., delivers m
+        """Check View Synchrony: "If a process p belongs to two consecutive views v and v', and VS-Deliver(m)
+        in view v, then every process q in v and v' that installs v', also VS-Delivers(m), i.e., delivers m
         before installing v'".
 
-        What two processes deliver in v is complete when both have gone on to v'.
+        The deliveries of two processes in v are complete when both have gone on to v'.
         """
         p = event.process
         v = self.view_of(p)
@@ -193,11 +197,11 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
         super().judge_install(event)
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
-        """One of the two has delivered a message in v that the other lacks."""
+        """Report that one of the two has delivered a message in v that the other lacks."""
         expect(False, "ViewSynchrony", Deliver(self.who_has_more(p, q, v), self.one_apart(p, q, v)))
 
     def one_apart(self, p: Process, q: Process, v: View) -> Message | None:
-        """A message that one of the two has delivered in v and the other has not."""
+        """Return a message that one of the two has delivered in v and the other has not."""
         return next(
             (
                 m
@@ -208,14 +212,14 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
         )
 
     def who_has_more(self, p: Process, q: Process, v: View) -> Process:
-        """The one of the two that has delivered that message."""
+        """Return the one of the two that has delivered that message."""
         m = self.one_apart(p, q, v)
         return p if m is not None and self.delivered_in[p][m] == v else q
 
     @obligation
     def VscValidity(self) -> bool:
-        """Validity: "If a correct process executes VSCast(m), then it eventually VS-Delivers m (in view v or
-        in a subsequent view)".
+        """Obligation, Validity: "If a correct process executes VSCast(m), then it eventually VS-Delivers m
+        (in view v or in a subsequent view)".
         """
         return all(
             self.delivered[q][m] or self.origin[m] != q or not self.correct(q)
@@ -225,15 +229,17 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
 
 
 class ViewSynchrony(PartitionableSynchrony):
-    """View-synchronous communication in a primary partition: one history of views, and who is left out has no
-    say.
+    """View-synchronous communication in a primary partition: there is one history of views, and excluded
+    processes do not count.
 
     Obligations beside what `PartitionableSynchrony` asks: `PrimaryPartition`, `VscTermination`.
     """
 
     @obligation
     def PrimaryPartition(self) -> bool:
-        """Views come one after the other: somebody goes to each from the one before it."""
+        """Obligation: views come one after the other: some process goes to each view from the one
+        before it.
+        """
         return all(
             self.agreed_members(v) is None
             or self.is_first_view(v)
@@ -242,11 +248,11 @@ class ViewSynchrony(PartitionableSynchrony):
         )
 
     def is_first_view(self, v: View) -> bool:
-        """There has been no view before v."""
+        """Return True if there has been no view before v."""
         return not any(self.agreed_members(u) is not None for u in self.each(View) if u < v)
 
     def comes_from_last(self, p: Process, v: View) -> bool:
-        """P has gone to v from a view after which there has been none before v."""
+        """Return True if p has gone to v from the last view before v."""
         w = self.came_from[p][v]
         return (
             w is not None
@@ -255,8 +261,8 @@ class ViewSynchrony(PartitionableSynchrony):
 
     @obligation
     def VscTermination(self) -> bool:
-        """Termination: "If a process executes VSCast(m), then (1) every process in view v VS-Delivers(m) or
-        (2) every correct process in v installs a new view".
+        """Obligation, Termination: "If a process executes VSCast(m), then (1) every process in view v
+        VS-Delivers(m) or (2) every correct process in v installs a new view".
         """
         return all(
             self.delivered[q][m] or not self.belongs_to(q, self.sent_in[m]) or self.is_behind(self.sent_in[m])
@@ -265,14 +271,16 @@ class ViewSynchrony(PartitionableSynchrony):
         )
 
     def is_behind(self, v: Installed | None) -> bool:
-        """Every correct process in v has installed a later view."""
+        """Return True if every correct process in v has installed a later view."""
         return v is not None and not any(
             self.belongs_to(p, v) and self.correct(p) and self.view_of(p) <= v for p in self.each(Process)
         )
 
 
 class UniformViewSynchrony(ViewSynchrony):
-    """View synchrony, uniformly: nobody delivers what not all of its view deliver."""
+    """View synchrony with uniform delivery: no process delivers a message that not all live members of its
+    view deliver.
+    """
 
     @obligation
     def UniformDelivery(self) -> bool:

@@ -58,7 +58,7 @@ class LearningSwitch(Spec):
 
     @initial
     def begin(self) -> None:
-        """From everywhere one is there at once."""
+        """Begin with one route at each node: to the node itself."""
         self.routes |= {Route(t, p, p) for t in self.each(Node) for p in self.each(Node)}
 
     @action
@@ -87,12 +87,14 @@ class LearningSwitch(Spec):
 
     @invariant
     def Reflexive(self) -> bool:
-        """One is where one is."""
+        """Invariant: every node that has a route has the route to itself."""
         return all(Route(t, p, p) in self.routes for t in self.each(Node) for p in self.each(Node))
 
     @invariant
     def Transitive(self) -> bool:
-        """Ways go on."""
+        """Invariant: routes to one target compose: what goes on from a to b and from b to c goes on from a to
+        c.
+        """
         return all(
             one.to != other.to or one.by != other.at or Route(one.to, one.at, other.by) in self.routes
             for one in self.routes
@@ -101,7 +103,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def NoCycle(self) -> bool:
-        """No way comes back."""
+        """Invariant: no route leads back to where it came from."""
         return all(
             one.to != other.to or one.at != other.by or one.by != other.at or one.at == one.by
             for one in self.routes
@@ -110,7 +112,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def NoFork(self) -> bool:
-        """Invariant: of two nodes on one's way one comes before the other."""
+        """Invariant: of two nodes on the route to one target, one lies behind the other."""
         return all(
             one.to != other.to
             or one.at != other.at
@@ -127,7 +129,7 @@ class LearningSwitch(Spec):
 
 
 class LearningSwitchProof(LearningSwitch):
-    """Ways lead to where they are for."""
+    """Invariants of the proof: routes end at the node that they lead to."""
 
     @invariant
     def SenderKnows(self) -> bool:

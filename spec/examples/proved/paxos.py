@@ -37,7 +37,7 @@ class Round(Index, size="rounds", ordered=True):
 
 
 class Value(Index, size="values", symmetric=True):
-    """Value that is decided."""
+    """Value that is voted for or decided."""
 
 
 @record

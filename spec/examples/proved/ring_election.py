@@ -110,7 +110,7 @@ class RingElectionProof(RingElection):
 
     @invariant
     def HomeIsGreatest(self) -> bool:
-        """An identity that is home again is the greatest."""
+        """Invariant: an identity that has come back to its own node is the greatest."""
         return all(
             self.identity[p] not in self.pending[p] or self.identity[q] <= self.identity[p]
             for p in self.each(Node)

@@ -114,20 +114,22 @@ class Body:
 
     @property
     def self_name(self) -> str:
-        """The name by which the method means its specification."""
+        """Return the name that the method uses for its specification, usually `self`."""
         arguments = self.definition.args.posonlyargs + self.definition.args.args
         return arguments[0].arg if arguments else ""
 
     @property
     def before_name(self) -> str:
-        """The name by which a step invariant means the specification before the step; empty in other
+        """Return the name that a step invariant uses for the state before the step; empty in other
         methods.
         """
         arguments = self.definition.args.posonlyargs + self.definition.args.args
         return arguments[1].arg if self.role is Role.STEP_INVARIANT else ""
 
     def specification(self, node: ast.expr) -> str:
-        """The name by which `node` means the specification, now or before the step; empty if it does not."""
+        """Return the name by which `node` refers to the specification, now or before the step; empty if it
+        does not refer to it.
+        """
         if isinstance(node, ast.Name) and node.id not in self.locals:
             return node.id if node.id in (self.self_name, self.before_name) else ""
         return ""
@@ -150,16 +152,16 @@ class Body:
         return chosen
 
     def bind(self, name: str, value: Local) -> None:
-        """From here on `name` means `value`; facts about an outer variable of that name no longer apply."""
+        """Make `name` stand for `value` from here on, and drop facts about an outer variable of that name."""
         self.locals[name] = value
         self.facts = {path: fact for path, fact in self.facts.items() if name not in fact.names}
 
     def learn(self, facts: Facts) -> None:
-        """From here on these facts hold."""
+        """Add facts that hold from here on."""
         self.facts = self.facts | facts
 
     def forget(self, variable: str = "") -> None:
-        """`variable`, or any part of the state, was written."""
+        """Drop the facts about `variable`, or about any part of the state, since it was written."""
         self.facts = {
             path: fact
             for path, fact in self.facts.items()
@@ -168,7 +170,7 @@ class Body:
 
     @contextmanager
     def inner(self, facts: Facts | None = None) -> Iterator[None]:
-        """A stretch of text whose bindings and facts end with it."""
+        """Context of a block: names and facts that are added inside end with it."""
         before = self.locals, self.facts
         self.locals = dict(self.locals)
         self.facts = self.facts | (facts or {})

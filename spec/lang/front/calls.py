@@ -162,8 +162,8 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
 
 
 def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
-    """Return the text that `super().name(...)` means: the one that the method around it replaces, of the same
-    parameters; None when it is no such call.
+    """Return the text that `super().name(...)` calls: the method that the surrounding method overrides, with
+    the same parameters; None for any other call.
 
     Raises:
         SpecError: another method is called, or with anything but the method's own parameters.

@@ -1,9 +1,9 @@
-"""An action that requires of its actor what a guard on actors denies is never taken, and is refused.
+"""Check that no action requires the opposite of a guard on its actor, since it could never be taken.
 
-A guard `is_up` with `return not self.down[p]` is asked of the first parameter of every action, whatever that
-parameter means: of an action whose first parameter is the process that has crashed, too. What is compared is
-text: the guard's one result, said of the actor, with what the action requires at its beginning. What is said
-by helpers in other words is not found.
+A guard `is_up` with `return not self.down[p]` applies to the first parameter of every action, also where that
+is the process that has crashed. The check compares texts: the guard's one result, with the actor in place of
+its parameter, and the requirements at the beginning of the action. A requirement in other words, through a
+helper, is not found.
 """
 
 from __future__ import annotations

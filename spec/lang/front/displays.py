@@ -31,7 +31,7 @@ from antiphon.spec.lang.front.sorts import (
 
 
 def is_open(node: ast.expr) -> bool:
-    """Return True if the type of a display may have to come from its surroundings."""
+    """Return True if the type of a display must be inferred from its surroundings."""
     match node:
         case ast.Set() | ast.SetComp() | ast.DictComp() | ast.Tuple():
             return True
@@ -45,7 +45,7 @@ def is_open(node: ast.expr) -> bool:
 
 
 def bare(wanted: types.Type | None) -> types.Type | None:
-    """The type that a display in this place has: of an optional one the value's."""
+    """Return the type of a display in this place: for an optional type the type without None."""
     return wanted.of if isinstance(wanted, types.Optional) else wanted
 
 
@@ -77,7 +77,9 @@ def _element(body: Body, node: ast.expr, of: types.Type | None, stored: bool) ->
 
 
 def certain(body: Body, node: ast.expr, value: Value, of: types.Type) -> None:
-    """Refuse an element that only a check could place in its domain."""
+    """Refuse an element that might lie outside the element type, since only a check at run time
+    could tell.
+    """
     if not fits(of, value.type):
         raise body.error(
             node,
@@ -108,7 +110,7 @@ def _common(body: Body, node: ast.expr, found: Sequence[Value], items: Sequence[
 
 
 def finite(body: Body, node: ast.expr, of: types.Type) -> types.Type:
-    """`of`, which must have a domain."""
+    """Return the type, after refusing one without a finite domain."""
     if not is_finite(of):
         raise body.error(
             node,

@@ -56,7 +56,7 @@ def _only(body: Body, node: ast.AST, what: str) -> None:
 
 
 def late(at: Location) -> SpecError:
-    """The refusal of a guard that comes too late."""
+    """Return the error for a guard that stands after an effect."""
     return SpecError(
         "a guard after an update: the step would be undone",
         at,

@@ -35,7 +35,7 @@ Place = tuple[int, ...]
 
 
 class Dependence(Enum):
-    """The dependence of a value within a turn."""
+    """Relation of a value to the loop's own value within one turn."""
 
     NOTHING = 0  # the same throughout the loop
     TURN = 1  # on the loop's value or an inner loop's, somehow

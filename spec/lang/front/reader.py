@@ -176,7 +176,7 @@ class Reader:
         return self.world.methods[name]
 
     def procedure(self, name: str, at: Location) -> ir.Procedure:
-        """A procedure helper, read once."""
+        """Read a procedure helper, at most once."""
         if name not in self.world.procedures:
             method = self._enter(name, at)
             _refuse_within(method)
@@ -210,7 +210,7 @@ class Reader:
         return self._functions[name]
 
     def action(self, method: MethodDeclaration) -> ir.Action:
-        """An action, environment action or parameterised initial state."""
+        """Read an action, an environment action or an initial state with parameters."""
         body, given, made = self.read(method)
         assert method.mark is not None
         guards = (

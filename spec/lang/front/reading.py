@@ -86,7 +86,7 @@ def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
 
 
 def read_plain(body: Body, node: ast.expr) -> Value:
-    """The value of a path as declared, without what tests have shown of it; others as `read`."""
+    """Refuse a value whose type does not fit the declared type `wanted`."""
     if not body.facts or path_of(body, node) is None:
         return read(body, node)
     return _bounded(body, node, _value(body, node, None, stored=False))
@@ -120,7 +120,7 @@ def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None
 
 
 def integer(body: Body, node: ast.expr) -> Value:
-    """An integer expression."""
+    """Read an expression that must be an integer."""
     value = read(body, node)
     if is_integer(value.type):
         return value
@@ -148,7 +148,7 @@ def integer(body: Body, node: ast.expr) -> Value:
 
 
 def truth(body: Body, node: ast.expr) -> ir.Expression:
-    """A boolean expression; nothing else has a truth value."""
+    """Read an expression that must be a boolean; other values have no truth value in the language."""
     return condition(body, node)[0]
 
 
@@ -204,7 +204,7 @@ def _instead(node: ast.expr, given: types.Type, wanted: types.Type) -> str:
 
 
 def meant(text: str) -> str:
-    """The word of the language that a name may have meant, and how to have it."""
+    """Return a hint on the word of the language that an unknown name may have meant, and how to import it."""
     if text in WORDS:
         return f": it is a word of the language, not imported: from antiphon.spec.lang import {text}"
     return did_you_mean(text, WORDS)

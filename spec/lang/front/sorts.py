@@ -135,7 +135,7 @@ def _longer(first: types.SequenceOf, second: types.SequenceOf) -> Type | None:
 
 
 def plus(size: int | str, more: int | str) -> int | str:
-    """The sum of two sizes."""
+    """Return the sum of two sizes."""
     if isinstance(size, int) and isinstance(more, int):
         return size + more
     if size == 0 or more == 0:
@@ -192,7 +192,7 @@ def is_ordered(exact: Type) -> bool:
 
 
 def words(exact: Type) -> str:
-    """The type as an author would write it."""
+    """Return the type as an author would write it."""
     match exact:
         case types.Bool():
             return "bool"

@@ -29,7 +29,7 @@ from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.source import place_of
 
 MISSING = object()
-"""No Python object has this name."""
+"""Marker: Python knows no object of this name."""
 
 PREDICATES = ("invariant", "witness", "obligation")
 
@@ -95,7 +95,7 @@ class World:
         )
 
     def result(self, method: MethodDeclaration) -> types.Type:
-        """The exact type of what a value helper gives."""
+        """Return the exact type of the result of a value helper."""
         if method.returns is None:
             return ir.BOOL
         return ir.INTEGER if isinstance(method.returns, UnboundedInt) else method.returns

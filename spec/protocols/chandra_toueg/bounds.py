@@ -17,7 +17,7 @@ class Urgent(ChandraToueg):
     """Restriction: no other step happens while a process can propose or begin a round."""
 
     def can_go_on(self, p: Process) -> bool:
-        """P proposes, or begins a round."""
+        """Return True if p can propose or begin a round."""
         return self.phase[p] is Phase.idle or (
             self.phase[p] is Phase.looping and not self.has_decided(p) and self.round[p] < self.rounds
         )
@@ -29,34 +29,40 @@ class Urgent(ChandraToueg):
 
     @constraint("propose", "begin_round")
     def is_first(self, p: Process) -> bool:
-        """No process before p can."""
+        """Return True if no process before p can propose or begin a round."""
         return not any(self.can_go_on(q) and not self.is_gone(q) for q in self.each(Process) if q < p)
 
 
 @mutation("half of the processes count as a majority")
 class HalfIsEnough(ChandraToueg):
-    """Phases 2 and 4."""
+    """Planted fault in Chandra and Toueg's consensus, phases 2 and 4: half of the processes count as a
+    majority. Correct code waits for more than half.
+    """
 
     def is_majority(self, some: Set[Process]) -> bool:
-        """With three processes, one."""
+        """Return True for at least half of the processes: for one of two or three."""
         return 2 * len(some) >= self.processes - 1 and len(some) > 0
 
 
 @mutation("the coordinator proposes any estimate that it has received, whatever its timestamp")
 class IgnoreTimestamps(ChandraToueg):
-    """Phase 2."""
+    """Planted fault in phase 2 of Chandra and Toueg's consensus: the coordinator selects any estimate.
+    Correct code selects one with the largest timestamp.
+    """
 
     def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:
-        """All are."""
+        """Return True: every estimate counts as the newest."""
         return True
 
 
 @mutation("who suspects the coordinator acknowledges what it has not received")
 class AcknowledgeSuspected(ChandraToueg):
-    """Phase 3."""
+    """Planted fault in phase 3 of Chandra and Toueg's consensus: a process that suspects the coordinator
+    sends ack. Correct code sends nack.
+    """
 
     def reply_to_suspected(self, p: Process, r: Round) -> Reply:
-        """Ack."""
+        """Return the reply ack."""
         return Reply(p, r, True)
 
 
@@ -65,4 +71,6 @@ class ChandraTouegBounded(
     restrictions=(Urgent,),
     mutations=(HalfIsEnough, IgnoreTimestamps, AcknowledgeSuspected),
 ):
-    """Figure 6 with what can be switched on."""
+    """Chandra and Toueg's figure 6, with the restriction and the planted faults of this module to choose
+    from.
+    """

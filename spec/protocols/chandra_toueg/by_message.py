@@ -31,14 +31,14 @@ from antiphon.spec.services.events import Process
 
 @record
 class Decided:
-    """(p, r_p, estimate_p, decide): the estimate alone."""
+    """Message of a decision: the estimate alone of the figure's (p, r_p, estimate_p, decide)."""
 
     value: Value
 
 
 @record
 class Packet:
-    """A message for `to`."""
+    """Packet that is on its way to the process `to`."""
 
     to: Process
     content: Estimate | Proposal | Reply | Decided
@@ -81,7 +81,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
     # Sending ------------------------------------------------------------------------------------------------
 
     def send(self, p: Process, q: Process, content: Estimate | Proposal | Reply) -> None:
-        """P sends to q; what it sends to itself it has."""
+        """Send a message from p to q; a message to itself is received at once."""
         if p == q:
             self.inbox[p] |= {content}
         else:
@@ -102,7 +102,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def begin_round(self, p: Process) -> None:
-        """Phase 1."""
+        """Begin a round (phase 1): send the estimate to the coordinator."""
         super().begin_round(p)
         r = self.round[p]
         self.inbox[p] = Set(item for item in self.inbox[p] if item.round >= r)
@@ -112,7 +112,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def gather(self, p: Process, heard: Set[Process], chosen: Estimate) -> None:
-        """Phase 2, with all that have come."""
+        """Select an estimate (phase 2) from all that the coordinator has received."""
         require(not self.has_decided(p) and heard == self.have_sent_estimates(p))
         require(
             not any(
@@ -129,14 +129,14 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def adopt(self, p: Process, proposal: Proposal) -> None:
-        """Phase 3: the proposal has come."""
+        """Adopt the coordinator's proposal (phase 3), which p has received."""
         require(not self.has_decided(p) and proposal in self.inbox[p])
         super().adopt(p, proposal)
         self.send(p, self.coordinator(proposal.round), Reply(p, proposal.round, True))
 
     @action
     def refuse(self, p: Process) -> None:
-        """Phase 3: it has not come, and p suspects the coordinator."""
+        """Refuse (phase 3): p suspects the coordinator and has not received its proposal."""
         require(not self.has_decided(p) and not self.has_proposal(p))
         r = self.round[p]
         super().refuse(p)
@@ -145,7 +145,9 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def count(self, p: Process, heard: Set[Process]) -> None:
-        """Phase 4, with all replies that have come; p R-delivers what it R-broadcasts at once."""
+        """Count the replies that have come (phase 4); the coordinator delivers the decision that it
+        broadcasts at once.
+        """
         require(not self.has_decided(p) and heard == self.have_replied(p))
         super().count(p, heard)
         value = self.estimate[p]
@@ -157,7 +159,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def receive(self, packet: Packet) -> None:
-        """A message comes."""
+        """Receive a message from the network."""
         require(packet in self.network and not self.is_gone(packet.to))
         self.network -= {packet}
         p = packet.to
@@ -171,12 +173,12 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @constraint("receive_cast")
     def in_a_packet(self) -> bool:
-        """Decisions come in packets."""
+        """Return the packet that carries a decision to a process."""
         return False
 
     @constraint("receive_last_cast")
     def in_a_packet_too(self) -> bool:
-        """Decisions come in packets, these too."""
+        """Return the packet that carries a decision to a process, where the decision comes by R-broadcast."""
         return False
 
     # One process after the other ----------------------------------------------------------------------------
@@ -201,10 +203,12 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @constraint("propose", "receive", "crash", "suspect", "detect", "trust")
     def nobody_can_step(self) -> bool:
-        """Steps are taken as soon as they can be."""
+        """Bound: no process can take a step, so that receptions wait until all steps that are possible are
+        taken.
+        """
         return not any(self.can_step(q) for q in self.each(Process))
 
     @constraint("begin_round", "gather", "adopt", "refuse", "count")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Bound: of several processes the first."""
+        """Bound: of several processes that can take a step, p is the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)

@@ -39,10 +39,10 @@ from antiphon.spec.services.consensus import Decide, Propose, Proposing, Value
 from antiphon.spec.services.events import Process
 
 Round = Annotated[int, Between(1, "rounds")]
-"""A round r."""
+"""Number of a round, r in the figure."""
 
 Stamp = Annotated[int, Between(0, "rounds")]
-"""A round, or 0: before the first."""
+"""Timestamp of an estimate: the round in which it was adopted, or 0 before the first."""
 
 
 class Phase(Enum):
@@ -101,22 +101,22 @@ class ChandraToueg(Proposing, Casting[Value]):
         return Process(r % self.processes)
 
     def is_majority(self, some: Set[Process]) -> bool:
-        """At least the smallest integer that is not below (n + 1) / 2."""
+        """Return True if the number of processes is at least (n + 1) / 2, rounded up."""
         return 2 * len(some) > self.processes
 
     def is_suspected(self, p: Process, q: Process) -> bool:
-        """Return True if q is in D_p."""
+        """Return True if p's detector suspects q: q is in the figure's D_p."""
         return False
 
     def has_decided(self, p: Process) -> bool:
-        """Return True if state_p = decided."""
+        """Return True if p has decided (state_p = decided in the figure)."""
         return len(self.taken[p]) > 0
 
     # The procedure propose(v_p) -----------------------------------------------------------------------------
 
     @action
     def propose(self, p: Process, v: Value) -> None:
-        """P proposes v: its estimate, updated last in round 0."""
+        """Propose v: it becomes p's estimate, with timestamp 0."""
         require(self.phase[p] is Phase.idle)
         self.estimate[p] = v
         self.phase[p] = Phase.looping
@@ -124,7 +124,9 @@ class ChandraToueg(Proposing, Casting[Value]):
 
     @action
     def begin_round(self, p: Process) -> None:
-        """The loop, and phase 1: while p is undecided it sends its estimate to the next coordinator."""
+        """Begin the next round (the loop, and phase 1): an undecided p sends its estimate to the next
+        coordinator.
+        """
         require(self.phase[p] is Phase.looping and not self.has_decided(p))
         require(budget(self.round[p] < self.rounds))
         r = self.round[p] + 1
@@ -135,7 +137,7 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = Phase.gathering if p == self.coordinator(r) else Phase.waiting
 
     def has_sent_estimate(self, q: Process, r: Round) -> bool:
-        """Return True if (q, r, estimate_q, ts_q) is there to be received."""
+        """Return True if p can receive q's estimate of round r."""
         return any(item.process == q and item.round == r for item in self.estimates)
 
     def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:
@@ -182,7 +184,7 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = self.after_reply(p)
 
     def reply_to_suspected(self, p: Process, r: Round) -> Reply:
-        """Nack."""
+        """Return the reply nack."""
         return Reply(p, r, False)
 
     @action

@@ -39,11 +39,11 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
     """
 
     def is_suspected(self, p: Process, q: Process) -> bool:
-        """D_p is the detector's."""
+        """Return True if the detector of p suspects q; it supplies D_p."""
         return self.suspected[p][q]
 
     def are_up(self, heard: Set[Process]) -> bool:
-        """Return True if all that p has heard of are up."""
+        """Return True if all processes from which p has received something are up."""
         return not any(self.down[q] for q in heard)
 
     proposing = fair("propose", per="p")
@@ -89,7 +89,9 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
     @witness
     def WrongSuspicion(self) -> bool:
-        """A coordinator that is up was refused, and its estimate is decided nevertheless."""
+        """Witness: a coordinator that is up was wrongly refused by a process, and its estimate is decided all
+        the same.
+        """
         return any(
             not item.ack
             and not self.down[self.coordinator(item.round)]
@@ -102,11 +104,13 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
 
 class ChandraTouegChecked(ChandraTouegDetecting, EventuallyStrong):
-    """With a detector of class eventually S."""
+    """Consensus of figure 6 with a detector of class eventually S, for bounded exploration."""
 
     @witness
     def LaterRound(self) -> bool:
-        """A process has decided in a later round than the first, what a crashed process had proposed."""
+        """Witness: a process decides in a later round than the first a value that a crashed process had
+        proposed.
+        """
         return any(
             self.decision[p] is not None
             and self.round[p] > 1
@@ -124,7 +128,7 @@ class ChandraTouegForever(ChandraTouegDetecting, FalseSuspicions):
     """
 
     def is_at_the_end(self, p: Process) -> bool:
-        """P is about to begin a round that has no number."""
+        """Return True if p is about to begin a round beyond the last number."""
         return self.phase[p] is Phase.looping and self.round[p] == self.rounds and not self.has_decided(p)
 
     def knows_no_other(self, p: Process) -> bool:

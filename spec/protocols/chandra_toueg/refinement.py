@@ -24,15 +24,15 @@ class ChandraTouegIsConsensus(ChandraTouegChecked):
         )
 
     def offers(self, p: Process) -> Value | None:
-        """Return the proposal of p, until a value is decided."""
+        """Return the values that p offers to the machine: its proposal, until a value is decided."""
         return self.proposal[p] if self.chosen() is None else None
 
     def told(self, p: Process) -> bool:
-        """P has decided."""
+        """Return True if p has decided: the machine has told it."""
         return self.has_decided(p)
 
     def proposed(self, p: Process) -> bool:
-        """P has begun."""
+        """Return True if p has proposed."""
         return self.phase[p] is not Phase.idle
 
 

@@ -26,13 +26,15 @@ from antiphon.spec.lang import Between, Const, Map, Set, action, emit, everywher
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 Number = Annotated[int, Between(1, "messages")]
-"""gsn."""
+"""Number of an update, gsn in the paper."""
 
 Count = Annotated[int, Between(0, "messages")]
 
 
 class Sequence(Group):
-    """Updates, the numbers that they got, and what each process has of both: what CM and Pinwheel share."""
+    """Sequence of numbered updates, and what each process has received: the common part of CM and
+    Pinwheel.
+    """
 
     window: Const[int] = 1
 
@@ -45,16 +47,18 @@ class Sequence(Group):
     assigned: Count = 0
 
     def is_numbered(self, m: Message) -> bool:
-        """M has a gsn."""
+        """Return True if m has a gsn."""
         return any(self.order[k] == m for k in self.each(Number))
 
     def has_number(self, p: Process, k: Number) -> bool:
-        """P has the update with gsn k."""
+        """Return True if p has the update with gsn k."""
         m = self.order[k]
         return m is not None and m in self.obtained[p]
 
     def has_all(self, p: Process) -> bool:
-        """`receiving all the messages already acknowledged`."""
+        """Return True if p has all updates that were acknowledged so far (`receiving all the messages already
+        acknowledged`).
+        """
         return self.acknowledged[p] == self.assigned and all(
             self.has_number(p, k) for k in self.each(Number) if k <= self.assigned
         )
@@ -64,18 +68,20 @@ class Sequence(Group):
         return sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_known(p, m))
 
     def is_known(self, p: Process, m: Message) -> bool:
-        """P knows a number of m."""
+        """Return True if p knows a number of m."""
         return any(self.order[k] == m and k <= self.acknowledged[p] for k in self.each(Number))
 
     def give_number(self, p: Process, m: Message) -> None:
-        """`ACK(t, U_id, g)`: the next number is for m; p knows it."""
+        """Give the next number to m (`ACK(t, U_id, g)`); p knows it."""
         self.assigned += 1
         self.order[self.assigned] = m
         self.acknowledged[p] = self.assigned
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """`it multicasts the message MSG(U, U_id)`; at most `window` updates of p are outstanding."""
+        """Multicast m (`it multicasts the message MSG(U, U_id)`); at most `window` updates of p are without a
+        known number.
+        """
         require(m.index == self.broadcasts and self.outstanding(p) < self.window)
         self.broadcasts += 1
         self.source[m] = p
@@ -84,7 +90,7 @@ class Sequence(Group):
         self.after_broadcast(p, m)
 
     def after_broadcast(self, p: Process, m: Message) -> None:
-        """Do the rest when p has multicast m; here nothing."""
+        """Hook after p has multicast m; it does nothing here."""
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
@@ -93,7 +99,7 @@ class Sequence(Group):
         self.obtain(p, m)
 
     def obtain(self, p: Process, m: Message) -> None:
-        """P has m."""
+        """Note that p has m."""
         self.obtained[p] |= {m}
 
     @action(fairness="weak")
@@ -103,12 +109,12 @@ class Sequence(Group):
         self.learn(p)
 
     def learn(self, p: Process) -> None:
-        """P has the next ACK."""
+        """Note that p has the next ACK."""
         self.acknowledged[p] += 1
 
     @action(fairness="weak")
     def deliver(self, p: Process, k: Number) -> None:
-        """`delivers messages in an orderly way … according to their gsns`."""
+        """Deliver the next update (`delivers messages in an orderly way … according to their gsns`)."""
         m = self.order[k]
         require(
             k == self.status[p] + 1 and k <= self.acknowledged[p] and m is not None and m in self.obtained[p]
@@ -119,22 +125,26 @@ class Sequence(Group):
         self.after_deliver(p)
 
     def advance(self, p: Process, k: Number) -> None:
-        """The update with gsn k is the last that p has delivered."""
+        """Note that p has delivered up to gsn k."""
         self.status[p] = k
 
     def after_deliver(self, p: Process) -> None:
-        """Do the rest when p has delivered; here nothing."""
+        """Hook after p has delivered; it does nothing here."""
 
 
 class ChangMaxemchuk(Sequence):
     """CM: each ACK passes the token along the path."""
 
     def holder(self) -> Process:
-        """`the token is circulated along the predefined path`: the order of processes, one step an ACK."""
+        """Return the token holder (`the token is circulated along the predefined path`): processes in order,
+        one step an ACK.
+        """
         return Process(self.assigned % self.processes)
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """`LTM_t acknowledges … after receiving all the messages already acknowledged`."""
+        """Acknowledge an update as token holder (`LTM_t acknowledges … after receiving all the messages
+        already acknowledged`).
+        """
         require(p == self.holder() and self.has_all(p) and m in self.obtained[p] and not self.is_numbered(m))
         self.give_number(p, m)

@@ -1,5 +1,5 @@
-"""Bound: the senders are known beforehand, so that a U_id, the l-th update of a process, says which update it
-is.
+"""Bound of CM: senders are fixed beforehand, so that the pair U_id (sender, l-th update) determines the
+update.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from antiphon.spec.services import Message, Process
 
 
 class InTurn(InQueues):
-    """The first update comes from process `first`, each next one from `step` processes further."""
+    """Restriction: senders take turns: the first update comes from process `first`, each next one from `step`
+    processes further.
+    """
 
     first: Const[int] = 0
     step: Const[int] = 1

@@ -12,7 +12,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class SequenceProperties(Sequence):
-    """Questions to CM and to Pinwheel."""
+    """Properties that CM and Pinwheel share."""
 
     @obligation
     def AllAssigned(self) -> bool:
@@ -82,7 +82,7 @@ class ChangMaxemchukChecked(ChangMaxemchukProperties, TotalOrderBroadcast):
 
 
 class InQueuesProperties(InQueues):
-    """Questions to CM and to Pinwheel over queues."""
+    """Properties that CM and Pinwheel over queues share."""
 
     @invariant
     def RemovedIsEverywhere(self) -> bool:
@@ -100,7 +100,7 @@ class InQueuesProperties(InQueues):
 
     @witness
     def AckOvertaken(self) -> bool:
-        """An ACK came before one with a lower gsn."""
+        """Witness: an ACK arrived before one with a lower gsn."""
         return any(len(self.early[p]) > 0 for p in self.each(Process))
 
 

@@ -39,17 +39,17 @@ class InQueues(Sequence, FifoChannels[Packet]):
     # What is sent -----------------------------------------------------------------------------------------
 
     def after_broadcast(self, p: Process, m: Message) -> None:
-        """`it multicasts the message MSG(U, U_id)`, and has it."""
+        """Multicast the message (`it multicasts the message MSG(U, U_id)`); the sender has it at once."""
         self.buffer[p] |= {m}
         self.push_to_others(p, Packet(m, 0))
 
     def give_number(self, p: Process, m: Message) -> None:
-        """`by multicasting ACK(t, U_id, g)`."""
+        """Give the next number (`by multicasting ACK(t, U_id, g)`)."""
         super().give_number(p, m)
         self.push_to_others(p, Packet(m, self.assigned))
 
     def is_first(self, p: Process, m: Message) -> bool:
-        """Return True if m is the one to acknowledge, of the messages that p has and that have no number."""
+        """Return True if m is the message that p acknowledges next, of those that it has without a number."""
         return all(
             self.is_numbered(other) or self.rank(p, m) <= self.rank(p, other) for other in self.obtained[p]
         )
@@ -65,7 +65,7 @@ class InQueues(Sequence, FifoChannels[Packet]):
 
     @action(fairness="weak")
     def receive_message(self, p: Process, s: Process) -> None:  # type: ignore[override]
-        """The next packet from s is a MSG."""
+        """Receive the next packet from s, which is a MSG."""
         require(self.has_packet(s, p) and self.channel[s][p][0].number == 0)
         m = self.channel[s][p][0].message
         self.take(s, p)
@@ -75,7 +75,7 @@ class InQueues(Sequence, FifoChannels[Packet]):
 
     @action(fairness="weak")
     def receive_ack(self, p: Process, s: Process) -> None:  # type: ignore[override]
-        """The next packet from s is an ACK; while one before it is missing it waits."""
+        """Receive the next packet from s, which is an ACK; it waits while an earlier one is missing."""
         require(self.has_packet(s, p) and self.channel[s][p][0].number > 0)
         self.early[p] |= {self.channel[s][p][0].number}
         self.take(s, p)
@@ -92,11 +92,13 @@ class InQueues(Sequence, FifoChannels[Packet]):
         self.collect(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """P knows that all have the update with gsn k."""
+        """Return True if p knows that all processes have the update with gsn k."""
         return False
 
     def collect(self, p: Process) -> None:
-        """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
+        """Remove stable updates once they are delivered (`Stable messages … are immediately removed from the
+        local buffers`).
+        """
         for k in self.each(Number):
             m = self.order[k]
             if m is not None and k <= self.status[p] and self.is_stable(p, k):
@@ -108,11 +110,15 @@ class ChangMaxemchukInQueues(InQueues, ChangMaxemchuk):
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """`LTM_t acknowledges … after receiving all the messages already acknowledged`."""
+        """Acknowledge an update as token holder (`LTM_t acknowledges … after receiving all the messages
+        already acknowledged`).
+        """
         require(self.is_first(p, m))
         super().acknowledge(p, m)
         self.collect(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """`U becomes stable after … n-1 subsequent messages are acknowledged`."""
+        """Return True if n - 1 later updates were acknowledged (`U becomes stable after … n-1 subsequent
+        messages are acknowledged`).
+        """
         return k + self.processes - 1 <= self.acknowledged[p]

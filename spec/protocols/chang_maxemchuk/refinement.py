@@ -24,15 +24,15 @@ class SequenceOrdering(Sequence, OrderingView):
         return Set() | {m for m in self.each(Message) if self.source[m] is not None}
 
     def history(self) -> Set[Assigned]:
-        """Every gsn that was given."""
+        """Return every gsn that was given, as the history of the ordering machine."""
         return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.assigned}
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The gsns of the ACKs that p has."""
+        """Return the gsns of the ACKs that p has."""
         return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.acknowledged[p]}
 
     def at(self, p: Process) -> Position:
-        """The gsn of the update that p delivered last."""
+        """Return the gsn of the update that p delivered last."""
         return Position(1, self.status[p])
 
 
@@ -55,4 +55,6 @@ CHANG_MAXEMCHUK_IN_QUEUES = Refinement(
     (Broadcast, Deliver),
     bounds={"processes": 3, "messages": 2},
 )
-"""Over queues CM does nothing else: an ACK that waits is a stutter, and one that ends a gap several steps."""
+"""Refinement of CM over queues by CM: an ACK that waits is a stutter, and one that closes a gap is several
+steps.
+"""

@@ -26,44 +26,44 @@ class DtpCounted(Dtp):
     expired: Annotated[int, Between(0, "timeouts")] = 0
 
     def may_acknowledge(self, p: Process) -> bool:
-        """There is a number left, too."""
+        """Return True if p may acknowledge and a number is left."""
         return self.status[p][p] < self.messages + self.spare and super().may_acknowledge(p)
 
     @constraint("broadcast")
     def is_sender(self, p: Process, m: Message) -> bool:
-        """Update k comes from process k mod `senders`."""
+        """Bound: update k comes from process k mod `senders`."""
         return self.senders == 0 or p.index == m.index % self.senders
 
     @constraint("pass_null")
     def has_silences(self) -> bool:
-        """A silence can be long enough for a NULL."""
+        """Return True if the bounds allow a silence that is long enough for a NULL."""
         return self.nulls > 0
 
     @constraint("resend_message", "resend_pass", "repeat_request")
     def may_expire(self) -> bool:
-        """Another timeout is left."""
+        """Return True if another timeout is left."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     @action(fairness="weak", per="p")
     def resend_message(self, p: Process, m: Message) -> None:
-        """As printed, and counted."""
+        """Resend the message as printed, and count the timeout."""
         super().resend_message(p, m)
         self.expire()
 
     @action(fairness="weak", per="p")
     def resend_pass(self, p: Process) -> None:
-        """As printed, and counted."""
+        """Resend the pass as printed, and count the timeout."""
         super().resend_pass(p)
         self.expire()
 
     @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
-        """As printed, and counted."""
+        """Repeat the request as printed, and count the timeout."""
         super().repeat_request(p)
         self.expire()
 
     def expire(self) -> None:
-        """Counts a timeout, when they are limited."""
+        """Count a timeout, if timeouts are limited."""
         if not self.unlimited:
             self.expired += 1
 
@@ -74,13 +74,13 @@ class Patient(DtpCounted):
 
     @constraint("resend_message", "resend_pass", "repeat_request")
     def has_lost(self) -> bool:
-        """More packets were lost than timers have expired."""
+        """Bound: more packets were lost than timers have expired."""
         return self.expired < self.lost
 
 
 @restriction("everything in flight arrives before anything else is sent")
 class Instant(DtpCounted):
-    """The network is faster than everybody."""
+    """Restriction: every message arrives before any other message is sent."""
 
     @constraint("broadcast", "pass_null", "resend_message", "resend_pass", "repeat_request")
     def is_quiet(self) -> bool:
@@ -88,7 +88,7 @@ class Instant(DtpCounted):
         return len(self.network) == 0
 
     def may_acknowledge(self, p: Process) -> bool:
-        """Return True if no message is in flight, too."""
+        """Return True if p may acknowledge and no message is in flight."""
         return len(self.network) == 0 and super().may_acknowledge(p)
 
 

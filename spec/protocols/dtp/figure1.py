@@ -32,14 +32,16 @@ class Figure1(Group):
     stable_dynamic: Count = 0
 
     def raised(self, before: Count, p: Process, sender: Process, holder: Process) -> int:
-        """R[p] after an update of `sender` was acknowledged by `holder`."""
+        """Return R[p] after `holder` acknowledged an update of `sender`."""
         if p == holder:
             return self.acknowledged + 1
         return max(before, self.acknowledged) if p == sender else before
 
     @action
     def acknowledge(self, sender: Process, next_holder: Process) -> None:
-        """The next update and its ACK in each protocol; DTP names `next_holder`, one with the least R."""
+        """Acknowledge the next update in each protocol; DTP names `next_holder`, a process with
+        the least R.
+        """
         require(self.acknowledged < self.messages)
         ring = Process(self.acknowledged % self.processes)
         require(
@@ -80,7 +82,9 @@ class Figure1(Group):
 
     @witness
     def AsPrinted(self) -> bool:
-        """M1 is stable after four ACKs in Pinwheel and three in DTP, four updates after six."""
+        """Witness: as the text prints, M1 is stable after four ACKs in Pinwheel and three in DTP, and four
+        updates after six.
+        """
         return (
             self.acknowledged == 6
             and self.stable_pinwheel == 4
@@ -90,5 +94,5 @@ class Figure1(Group):
 
     @witness
     def PinwheelFirst(self) -> bool:
-        """There are also updates for which Pinwheel knows sooner than DTP."""
+        """Witness: for some updates Pinwheel knows stability sooner than DTP."""
         return self.stable_pinwheel > 0 and self.stable_dynamic == 0

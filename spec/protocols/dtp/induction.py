@@ -1,9 +1,11 @@
-"""Why the bounds of DTP as repaired are true (DTP-22, DTP-23): invariants that imply one another, so that Z3
-proves `AckBound`, `StableInTime` and `OnlyTheLatest` by induction, for runs of every length and every order
-of arrival: `antiphon check antiphon.spec.protocols.dtp.induction:DtpBounds --prove --repair all`.
+"""Proof by induction that the bounds of DTP as repaired are true (DTP-22, DTP-23).
 
-What is added to the protocol is only remembered, and changes no step: `passer[t]` made pass t and named
-`named[t]`, `last` is the last pass, and `numbered[k]` the update with gsn k, of which there are `assigned`.
+The invariants imply one another, so that Z3 proves `AckBound`, `StableInTime` and `OnlyTheLatest` for runs of
+every length and every order of arrival: `antiphon check antiphon.spec.protocols.dtp.induction:DtpBounds
+--prove --repair all`.
+
+The variables that are added change no step: `passer[t]` made pass t and named `named[t]`, `last` is the last
+pass, and `numbered[k]` the update with gsn k, of which there are `assigned`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from antiphon.spec.services import Message, Process
 
 
 class DtpBounds(DtpProperties, CarryStatus):
-    """DTP as repaired, what is remembered of its passes, and what is true of them."""
+    """DTP as repaired, with a record of its passes, and the invariants of the proof."""
 
     passer: Map[Turn, Process | None] = everywhere(None)
     named: Map[Turn, Process | None] = everywhere(None)
@@ -32,7 +34,7 @@ class DtpBounds(DtpProperties, CarryStatus):
         self.named[0] = Process(0)
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """The pass is remembered."""
+        """Pass the token, and record the pass."""
         super().pass_token(p, sent)
         turn = self.turn[p]
         self.last = turn
@@ -45,7 +47,7 @@ class DtpBounds(DtpProperties, CarryStatus):
     # The passes ---------------------------------------------------------------------------------------------
 
     def gsn_of(self, t: Turn) -> int:
-        """The last gsn when pass t was made."""
+        """Return the last gsn at the time of pass t."""
         return t // (self.nulls + 1)
 
     @invariant
@@ -100,7 +102,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Staircase(self) -> bool:
-        """After each pass i + 1 processes are at most i behind the last gsn: each pass lifts the least."""
+        """Invariant: after each pass, i + 1 processes are at most i behind the last gsn, since each pass
+        raises the least entry.
+        """
         return all(
             self.passer[t] is None
             or sum(1 for p in self.each(Process) if self.told[t][p] + i.index >= self.gsn_of(t)) > i.index
@@ -129,7 +133,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def HolderKnowsAll(self) -> bool:
-        """The holder has each gsn, or its ACK, or knows that it lacks it."""
+        """Invariant: for each gsn the holder has the update and the ACK, or the ACK, or knows that it lacks
+        it.
+        """
         return all(
             not self.holding[p]
             or k > self.assigned
@@ -160,12 +166,12 @@ class DtpBounds(DtpProperties, CarryStatus):
     # What is on its way, and what is kept -------------------------------------------------------------------
 
     def agrees(self, sender: Process, next_holder: Process, turn: Turn) -> bool:
-        """Pass `turn` was made by this sender and named this process."""
+        """Return True if pass `turn` was made by this sender and named this process."""
         return self.passer[turn] == sender and self.named[turn] == next_holder
 
     @invariant
     def AcksAgree(self) -> bool:
-        """Every ACK that is on its way tells of a pass."""
+        """Invariant: every ACK in flight belongs to a pass."""
         return all(
             self.numbered[packet.number] == packet.message
             and self.agrees(packet.sender, packet.next_holder, packet.number * (self.nulls + 1))
@@ -175,7 +181,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def NullsAgree(self) -> bool:
-        """Every ACK of NULL that is on its way tells of a pass."""
+        """Invariant: every ACK of NULL in flight belongs to a pass."""
         return all(
             self.agrees(packet.sender, packet.next_holder, packet.number * (self.nulls + 1) + packet.nulls)
             for packet in self.network
@@ -184,11 +190,11 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def BuffersAgree(self) -> bool:
-        """Every ACK that is kept tells of a pass."""
+        """Invariant: every ACK in a BUF belongs to a pass."""
         return all(self.keeps_pass(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def keeps_pass(self, p: Process, k: Number) -> bool:
-        """The ACK with gsn k in BUF_p, if there is one, tells of a pass."""
+        """Return True if the ACK with gsn k in BUF_p, if there is one, belongs to a pass."""
         item = self.acks[p][k]
         return item is None or (
             self.numbered[k] == item.message
@@ -197,11 +203,11 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def RepeatedAgree(self) -> bool:
-        """Every ACK that is sent again tells of a pass."""
+        """Invariant: every ACK that is sent again belongs to a pass."""
         return all(self.repeats_pass(p) for p in self.each(Process))
 
     def repeats_pass(self, p: Process) -> bool:
-        """The ACK that p sends again, if there is one, tells of a pass that p made."""
+        """Return True if the ACK that p sends again, if there is one, belongs to a pass that p made."""
         sent = self.passed[p]
         if sent is None:
             return True
@@ -232,8 +238,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def KnowsWhatIsTold(self) -> bool:
-        """Invariant: a process with the ACK of a gsn, or its update, or news of a pass, knows what that pass
-        told.
+        """Invariant: a process that has the ACK of a gsn, its update, or news of a pass, knows everything
+        that the pass reported.
         """
         return all(
             j == p
@@ -291,7 +297,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OneWithoutANumber(self) -> bool:
-        """Invariant: of a sender only the last update can be without a gsn, and only while it waits."""
+        """Invariant: for each sender only its last update can be without a gsn, and only while the sender
+        waits for the ACK.
+        """
         return all(
             self.source[m] != q
             or any(self.numbered[k] == m for k in self.each(Number))
@@ -302,13 +310,13 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Obtained(self) -> bool:
-        """Up to hgsn_p everything has come to p, and each is in BUF_p with its ACK or without; there is no
-        next one, and nothing else was delivered.
+        """Invariant: p has received everything up to hgsn_p, and each update is in BUF_p with its ACK or has
+        left with it; p lacks the next one, and delivered nothing else.
         """
         return all(self.obtains(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def obtains(self, p: Process, k: Number) -> bool:
-        """Return the condition on gsn k at p."""
+        """Return True if the invariant `Obtained` holds for gsn k at p."""
         item = self.acks[p][k]
         if k <= self.status[p][p]:
             return all(

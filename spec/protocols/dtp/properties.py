@@ -21,7 +21,7 @@ from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcas
 
 
 class DtpProperties(DtpBounded):
-    """The protocol with its own properties."""
+    """Properties of DTP itself, and DTP."""
 
     @invariant
     def OneHolder(self) -> bool:
@@ -45,7 +45,7 @@ class DtpProperties(DtpBounded):
         )
 
     def differ(self, p: Process, q: Process, k: Number) -> bool:
-        """P and q know different updates with gsn k."""
+        """Return True if p and q know different updates with gsn k."""
         a = self.acks[p][k]
         b = self.acks[q][k]
         return a is not None and b is not None and a.message != b.message
@@ -63,7 +63,7 @@ class DtpProperties(DtpBounded):
         )
 
     def is_same(self, p: Process, k: Number, q: Process, x: Number) -> bool:
-        """P knows an update with gsn k that q knows with gsn x."""
+        """Return True if p knows an update with gsn k that q knows with gsn x."""
         a = self.acks[p][k]
         b = self.acks[q][x]
         return a is not None and b is not None and a.message == b.message
@@ -107,7 +107,7 @@ class DtpProperties(DtpBounded):
         )
 
     def lacks_answer(self, p: Process, q: Process) -> bool:
-        """P received the last MSG of q, and has neither it nor an ACK for it."""
+        """Return True if p received the last MSG of q, and has neither the MSG nor an ACK for it."""
         return any(
             self.source[m] == q
             and self.lsn[m] == self.expected[q][q] - 1
@@ -167,11 +167,11 @@ class DtpProperties(DtpBounded):
         )
 
     def has_acks(self, p: Process) -> bool:
-        """BUF_p holds an ACK."""
+        """Return True if BUF_p holds an ACK."""
         return any(self.acks[p][k] is not None for k in self.each(Number))
 
     def has_obtained(self, q: Process, m: Message) -> bool:
-        """MSG(U, U_id, h) has come to q, or q sent it."""
+        """Return True if q has received or sent the message."""
         j = self.source[m]
         return j is not None and self.expected[q][j] > self.lsn[m]
 
@@ -191,7 +191,7 @@ class DtpProperties(DtpBounded):
         return all(self.is_recovered(p) or not self.takes_part(p) for p in self.each(Process))
 
     def takes_part(self, p: Process) -> bool:
-        """P has not failed."""
+        """Return True if p has not failed."""
         return True
 
     @witness
@@ -264,10 +264,10 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
 
 
 class DtpOrdered(DtpChecked, Remembering):
-    """DTP, and whether an update can be overtaken by such as came later."""
+    """DTP, with the property that no update is overtaken by one that came later."""
 
     def reset(self, p: Process, m: Message) -> None:
-        """P acknowledges m: of what came into BUF_p before m, nothing is without an ACK."""
+        """Acknowledge m, and check that no message without an ACK came into BUF_p before m."""
         super().reset(p, m)
         expect(
             not any(
@@ -282,12 +282,14 @@ class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
     """DTP while processes stop and nobody changes the group."""
 
     def takes_part(self, p: Process) -> bool:
-        """P is up."""
+        """Return True if p is up."""
         return not self.down[p]
 
     @invariant
     def SurvivorHolds(self) -> bool:
-        """Section 4.2: what was delivered, and one that is up has lost, is in the BUF of one that is up."""
+        """Invariant, section 4.2: a delivered update that some live process has lost is in the BUF of a live
+        process.
+        """
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))
             or all(self.down[q] or self.has_obtained(q, m) for q in self.each(Process))
@@ -297,14 +299,14 @@ class DtpCrashing(DtpProperties, Crashes, TotalOrderBroadcast):
 
 
 class DtpLive(DtpChecked):
-    """DTP, with the promise of Theorem 2."""
+    """DTP, with the liveness promise of Theorem 2."""
 
     def is_broadcast(self, m: Message) -> bool:
-        """The application has handed over m."""
+        """Return True if the application has handed over m."""
         return self.origin[m] is not None
 
     def is_delivered_by_all(self, m: Message) -> bool:
-        """Every process has delivered m."""
+        """Return True if every process has delivered m."""
         return all(self.delivered[p][m] for p in self.each(Process))
 
     EveryMessageDelivered = leads_to("is_broadcast", "is_delivered_by_all")

@@ -13,7 +13,7 @@ from antiphon.spec.protocols.dtp.section4 import Dtp
 from antiphon.spec.services import Message, Process
 
 Place = Annotated[int, Between(0, "messages - 1")]
-"""A place in the order in which MSGs came."""
+"""Position in the order in which MSGs arrived."""
 
 tie = ambiguity(
     "tie",
@@ -66,7 +66,7 @@ class TieLowest(Dtp):
     """Reading: of several least active processes the one with the lowest ID is selected."""
 
     def may_name(self, p: Process, m: Process, own: Status) -> bool:
-        """The candidate with the lowest ID."""
+        """Return True for the candidate with the lowest ID."""
         return super().may_name(p, m, own) and not any(
             self.is_candidate(p, k, own) for k in self.each(Process) if k < m
         )
@@ -74,30 +74,35 @@ class TieLowest(Dtp):
 
 @transfer.reading("heard")
 class TransferHeard(Dtp):
-    """Timeout: `until it receives ACK(x, U'_id, g', y) such that R_i[i] + 1 <= g' or x = m`."""
+    """Reading of DTP: the wait after a pass (TRST) ends with a higher gsn or an ACK of the process that p
+    named (Timeout: `R_i[i] + 1 <= g' or x = m`). The other reading is an ACK that names p (Receiving ACK: `i
+    = m`).
+    """
 
     def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
-        """A higher gsn, or an ACK of the process that p named."""
+        """Return True for an ACK with a higher gsn, or one of the process that p named."""
         sent = self.passed[p]
         return seen.number > self.status[p][p] or (sent is not None and sender == sent.next_holder)
 
 
 @resending.reading("buffered")
 class ResendingBuffered(Dtp):
-    """Reading: the ACK in BUF is multicast again; where there is none any more, nothing is."""
+    """Reading of DTP: at a timeout the holder multicasts the ACK that is in BUF again; if BUF holds it no
+    more, it multicasts nothing.
+    """
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
-        """As long as the ACK is in BUF."""
+        """Multicast the ACK again, if BUF still holds it."""
         m = sent.message
         if m is not None and sent.number > 0 and self.has_ack(p, sent.number, m):
             self.send_pass(p, sent)
 
 
 class UpToGap(Dtp):
-    """R_i[i] goes up to the last gsn before a gap, as far as it may: what a reading and two repairs share."""
+    """Common part of a reading and two repairs: R_i[i] goes up to the last gsn before a gap."""
 
     def advance(self, p: Process, g: Number) -> None:
-        """G or not, as far as there is no gap."""
+        """Raise R_p[p] as far as there is no gap, up to g or less."""
         self.catch_up(p)
 
     def catch_up(self, p: Process) -> None:
@@ -113,31 +118,33 @@ class UpToGap(Dtp):
 
 @notified.reading("delivered")
 class NotifiedDelivered(UpToGap):
-    """Section 3: `gsn of the message which LTM_i has delivered to P_i most recently`."""
+    """Reading of DTP: R_p[p] counts the messages that p has delivered, as section 3 says (`gsn of the message
+    which LTM_i has delivered to P_i most recently`), not those that p has obtained.
+    """
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """Its update is delivered, not deferred."""
+        """Return True if the update is delivered too, and not deferred."""
         return super().may_cover(p, k) and self.is_resilient(p, k)
 
 
 class Remembering(Dtp):
-    """DTP with a memory of the order in which MSGs came into a BUF: what a reading and a property share."""
+    """DTP with a record of the order in which MSGs came into each BUF, for a reading and a property."""
 
     came: Map[Process, Annotated[Seq[Message], AtMost("messages")]] = everywhere(())
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """As printed; its own MSG comes into its BUF."""
+        """Broadcast as printed; p's own MSG enters its BUF."""
         super().broadcast(p, m)
         self.came[p] += (m,)
 
     def put_message(self, p: Process, m: Message) -> None:
-        """As printed; the MSG is the last that came."""
+        """Put the MSG into BUF as printed, and record that it came last."""
         super().put_message(p, m)
         self.came[p] += (m,)
 
     def is_before(self, p: Process, x: Message, m: Message) -> bool:
-        """X came into BUF_p before m."""
+        """Return True if x came into BUF_p before m."""
         return any(
             self.came[p][k] == x and not any(self.came[p][j] == m for j in self.each(Place) if j <= k)
             for k in self.each(Place)
@@ -147,10 +154,10 @@ class Remembering(Dtp):
 
 @selected.reading("oldest")
 class SelectedOldest(Remembering):
-    """Reading: of several MSGs in BUF the one that came first is acknowledged."""
+    """Reading of DTP: of several MSGs in BUF the holder acknowledges the one that came first."""
 
     def is_new(self, p: Process, m: Message) -> bool:
-        """None that has no ACK came before."""
+        """Return True if no message without an ACK came before this one."""
         return super().is_new(p, m) and not any(
             x in self.buffer[p] and not self.is_acknowledged(p, x) and self.is_before(p, x, m)
             for x in self.each(Message)
@@ -159,20 +166,24 @@ class SelectedOldest(Remembering):
 
 @reset_own.reading("procedures")
 class ResetOwnProcedures(Dtp):
-    """Update arrival: `Since the MSG has been acknowledged`: it arrived just now, and was not in BUF."""
+    """Reading of DTP: S.ACK_i is reset only where the procedures of section 4.2 say so (`Since the MSG has
+    been acknowledged`), which is when the MSG arrives, not when the holder takes it from BUF.
+    """
 
     def reset(self, p: Process, m: Message) -> None:
-        """At its arrival."""
+        """Reset S.ACK of p only if the message arrived just now."""
         if self.arrived[p] == m:
             super().reset(p, m)
 
 
 @early.reading("kept")
 class EarlyKept(Dtp):
-    """Reading: it is put in BUF_i, and N_i[j] passes over it when the missing ones before it have come."""
+    """Reading of DTP: a MSG that arrives before earlier ones is put into BUF_i, and N_i[j] passes over it
+    once the missing ones have arrived.
+    """
 
     def take_early_message(self, p: Process, j: Process, m: Message) -> None:
-        """As with the next one, but for N_i[j]; what waits in BUF is not missed."""
+        """Put the early MSG into BUF and note its status, as for the next MSG, but leave N_p[j] as it is."""
         if m not in self.buffer[p]:
             heard = self.stamp[m] > self.status[p][j]
             self.change_status(p, j, self.stamp[m])
@@ -181,7 +192,7 @@ class EarlyKept(Dtp):
         self.missed[p] -= self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """Put it; a message that waited for it is not early any more."""
+        """Put the MSG into BUF, and pass over messages that waited for it."""
         super().put_message(p, m)
         for x in self.each(Message):
             j = self.source[x]

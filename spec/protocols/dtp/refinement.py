@@ -27,12 +27,12 @@ class DtpOrdering(DtpBounded, OrderingOfDeliveries):
     """DTP, seen as the ordering machine."""
 
     def deliver_covered(self, p: Process) -> None:
-        """As DTP delivers; what BUF_p says then, before anything is removed, p is taken to remember."""
+        """Deliver as DTP does; the record `given` keeps what BUF_p contains before anything is removed."""
         super().deliver_covered(p)
         self.given[p] |= self.said(p)
 
     def said(self, p: Process) -> Set[Assigned]:
-        """The ACKs in BUF_p."""
+        """Return the ACKs in BUF_p."""
         return Set() | {
             Assigned(1, k, m) for k in self.each(Number) for m in self.each(Message) if self.has_ack(p, k, m)
         }
@@ -42,11 +42,11 @@ class DtpOrdering(DtpBounded, OrderingOfDeliveries):
         return Set() | {m for m in self.each(Message) if self.source[m] is not None}
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The ACKs in BUF_p, and those that were there before."""
+        """Return the ACKs that are or were in BUF_p."""
         return self.given[p] | self.said(p)
 
     def at(self, p: Process) -> Position:
-        """The last gsn before the first that p has not delivered."""
+        """Return the last gsn before the first that p has not delivered."""
         return Position(
             1,
             max(

@@ -21,7 +21,9 @@ Turn = Annotated[int, Between(0, "(messages + spare + 1) * (nulls + 1)")]
     "every pass of the token has a number; only a pass with a new number gives the token", answers="DTP-01"
 )
 class NumberPasses(Dtp):
-    """Receiving ACK: `If i = m, then LTM_i recognizes that it has become the token holder`, at any copy.
+    """Repair of DTP, Receiving ACK. Printed: `If i = m, then LTM_i recognizes that it has become the token
+    holder`, so any copy of an ACK gives the token. Repaired: passes of the token are numbered, and only a new
+    pass gives the token.
 
     `turn[p]` is the last pass that p knows: the first after gsn g, plus the NULLs since.
     """
@@ -29,11 +31,11 @@ class NumberPasses(Dtp):
     turn: Map[Process, Turn] = everywhere(0)
 
     def gives_token(self, p: Process, seen: Pass) -> bool:
-        """Only a pass that p does not know yet."""
+        """Return True only for a pass that p does not know yet."""
         return super().gives_token(p, seen) and self.turn_of(seen) > self.turn[p]
 
     def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
-        """P knows of it then."""
+        """Take the pass, and remember its number."""
         super().take_pass(p, sender, seen)
         self.turn[p] = max(self.turn[p], self.turn_of(seen))
 
@@ -43,64 +45,75 @@ class NumberPasses(Dtp):
         self.turn[p] = self.turn[p] + 1 if sent.message is None else self.turn_of(sent)
 
     def next_null(self, p: Process) -> int:
-        """One more than were passed since the last gsn."""
+        """Return one more than the number of NULLs that were passed since the last gsn."""
         return self.turn[p] % (self.nulls + 1) + 1
 
     def turn_of(self, sent: Pass) -> int:
-        """The number of a pass."""
+        """Return the number of a pass."""
         return sent.number * (self.nulls + 1) + sent.nulls
 
     @constraint("pass_null")
     def has_null_left(self, p: Process) -> bool:
-        """Fewer than `nulls` NULLs were passed since the last gsn: the numbers of NULLs end there."""
+        """Return True if fewer than `nulls` NULLs were passed since the last gsn."""
         return self.next_null(p) <= self.nulls
 
 
 @repair("an ACK with g > R_i[i] + 1 is kept like the next one, and is not assigned again", answers="DTP-03")
 class KeepEarlyAck(UpToGap):
-    """Receiving ACK message: `LTM_i puts ACK into BUF_i if g = R_i[i] + 1`."""
+    """Repair of DTP, Receiving ACK. Printed: `LTM_i puts ACK into BUF_i if g = R_i[i] + 1`, so an ACK that
+    comes early is lost. Repaired: an early ACK is kept too, and its update is not numbered again.
+    """
 
     def take_early_ack(self, p: Process, packet: Ack) -> None:
-        """As with the next one."""
+        """Take an early ACK as the next one is taken."""
         self.take_ack(p, packet)
 
 
 @repair("a MSG that comes to the holder is acknowledged only if it has no ACK in BUF", answers="DTP-04")
 class AcknowledgeNew(Dtp):
-    """Receiving MSG message: `If LTM_i holds the token, it performs for the MSG the procedure`."""
+    """Repair of DTP, Receiving MSG. Printed: `If LTM_i holds the token, it performs for the MSG the
+    procedure`, also for a repeated MSG. Repaired: the holder acknowledges a MSG only if BUF has no ACK for
+    it.
+    """
 
     def answers(self, p: Process, m: Message) -> bool:
-        """Only if it is new."""
+        """Return True only for a message without an ACK."""
         return self.is_new(p, m)
 
 
 @repair("R_i[i] becomes g when U with gsn g has been obtained, not when its ACK comes", answers="DTP-05")
 class AdvanceOnDelivery(UpToGap):
-    """Receiving ACK message: `it updates both R_i[t] and R_i[i] to g`, before U is looked for in BUF."""
+    """Repair of DTP, Receiving ACK. Printed: `it updates both R_i[t] and R_i[i] to g`, before U is looked for
+    in BUF. Repaired: R_i[i] becomes g only when p has the update with gsn g.
+    """
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """The update is there, too."""
+        """Return True if p has the update too."""
         item = self.acks[p][k]
         return super().may_cover(p, k) and item is not None and item.message in self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """Put it; messages that waited for it count as obtained."""
+        """Put the message into BUF; updates that waited for it count as obtained."""
         super().put_message(p, m)
         self.catch_up(p)
 
 
 @repair("neither a MSG nor an ACK lowers R_i[j]", answers="DTP-10")
 class MonotoneStatus(Dtp):
-    """MSG: `changes R_i[j] to h`; ACK: `updates both R_i[t] and R_i[i] to g`; NULL: `updates R_i[j] to g`."""
+    """Repair of DTP. Printed: a MSG `changes R_i[j] to h`, an ACK `updates both R_i[t] and R_i[i] to g`, a
+    NULL `updates R_i[j] to g`, so an old packet lowers R_i[j]. Repaired: R_i[j] never goes down.
+    """
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
-        """R_p[j] only goes up."""
+        """Raise R_p[j] to h, and never lower it."""
         self.status[p][j] = max(self.status[p][j], h)
 
 
 @repair("stable messages are removed whenever R_i changes, not only when h > R_i[j]", answers="DTP-11")
 class CollectAlways(Dtp):
-    """Removing stable messages: `it checks if h > R_i[j]. If so, it … removes the stable MSGs`."""
+    """Repair of DTP, Removing stable messages. Printed: `it checks if h > R_i[j]. If so, it … removes the
+    stable MSGs`. Repaired: stable messages are removed whenever R_i changes.
+    """
 
     def finish(self, p: Process, heard: bool) -> None:
         """Deliver the updates that R_p covers, and remove stable ones."""
@@ -110,10 +123,12 @@ class CollectAlways(Dtp):
 
 @repair("nobody names itself", answers="DTP-12")
 class PassToAnother(Dtp):
-    """Update arrival: `R_i[m] = min({R_i[k] | 1 <= k <= n})`, which m = i fulfils while all R are equal."""
+    """Repair of DTP, Update arrival. Printed: `R_i[m] = min({R_i[k] | 1 <= k <= n})`, which allows m = i
+    while all R are equal. Repaired: a process never names itself as the next holder.
+    """
 
     def is_candidate(self, p: Process, m: Process, own: Status) -> bool:
-        """The least active of the others."""
+        """Return True if m is the least active of the other processes."""
         return m != p and all(
             self.known(p, m, own) <= self.known(p, k, own) for k in self.each(Process) if k != p
         )
@@ -123,10 +138,12 @@ class PassToAnother(Dtp):
     "TRST ends with an ACK of a later pass, and with no other", answers="DTP-13", builds_on=(NumberPasses,)
 )
 class EndByNumber(NumberPasses):
-    """Receiving ACK message: `if g >= R_i[i] + 1 or i = m`; Timeout: `R_i[i] + 1 <= g' or x = m`."""
+    """Repair of DTP, Receiving ACK and Timeout. Printed: `if g >= R_i[i] + 1 or i = m` and `R_i[i] + 1 <= g'
+    or x = m`. Repaired: a process stops repeating its pass (TRST) at an ACK of a later pass, and at no other.
+    """
 
     def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
-        """By a later pass than the one that p made."""
+        """Return True for an ACK of a later pass than the one that p made."""
         sent = self.passed[p]
         return sent is not None and self.turn_of(seen) > self.turn_of(sent)
 
@@ -136,7 +153,9 @@ class EndByNumber(NumberPasses):
     answers="DTP-14",
 )
 class AnswerNamed(Dtp):
-    """Answer j if it was named last. Printed: `if m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`."""
+    """Repair of DTP, request in TRST. Printed: p answers j `if m = j in ACK(i, U_id, R_i[i], m) stored in
+    BUF_i`. Repaired: p answers the process that it named last, also when it named it with NULL.
+    """
 
     def is_successor(self, p: Process, j: Process) -> bool:
         """Return True if p named j last."""
@@ -150,7 +169,9 @@ class AnswerNamed(Dtp):
     builds_on=(NumberPasses,),
 )
 class CarryStatus(NumberPasses):
-    """Section 4.2: `ACK consists of ACK's sender ID, U_id, gsn, and the next token holder's ID`.
+    """Repair of DTP, section 4.2. Printed: `ACK consists of ACK's sender ID, U_id, gsn, and the next token
+    holder's ID`. Repaired: every ACK carries the sender's R too, so that its receivers learn what the sender
+    knew.
 
     `told[k]` is what pass k of the token carries. Why n - 1 ACKs and 3n - 2 MSGs are enough then:
 
@@ -168,23 +189,23 @@ class CarryStatus(NumberPasses):
     told: Map[Turn, Map[Process, Status]] = everywhere(everywhere(0))
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """The pass carries R_p."""
+        """Pass the token, and record R_p for the receivers."""
         super().pass_token(p, sent)
         for j in self.each(Process):
             self.told[self.turn[p]][j] = self.status[p][j]
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
-        """Hear also the sender's knowledge of the others."""
+        """Take the ACK's status, and the sender's knowledge of the other processes."""
         super().hear_ack(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1))
 
     def hear_null(self, p: Process, packet: Null) -> None:
-        """Hear also the sender's knowledge of the others."""
+        """Take the NULL's status, and the sender's knowledge of the other processes."""
         super().hear_null(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1) + packet.nulls)
 
     def hear_told(self, p: Process, turn: Turn) -> None:
-        """R_p goes up to what pass `turn` carries."""
+        """Raise R_p to the values that pass `turn` carries."""
         for j in self.each(Process):
             if j != p:
                 self.status[p][j] = max(self.status[p][j], self.told[turn][j])
@@ -192,10 +213,12 @@ class CarryStatus(NumberPasses):
 
 @repair("with F > 0 the processes k are counted, not the different values R_i[k]", answers="DTP-28")
 class CountProcesses(Dtp):
-    """Degree of fault tolerance: `|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
+    """Repair of DTP, Degree of fault tolerance. Printed: `|{R_i[k] | R_i[k] >= g}| >= F + 1`, which counts
+    different values. Repaired: the processes k are counted.
+    """
 
     def is_resilient(self, p: Process, g: Number) -> bool:
-        """At least F + 1 processes, so that `it is certain that F + 1 processes have obtained U`."""
+        """Return True if at least F + 1 processes have obtained the update with gsn g."""
         return sum(1 for k in self.each(Process) if self.status[p][k] >= g) > self.resilience
 
 

@@ -93,7 +93,7 @@ class Dtp(Losses[Packet], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """`MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK_i is DONE; the holder acknowledges it."""
+        """Multicast `MSG(U, (i, N_i[i]), R_i[i])`, if S.ACK_i is DONE; the holder acknowledges it at once."""
         require(m.index == self.broadcasts and not self.awaiting[p] and self.is_idle())
         self.broadcasts += 1
         self.source[m] = p
@@ -109,7 +109,9 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def acknowledge(self, p: Process, m: Message, next_holder: Process) -> None:
-        """`increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`, delivers U; TRST."""
+        """Acknowledge a message: `increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`,
+        delivers U; then S.Token is TRST.
+        """
         require(
             self.may_acknowledge(p)
             and self.is_due(p, m)
@@ -125,37 +127,43 @@ class Dtp(Losses[Packet], Group):
         self.finish(p, False)
 
     def may_acknowledge(self, p: Process) -> bool:
-        """P holds the token, `must recover all of the lost messages before`, and has a MSG to acknowledge."""
+        """Return True if p may acknowledge: it holds the token, `must recover all of the lost messages
+        before`, and has a MSG without an ACK.
+        """
         return self.holding[p] and self.is_recovered(p) and any(self.is_due(p, m) for m in self.each(Message))
 
     def is_due(self, p: Process, m: Message) -> bool:
-        """M is the MSG that arrives (Receiving MSG), or waits in BUF (Receiving ACK)."""
+        """Return True if m is the MSG that arrives (Receiving MSG), or waits in BUF (Receiving ACK)."""
         return self.arrived[p] == m or self.is_new(p, m)
 
     def is_new(self, p: Process, m: Message) -> bool:
-        """Receiving ACK: `BUF_i contains an unacknowledged MSG whose acknowledgment is not in BUF_i`."""
+        """Return True if BUF has no ACK for m (`BUF_i contains an unacknowledged MSG whose acknowledgment is
+        not in BUF_i`).
+        """
         return m in self.buffer[p] and not self.is_acknowledged(p, m)
 
     def may_name(self, p: Process, m: Process, own: Status) -> bool:
-        """`It selects the next token holder LTM_m`, where R_p[p] is `own`: of several candidates any."""
+        """Return True if p may name m as next holder (`It selects the next token holder LTM_m`): any of
+        several candidates.
+        """
         return self.is_candidate(p, m, own)
 
     def is_candidate(self, p: Process, m: Process, own: Status) -> bool:
-        """`R_i[m] = min({R_i[k] | 1 <= k <= n})`."""
+        """Return True if m is least active: `R_i[m] = min({R_i[k] | 1 <= k <= n})`."""
         return all(self.known(p, m, own) <= self.known(p, k, own) for k in self.each(Process))
 
     def known(self, p: Process, k: Process, own: Status) -> Status:
-        """R_p[k], where R_p[p] is `own`."""
+        """Return R_p[k]; for p itself the value `own`."""
         return own if k == p else self.status[p][k]
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """`multicasts` the ACK and `sets S.Token_i to TRST`."""
+        """Pass the token: p `multicasts` the ACK and `sets S.Token_i to TRST`."""
         self.send_pass(p, sent)
         self.holding[p] = False
         self.passed[p] = sent
 
     def send_pass(self, p: Process, sent: Pass) -> None:
-        """`ACK(i, U_id, g, m)` or `ACK(i, NULL, g, m)` to all."""
+        """Send `ACK(i, U_id, g, m)` or `ACK(i, NULL, g, m)` to all."""
         m = sent.message
         for q in self.each(Process):
             if q != p:
@@ -165,19 +173,21 @@ class Dtp(Losses[Packet], Group):
                     self.network |= {Ack(q, p, m, sent.number, sent.next_holder)}
 
     def reset(self, p: Process, m: Message) -> None:
-        """Section 4.1: `when it is acknowledged, S.ACK_i is reset to DONE`."""
+        """Reset S.ACK of p to DONE (section 4.1: `when it is acknowledged, S.ACK_i is reset to DONE`)."""
         if self.source[m] == p:
             self.awaiting[p] = False
 
     def is_idle(self) -> bool:
-        """No procedure is unfinished: nobody can acknowledge."""
+        """Return True if no procedure is unfinished: nobody can acknowledge."""
         return not any(self.may_acknowledge(p) for p in self.each(Process))
 
     # 4.2. Receiving MSG message -----------------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def receive_next_message(self, packet: Annotated[Msg, In("network")]) -> None:
-        """`l = N_i[j]`: `increments N_i[j], changes R_i[j] to h, puts the message in BUF_i`."""
+        """Receive the next MSG of j (`l = N_i[j]`): p `increments N_i[j], changes R_i[j] to h, puts the
+        message in BUF_i`.
+        """
         p = packet.to
         m = packet.message
         j = self.source[m]
@@ -194,7 +204,9 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def receive_early_message(self, packet: Annotated[Msg, In("network")]) -> None:
-        """`l > N_i[j]`: `it recognizes that it lost messages from LTM_j, constructs and multicasts REQ`."""
+        """Receive an early MSG of j (`l > N_i[j]`): p `recognizes that it lost messages from LTM_j,
+        constructs and multicasts REQ`.
+        """
         p = packet.to
         m = packet.message
         j = self.source[m]
@@ -211,7 +223,9 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def receive_old_message(self, packet: Annotated[Msg, In("network")]) -> None:
-        """`l < N_i[j]`: discarded; the holder `retransmits … the ACK message with U_id = (j, l) in BUF_i`."""
+        """Receive an old MSG of j (`l < N_i[j]`): it is discarded; the holder `retransmits … the ACK message
+        with U_id = (j, l) in BUF_i`.
+        """
         p = packet.to
         m = packet.message
         j = self.source[m]
@@ -224,26 +238,30 @@ class Dtp(Losses[Packet], Group):
                     self.network |= {Ack(j, item.sender, m, k, item.next_holder)}
 
     def take_early_message(self, p: Process, j: Process, m: Message) -> None:
-        """Treat a MSG of j with l > N_i[j]: nothing is printed, BUF is not mentioned."""
+        """Treat a MSG of j with l > N_i[j]: the paper does not say whether BUF takes it."""
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
-        """MSG: `changes R_i[j] to h`; ACK: `updates … R_i[t] … to g`; NULL: `updates R_i[j] to g`."""
+        """Set R_i[j]: a MSG `changes R_i[j] to h`, an ACK `updates … R_i[t] … to g`, a NULL `updates R_i[j]
+        to g`.
+        """
         self.status[p][j] = h
 
     def put_message(self, p: Process, m: Message) -> None:
-        """`puts the message in BUF_i`."""
+        """Put the message into BUF_p (`puts the message in BUF_i`)."""
         self.buffer[p] |= {m}
         self.missed[p] -= {m}
 
     def answers(self, p: Process, m: Message) -> bool:
-        """The holder acknowledges a MSG that comes: always, `it performs for the MSG the procedure`."""
+        """Return True if the holder acknowledges an arriving MSG: always (`it performs for the MSG the
+        procedure`).
+        """
         return True
 
     # 4.2. Receiving ACK message -----------------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def receive_next_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """`g = R_i[i] + 1`: `puts ACK into BUF_i`; U is delivered, or asked for."""
+        """Receive the next ACK (`g = R_i[i] + 1`): p `puts ACK into BUF_i`; U is delivered, or asked for."""
         p = packet.to
         require(self.is_idle() and packet.number == self.status[p][p] + 1)
         self.network -= {packet}
@@ -254,7 +272,9 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def receive_early_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """`g > R_i[i] + 1`: `it recognizes that it lost ACKs`, those before this one, and requests them."""
+        """Receive an early ACK (`g > R_i[i] + 1`): p `recognizes that it lost ACKs`, the ones before it, and
+        requests them.
+        """
         p = packet.to
         require(self.is_idle() and packet.number > self.status[p][p] + 1)
         self.network -= {packet}
@@ -265,12 +285,14 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def receive_old_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """`g < R_i[i] + 1`: `it discards the message`."""
+        """Receive an old ACK (`g < R_i[i] + 1`): p `discards the message`."""
         require(self.is_idle() and packet.number <= self.status[packet.to][packet.to])
         self.network -= {packet}
 
     def take_ack(self, p: Process, packet: Ack) -> None:
-        """`puts ACK into BUF_i`, `updates both R_i[t] and R_i[i] to g`, `delivers immediately U`."""
+        """Take the next ACK: p `puts ACK into BUF_i`, `updates both R_i[t] and R_i[i] to g`, `delivers
+        immediately U`.
+        """
         if self.acks[p][packet.number] is None:
             self.acks[p][packet.number] = Acknowledged(packet.message, packet.sender, packet.next_holder)
         heard = packet.number > self.status[p][packet.sender]
@@ -281,18 +303,18 @@ class Dtp(Losses[Packet], Group):
             self.awaiting[p] = False
 
     def take_early_ack(self, p: Process, packet: Ack) -> None:
-        """Treat an ACK with g > R_i[i] + 1: nothing is printed, BUF is not mentioned."""
+        """Treat an ACK with g > R_i[i] + 1: the paper does not say whether BUF takes it."""
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
-        """`updates … R_i[t] … to g`."""
+        """Update the sender's entry from an ACK (`updates … R_i[t] … to g`)."""
         self.change_status(p, packet.sender, packet.number)
 
     def advance(self, p: Process, g: Number) -> None:
-        """`updates … R_i[i] to g`."""
+        """Update p's own entry from an ACK (`updates … R_i[i] to g`)."""
         self.status[p][p] = g
 
     def ask(self, p: Process) -> None:
-        """`REQ(i, R_i[i], msglst)` to all, for everything that p knows to be lost."""
+        """Multicast `REQ(i, R_i[i], msglst)` for everything that p knows to be lost."""
         for m in self.missed[p]:
             self.ask_message(p, m)
         for k in self.each(Number):
@@ -303,11 +325,13 @@ class Dtp(Losses[Packet], Group):
                 self.ask_message(p, item.message)
 
     def ask_message(self, p: Process, m: Message) -> None:
-        """`multicasting REQ(i, R_i[i], {('msg', U_id)})`."""
+        """Ask for one update, `multicasting REQ(i, R_i[i], {('msg', U_id)})`."""
         self.network |= {AskMessage(q, p, self.status[p][p], m) for q in self.each(Process) if q != p}
 
     def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
-        """End of the first paragraph, `from TRST to EMPT`; start of the second, `S.Token_i to HOLD`."""
+        """Take news of a pass: the old holder goes `from TRST to EMPT`, the new one sets
+        `S.Token_i to HOLD`.
+        """
         if self.passed[p] is not None and self.ends_transfer(p, sender, seen):
             self.passed[p] = None
         if self.gives_token(p, seen):
@@ -315,25 +339,25 @@ class Dtp(Losses[Packet], Group):
             self.passed[p] = None
 
     def ends_transfer(self, p: Process, sender: Process, seen: Pass) -> bool:
-        """`if g >= R_i[i] + 1 or i = m`."""
+        """Return True if an ACK ends p's wait after its pass (`if g >= R_i[i] + 1 or i = m`)."""
         return seen.number > self.status[p][p] or seen.next_holder == p
 
     def gives_token(self, p: Process, seen: Pass) -> bool:
-        """`If i = m`."""
+        """Return True if the pass names p (`If i = m`)."""
         return seen.next_holder == p
 
     # 4.2. Receiving REQ message -----------------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def answer_holding(self, packet: Annotated[Request, In("network")]) -> None:
-        """`S.Token_i = HOLD`: `sends to LTM_j the requested message(s)`."""
+        """Answer a request as holder (`S.Token_i = HOLD`: `sends to LTM_j the requested message(s)`)."""
         require(self.is_idle() and self.holding[packet.to])
         self.network -= {packet}
         self.answer(packet.to, packet)
 
     @action(fairness="weak", per="packet")
     def answer_transferring(self, packet: Annotated[Request, In("network")]) -> None:
-        """`S.Token_i = TRST`, and the request `is multicast by its next token holder`: it is answered."""
+        """Answer a request in TRST, which `is multicast by its next token holder`."""
         p = packet.to
         require(self.is_idle() and self.passed[p] is not None and self.is_successor(p, packet.sender))
         self.network -= {packet}
@@ -341,20 +365,20 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def discard_request(self, packet: Annotated[Request, In("network")]) -> None:
-        """`S.Token_i = EMPT`, or TRST and another process is the next token holder: it is discarded."""
+        """Discard a request: S.Token_i is EMPT, or TRST and another process is the next holder."""
         p = packet.to
         require(self.is_idle() and not self.holding[p])
         require(self.passed[p] is None or not self.is_successor(p, packet.sender))
         self.network -= {packet}
 
     def is_successor(self, p: Process, j: Process) -> bool:
-        """`m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`."""
+        """Return True if p named j (`m = j in ACK(i, U_id, R_i[i], m) stored in BUF_i`)."""
         own = self.status[p][p]
         item = self.acks[p][own] if own > 0 else None
         return item is not None and item.sender == p and item.next_holder == j
 
     def answer(self, p: Process, packet: Request) -> None:
-        """The requested message `as a point-to-point message`, if BUF has it; h is a delivery status."""
+        """Send the requested message `as a point-to-point message`, if BUF has it; h is a delivery status."""
         j = packet.sender
         if isinstance(packet, AskMessage):
             if packet.message in self.buffer[p]:
@@ -371,45 +395,47 @@ class Dtp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def resend_message(self, p: Process, m: Message) -> None:
-        """`the same MSG at every timeout until it receives an acknowledgment for the message`."""
+        """Send `the same MSG at every timeout until it receives an acknowledgment for the message`."""
         require(self.is_idle() and self.awaiting[p])
         require(self.source[m] == p and self.lsn[m] == self.expected[p][p] - 1)
         self.network |= {Msg(q, m) for q in self.each(Process) if q != p}
 
     @action(fairness="weak", per="p")
     def resend_pass(self, p: Process) -> None:
-        """`the same ACK message at every timeout until` the token is passed."""
+        """Send `the same ACK message at every timeout until` the token is passed."""
         sent = self.passed[p]
         require(self.is_idle() and sent is not None)
         if sent is not None:
             self.repeat_pass(p, sent)
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
-        """`multicasts the same ACK message`."""
+        """Multicast the ACK again (`multicasts the same ACK message`)."""
         self.send_pass(p, sent)
 
     @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
-        """Receiving ACK: `the REQ message at every timeout until it receives the requested message`."""
+        """Send `the REQ message at every timeout until it receives the requested message`."""
         require(self.is_idle() and not self.is_recovered(p))
         self.ask(p)
 
     @action(fairness="weak", per="p")
     def pass_null(self, p: Process, next_holder: Process) -> None:
-        """`If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i], m)`."""
+        """Pass the token after a silence (`If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i],
+        m)`).
+        """
         require(self.holding[p] and self.is_recovered(p) and self.is_idle())
         require(self.may_name(p, next_holder, self.status[p][p]))
         self.pass_token(p, Pass(None, self.status[p][p], next_holder, self.next_null(p)))
 
     def next_null(self, p: Process) -> int:
-        """Return the number of the NULL that p would pass since the last gsn: nothing is printed, none has
-        one.
-        """
+        """Return the number of p's next NULL since the last gsn; as printed NULLs have no number, so 0."""
         return 0
 
     @action(fairness="weak", per="packet")
     def receive_null(self, packet: Annotated[Null, In("network")]) -> None:
-        """`g >= R_i[i]`: `it updates R_i[j] to g`; `if g > R_i[i]`, ACKs were lost and are requested."""
+        """Receive a NULL with `g >= R_i[i]`: p `updates R_i[j] to g`; `if g > R_i[i]`, ACKs were lost and are
+        requested.
+        """
         p = packet.to
         require(self.is_idle() and packet.number >= self.status[p][p])
         self.network -= {packet}
@@ -422,12 +448,12 @@ class Dtp(Losses[Packet], Group):
             self.ask(p)
 
     def hear_null(self, p: Process, packet: Null) -> None:
-        """`it updates R_i[j] to g`."""
+        """Update the sender's entry from a NULL (`it updates R_i[j] to g`)."""
         self.change_status(p, packet.sender, packet.number)
 
     @action(fairness="weak", per="packet")
     def receive_old_null(self, packet: Annotated[Null, In("network")]) -> None:
-        """`g < R_i[i]`: `LTM_i discards the ACK message`."""
+        """Receive a NULL with `g < R_i[i]`: `LTM_i discards the ACK message`."""
         require(self.is_idle() and packet.number < self.status[packet.to][packet.to])
         self.network -= {packet}
 
@@ -440,7 +466,7 @@ class Dtp(Losses[Packet], Group):
             self.remove_stable(p)
 
     def deliver_covered(self, p: Process) -> None:
-        """Delivers what R_p[p] covers, in the order of gsn; F > 0 `defers the delivery`."""
+        """Deliver the updates that R_p[p] covers, in the order of gsn; with F > 0 p `defers the delivery`."""
         for k in self.each(Number):
             item = self.acks[p][k]
             if item is not None and k <= self.status[p][p] and k not in self.handed[p]:
@@ -449,7 +475,9 @@ class Dtp(Losses[Packet], Group):
                     emit(Deliver(p, item.message))
 
     def remove_stable(self, p: Process) -> None:
-        """`stable MSGs whose gsn is less than or equal to min({R_i[k] | 1 <= k <= n})`, and their ACKs."""
+        """Remove `stable MSGs whose gsn is less than or equal to min({R_i[k] | 1 <= k <= n})`, and their
+        ACKs.
+        """
         for k in self.each(Number):
             item = self.acks[p][k]
             if item is not None and item.message in self.buffer[p]:
@@ -458,7 +486,7 @@ class Dtp(Losses[Packet], Group):
                     self.acks[p][k] = None
 
     def is_resilient(self, p: Process, g: Number) -> bool:
-        """`|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
+        """Return True if `|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
         return (
             len({self.status[p][k] for k in self.each(Process) if self.status[p][k] >= g})
             >= self.resilience + 1
@@ -467,25 +495,25 @@ class Dtp(Losses[Packet], Group):
     # What a process knows to be lost ------------------------------------------------------------------------
 
     def has_ack(self, p: Process, k: Number, m: Message) -> bool:
-        """`ACK(_, U_id, k, _)` is in BUF_p."""
+        """Return True if BUF_p has `ACK(_, U_id, k, _)`."""
         item = self.acks[p][k]
         return item is not None and item.message == m
 
     def is_acknowledged(self, p: Process, m: Message) -> bool:
-        """BUF_p holds an ACK for m."""
+        """Return True if BUF_p has an ACK for m."""
         return any(self.has_ack(p, k, m) for k in self.each(Number))
 
     def misses_number(self, p: Process, k: Number) -> bool:
-        """P knows that it lost the ACK with gsn k."""
+        """Return True if p knows that it lost the ACK with gsn k."""
         return self.status[p][p] < k and k <= self.sought[p] and self.acks[p][k] is None
 
     def misses_message(self, p: Process, k: Number) -> bool:
-        """P has the ACK with gsn k and not the update."""
+        """Return True if p has the ACK with gsn k and not the update."""
         item = self.acks[p][k]
         return item is not None and item.message not in self.buffer[p] and k not in self.handed[p]
 
     def is_recovered(self, p: Process) -> bool:
-        """P knows of nothing that it lost."""
+        """Return True if p knows of nothing that it lost."""
         return len(self.missed[p]) == 0 and not any(
             self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number)
         )

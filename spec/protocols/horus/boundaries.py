@@ -33,8 +33,8 @@ class Casts(Group):
     cast: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """Return how many messages p may cast now: as many as there are numbers for. A layer with a window
-        has its own answer.
+        """Return how many messages p may cast now: as many as numbers are left. A layer with a window answers
+        otherwise.
         """
         return self.casts - self.cast[p]
 

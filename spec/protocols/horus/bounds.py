@@ -1,7 +1,7 @@
 """Bounds of the exploration of Horus' layers: what can be switched on, who broadcasts which message, and when
 timers expire.
 
-A stack inherits the classes here of the layers that it has. None of this is said by the paper.
+A stack inherits the classes here of the layers that it has. The paper says none of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from antiphon.spec.services import Group, Message, Process
 
 @restriction("timers (a NAK, a status) expire only when nothing is in flight")
 class Patient(Nak):
-    """NAK with timers that are longer than what a message takes."""
+    """Restriction: NAK's timers expire only when no message is in flight."""
 
     @constraint("ask", "tell")
     def is_silent(self) -> bool:
@@ -36,19 +36,23 @@ class Patient(Nak):
     "for"
 )
 class DeliverAtOnce(Total):
-    """Printed: "These messages are not delivered, but buffered"."""
+    """Planted fault in Horus' TOTAL: messages sent during the flush are delivered at once. Printed and
+    correct: "These messages are not delivered, but buffered".
+    """
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """Deliver it."""
+        """Deliver the message at once."""
         self.hand_up(p, q, m)
 
 
 @mutation("a member does not keep for itself what it sends during the flush, to see that views are compared")
 class ForgetOwn(Total):
-    """Printed: "all members that did not get the token in time send their messages"."""
+    """Planted fault in Horus' TOTAL: a member does not keep its own messages of the flush. Correct code
+    buffers them for everybody, its sender included.
+    """
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """Keep only what others sent."""
+        """Keep the message only if another member sent it."""
         if q != p:
             super().keep(p, q, m)
 
@@ -60,16 +64,16 @@ class Strides(Group):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """Bound: it is the turn of p."""
+        """Return True if it is p's turn to broadcast."""
         return self.stride == 0 or p.index == m.index * self.stride % self.processes
 
 
 class NakBounded(Nak, repairs=(AwaitRoom,), readings=(source_address, status_tells), restrictions=(Patient,)):
-    """NAK:COM with what can be switched on."""
+    """NAK:COM, with the variants and bounds of this module to choose from."""
 
 
 class FragBounded(Frag, repairs=(DiscardAfterLoss, MarkFirst)):
-    """FRAG with what can be switched on."""
+    """FRAG, with the variants and bounds of this module to choose from."""
 
 
 class TotalBounded(
@@ -79,4 +83,4 @@ class TotalBounded(
     readings=(oracle, ranked, view_upcall),
     mutations=(DeliverAtOnce, ForgetOwn),
 ):
-    """TOTAL with what can be switched on."""
+    """TOTAL, with the variants and bounds of this module to choose from."""

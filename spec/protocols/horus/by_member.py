@@ -25,7 +25,7 @@ class Backlog(LocalStatus):
     backlog: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """As many as there are numbers for."""
+        """Return how many casts p may hand down: as many as numbers are left."""
         return self.casts - self.cast[p] - self.backlog[p]
 
     def is_full(self, p: Process) -> bool:
@@ -34,12 +34,12 @@ class Backlog(LocalStatus):
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
-        """A cast waits, if only for its turn."""
+        """Put a cast into the queue; it waits, if only for its turn."""
         self.backlog[call.process] += 1
         self.flow(call.process)
 
     def flow(self, p: Process) -> None:
-        """As many casts as there is room for get a sequence number and are buffered."""
+        """Number and buffer as many waiting casts as there is room for."""
         for k in self.each(Place):
             if self.backlog[p] > 0 and not self.is_full(p) and k == self.cast[p] + 1:
                 self.backlog[p] -= 1
@@ -47,13 +47,13 @@ class Backlog(LocalStatus):
                 emit(ComCast(p, Data(Unit(p, k))))
 
     def release(self, p: Process) -> None:
-        """Release what all have, which makes room."""
+        """Release the casts that all have, which makes room for others."""
         super().release(p)
         self.flow(p)
 
     @obligation
     def NothingWaits(self) -> bool:
-        """Every cast got its number."""
+        """Obligation: every cast got its number."""
         return all(self.backlog[p] == 0 for p in self.each(Process))
 
     @witness
@@ -63,19 +63,19 @@ class Backlog(LocalStatus):
 
 
 class TotalByMember(TotalChecked, MbrshipAlone):
-    """TOTAL:MBRSHIP over queues under an application: nobody sees more than its own."""
+    """TOTAL:MBRSHIP over queues under an application, where each member uses its own state only."""
 
 
 class HorusByMember(Backlog, TotalChecked, FragChecked, Horus):
     """TOTAL:MBRSHIP:FRAG:NAK:COM under an application, each member by itself."""
 
     def can_send(self, p: Process) -> bool:
-        """NAK has room for a cast; there are numbers for all that waits, too."""
+        """Return True if NAK has room for a cast, and numbers are left for everything that waits."""
         return not self.is_full(p) and self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
 
 class HorusByMemberChecked(HorusByMember, TotalOrderBroadcast):
-    """The former, judged as total order broadcast."""
+    """The stack of `HorusByMember`, judged as total order broadcast."""
 
     @obligation
     def AllDelivered(self) -> bool:

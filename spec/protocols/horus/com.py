@@ -26,7 +26,9 @@ class Com(InFlight[Envelope], Casts):
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
     def listens(self, q: Process) -> bool:
-        """True if anybody will receive what is sent to q: here always, since nobody leaves itself out."""
+        """Return True if anybody will receive what is sent to q: here always, since no member excludes
+        itself.
+        """
         return q not in self.outside[q]
 
     def is_destination(self, p: Process, q: Process) -> bool:
@@ -34,7 +36,7 @@ class Com(InFlight[Envelope], Casts):
         return q != p and q not in self.outside[p] and self.listens(q)
 
     def accepts(self, p: Process, source: Process | None) -> bool:
-        """Return True if the filter of p lets it pass."""
+        """Return True if p's filter lets the packet pass."""
         return source is None or source not in self.outside[p]
 
     def address(self, p: Process) -> Process | None:
@@ -43,7 +45,7 @@ class Com(InFlight[Envelope], Casts):
 
     @on(ComCast)
     def transmit(self, call: ComCast) -> None:
-        """One envelope for each other endpoint of the view."""
+        """Send one envelope to each other endpoint of the view."""
         p = call.process
         self.network |= {
             Envelope(q, self.address(p), call.header) for q in self.each(Process) if self.is_destination(p, q)
@@ -51,18 +53,18 @@ class Com(InFlight[Envelope], Casts):
 
     @on(ComSend)
     def transmit_to(self, call: ComSend) -> None:
-        """One envelope."""
+        """Send one envelope to one endpoint."""
         if self.listens(call.to):
             self.network |= {Envelope(call.to, self.address(call.process), call.header)}
 
     @on(ComView)
     def leave_out(self, call: ComView) -> None:
-        """The view of `process` shrinks."""
+        """Remove a member from the view of `process`."""
         self.outside[call.process] |= {call.member}
 
     @action(fairness="weak")
     def arrive(self, envelope: Annotated[Envelope, In("network")]) -> None:
-        """An envelope is opened; what passes the filter goes up."""
+        """Receive an envelope, and hand up its header if it passes the filter."""
         self.network -= {envelope}
         if self.accepts(envelope.to, envelope.source):
             emit(ComReceive(envelope.to, envelope.source, envelope.header))

@@ -45,11 +45,11 @@ class Senders(Group):
     senders: Const[int] = 1
 
     def sender(self, m: Message) -> Process:
-        """The one who broadcasts m."""
+        """Return the process that broadcasts m."""
         return Process(m.index % self.senders)
 
     def message(self, unit: Unit) -> Message:
-        """The message at a place among its author's."""
+        """Return the message at a place among its author's."""
         return Message((unit.place - 1) * self.senders + unit.author.index)
 
 
@@ -58,7 +58,7 @@ class OverNak(Senders, NakChecked):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """The next message of p goes down; its own copy is delivered at once."""
+        """Broadcast the next message of p: it goes down, and p's own copy is delivered at once."""
         require(p == self.sender(m) and self.cast[p] == m.index // self.senders and self.room(p) >= 1)
         emit(Broadcast(p, m))
         emit(NakCast(p))
@@ -85,7 +85,7 @@ class OverFrag(Senders, FragChecked):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """The next message of p goes down; its own copy is delivered at once."""
+        """Broadcast the next message of p: it goes down, and p's own copy is delivered at once."""
         require(
             p == self.sender(m)
             and self.handed[p] == m.index // self.senders
@@ -97,13 +97,13 @@ class OverFrag(Senders, FragChecked):
 
     @on(FragReceive)
     def hand_over(self, call: FragReceive) -> None:
-        """Deliver what comes up; None is no message that anybody broadcast."""
+        """Deliver a message that comes up; None stands for a message that nobody broadcast."""
         unit = call.unit
         emit(Deliver(call.process, self.message(unit) if unit is not None else None))
 
     @on(NakLost)
     def note_harm(self, call: NakLost) -> None:
-        """The fragment whose number was given up belongs to a message."""
+        """Record that p lost a fragment of the message."""
         q = call.origin
         self.harmed[call.process] |= {Unit(q, self.pieces[q][call.place - 1].message)}
 
@@ -127,7 +127,7 @@ class FragOverCom(OverFrag, Unnumbered, FifoBroadcast):
 
 
 class NakStackRepeated(NakStack, Duplications[Envelope]):
-    """The same where the network also duplicates."""
+    """NAK:COM over a network that loses, reorders and duplicates, judged as FIFO broadcast."""
 
 
 class FragStack(OverFrag, NakChecked, Losses[Envelope], FifoBroadcast):

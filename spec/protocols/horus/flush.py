@@ -55,7 +55,7 @@ from antiphon.spec.services import Crash, Process, View
 
 @record
 class Flush:
-    """The coordinator begins to leave these members behind."""
+    """Packet: the coordinator begins to leave these members behind."""
 
     view: View
     leaving: Set[Process]
@@ -63,7 +63,9 @@ class Flush:
 
 @record
 class FlushOk:
-    """The sender has sent what it had to send, and what it has of those who are left behind."""
+    """Packet: the sender has sent everything that it had to send, and its messages from the members left
+    behind.
+    """
 
     view: View
     leaving: Set[Process]
@@ -71,7 +73,7 @@ class FlushOk:
 
 @record
 class NextView:
-    """The view without these members may be installed."""
+    """Packet: the view without these members may be installed."""
 
     view: View
     leaving: Set[Process]
@@ -108,19 +110,19 @@ class MbrshipFlush(Members):
     # Who is who ---------------------------------------------------------------------------------------------
 
     def has_failed(self, p: Process) -> bool:
-        """P is down, or taken for dead."""
+        """Return True if p is down, or suspected."""
         return self.down[p] or self.suspected[p]
 
     def failed_of(self, p: Process) -> Set[Process]:
-        """The members of p's view that have failed."""
+        """Return the members of p's view that have failed."""
         return Set() | {q for q in self.each(Process) if q not in self.left[p] and self.has_failed(q)}
 
     def stay(self, p: Process) -> Set[Process]:
-        """The members of p's view that p's flush does not leave behind."""
+        """Return the members of p's view that p's flush does not leave behind."""
         return Set() | {q for q in self.each(Process) if q not in self.left[p] and q not in self.leaving[p]}
 
     def is_coordinator(self, p: Process) -> bool:
-        """P is the oldest member of its view that has not failed."""
+        """Return True if p is the oldest member of its view that has not failed."""
         return not self.has_failed(p) and all(
             q in self.left[p] or self.has_failed(q) for q in self.each(Process) if q < p
         )
@@ -129,19 +131,19 @@ class MbrshipFlush(Members):
 
     @on(GroupCast)
     def spread(self, call: GroupCast) -> None:
-        """To all others in the view; a token only to whom it is for."""
+        """Send a message to all others in the view; a token only to its receiver."""
         body = call.body
         to = self.others(call.process, Set())
         self.multicast(call.process, body, to & Set({body.to}) if isinstance(body, Token) else to)
 
     def others(self, p: Process, failed: Set[Process]) -> Set[Process]:
-        """The other members of p's view, without these."""
+        """Return the other members of p's view, without the given ones."""
         return Set() | {
             q for q in self.each(Process) if q != p and q not in self.left[p] and q not in failed
         }
 
     def multicast(self, q: Process, packet: Packet, to: Set[Process]) -> None:
-        """Q sends to these members; who is down or has left q behind would never receive it."""
+        """Send a packet from q to these members, except those that are down or have left q behind."""
         for p in self.each(Process):
             if p in to and not self.down[p] and q not in self.left[p] and q not in self.leaving[p]:
                 self.channel[q][p] += (packet,)
@@ -204,7 +206,7 @@ class MbrshipFlush(Members):
         emit(GroupView(p, Set(q for q in self.each(Process) if q not in self.left[p])))
 
     def has_all(self, p: Process) -> bool:
-        """P has received everything that those who stay have cast in this view."""
+        """Return True if p has received everything that the staying members have cast in this view."""
         return self.stay(p) <= self.heard[p]
 
     # Receiving ----------------------------------------------------------------------------------------------
@@ -231,7 +233,9 @@ class MbrshipFlush(Members):
             self.accept(p, q, packet)
 
     def is_newer(self, p: Process, v: View, leaving: Set[Process]) -> bool:
-        """A flush of p's view leaves more behind than that which p takes part in."""
+        """Return True if the flush leaves more members of p's view behind than the one that p
+        takes part in.
+        """
         return v == self.view[p] and self.leaving[p] <= leaving and self.leaving[p] != leaving
 
     def belongs_later(self, p: Process, q: Process) -> bool:
@@ -266,7 +270,7 @@ class MbrshipFlush(Members):
 
     @witness
     def CopyDelivered(self) -> bool:
-        """A member has what a failed member cast from another, and will go on with it."""
+        """Witness: a member has a message of a failed member from another member, and goes on with it."""
         return any(
             isinstance(packet, Copy) and packet.body not in self.kept[p][packet.origin]
             for p in self.each(Process)
@@ -280,32 +284,36 @@ class MbrshipFlush(Members):
 
 @mutation("members return nothing: what a failed member has cast stays with who has received it")
 class ReturnNothing(MbrshipFlush):
-    """FLUSH_OK alone."""
+    """Planted fault in the flush of MBRSHIP: members answer with FLUSH_OK alone. Correct code first sends
+    what it received from the failed members.
+    """
 
     def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
-        """Send nothing."""
+        """Send nothing, in place of the unstable messages."""
 
 
 @mutation(
     "a member installs the view as soon as it comes, though it may have overtaken what others have cast"
 )
 class InstallAtOnce(MbrshipFlush):
-    """The coordinator alone waits for every FLUSH_OK."""
+    """Planted fault in the flush of MBRSHIP: a member installs the view as soon as it arrives. Correct code
+    waits until it has everything that the members who stay have cast.
+    """
 
     def has_all(self, p: Process) -> bool:
-        """Return True: no other process is asked."""
+        """Return True: p waits for no other process."""
         return True
 
 
 @restriction("one member fails, or is taken for dead, and no other before or after")
 class OneFailure(MbrshipFlush):
-    """Restriction: the failure that a flush survives."""
+    """Restriction: at most one member fails or is suspected, which is what the flush survives."""
 
     @constraint("crash", "suspect")
     def nobody_has_failed(self) -> bool:
-        """Bound: all are up, and trusted."""
+        """Bound: no member is down or suspected."""
         return not any(self.has_failed(q) for q in self.each(Process))
 
 
 class MbrshipFlushed(MbrshipFlush, restrictions=(OneFailure,), mutations=(ReturnNothing, InstallAtOnce)):
-    """MBRSHIP with its flush, and with what can be broken in it."""
+    """MBRSHIP with its flush, with the restriction and the planted faults of this module to choose from."""

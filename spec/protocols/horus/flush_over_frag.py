@@ -57,7 +57,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
     letters: Map[Process, Annotated[Seq[Letter], AtMost("casts")]] = everywhere(())
 
     def multicast(self, q: Process, packet: Packet, to: Set[Process]) -> None:
-        """A cast is a message of FRAG, as large as a message can be if it is one of the application."""
+        """Multicast by a message of FRAG, of the largest size if it is one of the application."""
         if len(to) > 0:
             self.letters[q] += (Letter(to, packet),)
             large = isinstance(packet, Ordered | Unordered | Copy)
@@ -65,8 +65,8 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """Keep what FRAG hands up, if it is for p and not of who was left behind. A unit that nobody cast is
-        nothing that anybody can make sense of.
+        """Keep a message that FRAG hands up, if it is for p and its sender was not left behind; a unit that
+        nobody cast is dropped.
         """
         p = call.process
         q = call.origin
@@ -79,37 +79,39 @@ class FlushOverFrag(MbrshipFlushed, Frag):
                 self.channel[q][p] += (letter.packet,)
 
     def take_part(self, p: Process, coordinator: Process, failed: Set[Process]) -> None:
-        """The layers below learn who is no destination any more."""
+        """Take part in the flush, and remove the members that are left behind from the destinations below."""
         for q in self.each(Process):
             if q in failed:
                 self.leave_behind(p, q)
         super().take_part(p, coordinator, failed)
 
     def leave_behind(self, p: Process, q: Process) -> None:
-        """Q is no destination of p any more."""
+        """Remove q from p's destinations."""
         emit(ComView(p, q))
 
     # Room ---------------------------------------------------------------------------------------------------
 
     def room_for(self, p: Process, failed: Set[Process]) -> int:
-        """Return the number of casts of NAK that it takes to send on what p has of these, and a word."""
+        """Return the number of NAK casts needed to send p's messages of these members on, and one packet
+        more.
+        """
         return 1 + self.fragments * sum(len(self.kept[p][q]) for q in failed)
 
     @action(fairness="weak", per="p")
     def start_flush(self, p: Process) -> None:
-        """There is room for FLUSH and for what follows."""
+        """Begin the flush, if there is room for FLUSH and what follows."""
         require(self.room(p) >= 1 + self.room_for(p, self.failed_of(p)))
         super().start_flush(p)
 
     @action(fairness="weak", per="p")
     def send_view(self, p: Process) -> None:
-        """There is room for it."""
+        """Send the view, if there is room for it."""
         require(self.room(p) >= self.room_for(p, self.leaving[p]))
         super().send_view(p)
 
     @action(fairness="weak", per=("p", "q"))
     def receive(self, p: Process, q: Process) -> None:
-        """There is room for what p answers to FLUSH."""
+        """Receive the next packet, if there is room for p's answer to a FLUSH."""
         require(self.has_room_to_answer(p, q))
         super().receive(p, q)
 
@@ -123,10 +125,12 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
 @mutation("whom a flush leaves behind stays a destination, to see that the window would wait for who is down")
 class KeepDestinations(FlushOverFrag):
-    """NAK goes on waiting for its acknowledgements."""
+    """Planted fault in the flush over FRAG: a member that is left behind stays a destination, so that NAK's
+    window waits for its acknowledgements for ever. Correct code removes it.
+    """
 
     def leave_behind(self, p: Process, q: Process) -> None:
-        """Do nothing."""
+        """Do nothing, in place of removing q from p's destinations."""
 
 
 @restriction(
@@ -134,10 +138,12 @@ class KeepDestinations(FlushOverFrag):
     "is as if it were on its way, but for NAK's acknowledgements"
 )
 class HandledAtOnce(FlushOverFrag, Nak):
-    """Postponing is left to the network."""
+    """Restriction: what FRAG hands up is handled before anything else happens. Until then it is as if it were
+    still in the network.
+    """
 
     def can_handle(self, p: Process, q: Process) -> bool:
-        """P can handle what is next from q."""
+        """Return True if p can handle the next packet from q."""
         return (
             not self.down[p]
             and len(self.channel[q][p]) > 0
@@ -150,12 +156,12 @@ class HandledAtOnce(FlushOverFrag, Nak):
         "crash",
     )  # fmt: skip
     def nothing_waits(self) -> bool:
-        """Restriction: no member has anything to handle."""
+        """Bound: no member has a packet to handle."""
         return not any(self.can_handle(p, q) for p in self.each(Process) for q in self.each(Process))
 
     @constraint("receive")
     def is_first(self, p: Process, q: Process) -> bool:
-        """Bound: no member before p has, nor p of any before q."""
+        """Bound: no pair of members before (p, q) has a packet to handle."""
         return not any(
             self.can_handle(r, s)
             for r in self.each(Process)
@@ -172,7 +178,7 @@ class HorusFlush(
     restrictions=(HandledAtOnce,),
     mutations=(KeepDestinations,),
 ):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
+    """Stack TOTAL:MBRSHIP:FRAG:NAK:COM, whose MBRSHIP has its flush as messages."""
 
     def listens(self, q: Process) -> bool:
         """Return True if q is up: nothing reaches a member that is down."""
@@ -185,15 +191,15 @@ class HorusFlush(
         self.network -= {envelope for envelope in self.network if envelope.to == p}
 
     def room_for(self, p: Process, failed: Set[Process]) -> int:
-        """TOTAL sends what waits, too."""
+        """Return the number of casts needed, those of TOTAL's waiting messages included."""
         return super().room_for(p, failed) + self.fragments * len(self.waiting[p])
 
     def can_send(self, p: Process) -> bool:
-        """Everything that waits will be cast at once when the token comes, so there must be room for all of
-        it.
+        """Return True if there is room for everything that waits, since all of it is cast at once when the
+        token comes.
         """
         return super().can_send(p) and self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
     def can_pass(self, p: Process) -> bool:
-        """A holder has nothing that waits."""
+        """Return True if p may pass the token: nothing waits at p."""
         return super().can_pass(p) and self.room(p) >= 1

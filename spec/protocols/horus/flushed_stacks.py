@@ -22,19 +22,19 @@ from antiphon.spec.services.views import ViewSynchrony
 
 
 class Installing(MbrshipFlushed):
-    """The upcall to the application, which has been delivered everything of the last view, is an event of the
-    services too.
+    """Report of a view change to the services: the upcall to the application, once it has everything of the
+    last view.
     """
 
     @on(NewView)
     def tell_members(self, call: NewView) -> None:
-        """The next view, with its members."""
+        """Emit the next view, with its members."""
         p = call.process
         emit(Install(p, self.view[p], Set(q for q in self.each(Process) if q not in self.left[p])))
 
 
 class OverFlush(OverMbrship, Installing):
-    """An application that delivers what comes as it comes."""
+    """Application that delivers messages in the order of their arrival."""
 
 
 class FlushViews(OverFlush, ViewSynchrony):
@@ -42,7 +42,7 @@ class FlushViews(OverFlush, ViewSynchrony):
 
     @witness
     def DeliveredLater(self) -> bool:
-        """Two members have delivered a message in a later view."""
+        """Witness: two members have delivered a message in a later view."""
         return any(
             self.delivered_in[p][m] == 2 and self.delivered_in[q][m] == 2
             for m in self.each(Message)

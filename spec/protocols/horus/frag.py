@@ -56,7 +56,7 @@ class Frag(Casts, Fragments):
 
     @on(FragCast)
     def split(self, call: FragCast) -> None:
-        """One cast of NAK for each fragment."""
+        """Cast a message as fragments, one cast of NAK each."""
         p = call.process
         self.handed[p] += 1
         for part in self.each(Annotated[int, Between(1, "fragments")]):
@@ -66,21 +66,21 @@ class Frag(Casts, Fragments):
 
     @on(NakReceive)
     def gather(self, call: NakReceive) -> None:
-        """A fragment; the last one delivers what was gathered."""
+        """Receive a fragment; the last one delivers the message."""
         p = call.process
         q = call.origin
         piece = self.pieces[call.unit.author][call.unit.place - 1]
         self.collect(p, q, call.unit.author, piece)
 
     def collect(self, p: Process, q: Process, author: Process, piece: Piece) -> None:
-        """A fragment is kept; when it is the last one, the message is delivered."""
+        """Keep a fragment; if it is the last one, deliver the message."""
         self.gathered[p][q] += (piece,)
         if piece.last:
             self.reassemble(p, q, author)
 
     def reassemble(self, p: Process, q: Process, author: Process) -> None:
-        """The fragments in the order of their coming are the message; it is one that was sent if they are all
-        of its parts.
+        """Return the message that the gathered fragments make up, or None if they are not all parts of one
+        message.
         """
         parts = self.gathered[p][q]
         intact = all(

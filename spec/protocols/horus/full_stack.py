@@ -45,22 +45,22 @@ class Entry:
 
 
 class MbrshipOverFrag(Mbrship, Frag):
-    """MBRSHIP:FRAG over whatever casts for them."""
+    """MBRSHIP:FRAG over any layer that casts."""
 
     log: Map[Process, Annotated[Seq[Entry], AtMost("casts")]] = everywhere(())
     got: Map[Process, Map[Process, Set[Place]]] = everywhere(everywhere(Set()))
 
     @on(GroupCast)
     def send_down(self, call: GroupCast) -> None:
-        """A cast is a message of FRAG."""
+        """Cast by a message of FRAG."""
         q = call.process
         self.log[q] += (Entry(self.view[q], call.body),)
         emit(FragCast(q, 1 if isinstance(call.body, Token) else self.fragments))
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """Take what FRAG hands up, if it belongs to the view of p and is new. A unit that nobody cast is
-        nothing that anybody can make sense of.
+        """Accept a message that FRAG hands up, if it belongs to p's view and is new; a unit that nobody cast
+        is dropped.
         """
         unit = call.unit
         if unit is None:
@@ -69,7 +69,7 @@ class MbrshipOverFrag(Mbrship, Frag):
             self.accept(call.process, call.origin, unit.place)
 
     def accept(self, p: Process, q: Process, k: Place) -> None:
-        """Cast k of q reaches p."""
+        """Receive cast k of q at p."""
         if k not in self.got[p][q] and self.is_mine(p, q, k):
             self.got[p][q] |= {k}
             emit(GroupReceive(p, q, self.log[q][k - 1].body))
@@ -83,7 +83,7 @@ class MbrshipOverFrag(Mbrship, Frag):
         return p == q or k in self.got[p][q]
 
     def is_lacked(self, p: Process, q: Process, k: Place) -> bool:
-        """Return True if p, which stays, has not received cast k of q, and another who stays has it."""
+        """Return True if p, which stays, lacks cast k of q, and another staying member has it."""
         return (
             self.stays(p)
             and self.is_mine(p, q, k)
@@ -97,7 +97,7 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @action(fairness="weak")
     def complete(self, p: Process, q: Process) -> None:
-        """P gets the first cast of q that it lacks from another member that stays."""
+        """Give p the first cast of q that it lacks, from another staying member."""
         require(self.all_flushed() and self.agreed)
         k = next((j for j in self.each(Place) if self.is_lacked(p, q, j)), None)
         require(k is not None)
@@ -106,7 +106,7 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @action(fairness="weak")
     def install(self) -> None:
-        """The next view, in one step."""
+        """Install the next view at all staying members, in one step."""
         require(self.all_flushed() and not any(self.must_leave(p) for p in self.each(Process)))
         require(
             not self.agreed
@@ -121,14 +121,14 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @on(GroupView)
     def tell_below(self, call: GroupView) -> None:
-        """The layers below learn who is no destination any more."""
+        """Remove the members that left from the destinations of the layers below."""
         for q in self.each(Process):
             if q not in call.members:
                 emit(ComView(call.process, q))
 
 
 class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM."""
+    """Stack TOTAL:MBRSHIP:FRAG:NAK:COM, whose MBRSHIP is abstract."""
 
     def listens(self, q: Process) -> bool:
         """Return True if q is up: nothing reaches a member that is down."""
@@ -144,11 +144,11 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
         emit(Crash(p))
 
     def can_send(self, p: Process) -> bool:
-        """Everything that waits will be cast at once when the token comes, so there must be room for all of
-        it.
+        """Return True if there is room for everything that waits, since all of it is cast at once when the
+        token comes.
         """
         return self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
     def can_pass(self, p: Process) -> bool:
-        """A holder has nothing that waits."""
+        """Return True if p may pass the token: nothing waits at p."""
         return self.room(p) >= 1

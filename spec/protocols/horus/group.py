@@ -88,8 +88,8 @@ class GroupView:
 
 @record
 class NewView:
-    """Up to the application: `process` goes on to its next view, and has delivered what it will ever deliver
-    in the last.
+    """Upcall to the application: `process` goes on to its next view, and will deliver nothing more in the
+    last.
     """
 
     process: Process

@@ -20,13 +20,15 @@ from antiphon.spec.services import Process
 
 
 class LocalStatus(NakChecked):
-    """NAK, whose members see no other's variables. State: `owed[p]` to whom p owes an answer."""
+    """NAK whose members read their own variables only. State: `owed[p]` the members to which p owes an
+    answer.
+    """
 
     owed: Map[Process, Set[Process]] = everywhere(Set())
 
     @on(ComReceive)
     def owe(self, call: ComReceive) -> None:
-        """A message is answered, and a status that says how many there are."""
+        """Note that p owes an answer to a message, or to a status that says how many there are."""
         source = call.source
         header = call.header
         if source is not None and (
@@ -35,7 +37,7 @@ class LocalStatus(NakChecked):
             self.owed[call.process] |= {source}
 
     def lacks(self, p: Process, q: Process) -> bool:
-        """By what p knows, q has not got all that p cast."""
+        """Return True if, as far as p knows, q lacks some of p's casts."""
         return self.acknowledged[p][q] < self.cast[p]
 
     def has_news(self, p: Process, q: Process) -> bool:
@@ -44,7 +46,7 @@ class LocalStatus(NakChecked):
 
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
-        """The status; how many messages there are it says only to who has not acknowledged all."""
+        """Send the status; it gives the number of casts only to members that have not acknowledged all."""
         require(any(q != p and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and self.has_news(p, q):
@@ -54,16 +56,16 @@ class LocalStatus(NakChecked):
 
 
 class NakByMember(LocalStatus, OverNak, Losses[Envelope]):
-    """NAK:COM under an application, each member by itself."""
+    """NAK:COM under an application, where each member uses its own state only."""
 
 
 class FragByMember(LocalStatus, OverFrag, Losses[Envelope]):
-    """FRAG:NAK:COM under an application, each member by itself."""
+    """FRAG:NAK:COM under an application, where each member uses its own state only."""
 
 
 class NakByMemberChecked(NakByMember, FifoBroadcast):
-    """The former, judged as FIFO broadcast."""
+    """The stack of `NakByMember`, judged as FIFO broadcast."""
 
 
 class FragByMemberChecked(FragByMember, FifoBroadcast):
-    """The latter, judged as FIFO broadcast."""
+    """The stack of `FragByMember`, judged as FIFO broadcast."""

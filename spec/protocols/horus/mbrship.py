@@ -68,9 +68,7 @@ class Members(Crashes, Views):
         return not any(p in self.left[q] for q in self.each(Process))
 
     def may_fail(self, p: Process) -> bool:
-        """P is not in the last view that there is: nothing could leave it out of the next. With one view
-        only, nothing ever does.
-        """
+        """Return True if p may fail: it is not in the last view, after which no view could exclude it."""
         return self.views == 1 or self.view[p] < self.views
 
     @environment
@@ -98,9 +96,9 @@ class Members(Crashes, Views):
 
 
 class Mbrship(Members):
-    """Views and flush.
+    """MBRSHIP: its views and its flush.
 
-    State: `leaving` whom the flush that is going on leaves behind (nobody: there is no flush).
+    State: `leaving` the members that the present flush leaves behind; empty without a flush.
     """
 
     agreed: Const[bool] = True
@@ -164,7 +162,7 @@ class MbrshipAlone(Mbrship):
 
     @on(GroupCast)
     def spread(self, call: GroupCast) -> None:
-        """To all others, through the queues."""
+        """Send a message to all others through the queues."""
         q = call.process
         body = call.body
         for p in self.each(Process):
@@ -181,7 +179,7 @@ class MbrshipAlone(Mbrship):
 
     @environment
     def overtake(self, p: Process, q: Process) -> None:
-        """The first message on its way from q to p is overtaken by the others."""
+        """Let the first message on its way from q to p be overtaken by the others."""
         require(not self.in_order and len(self.queue[q][p]) > 1)
         self.queue[q][p] = self.queue[q][p][1:] + (self.queue[q][p][0],)  # noqa: RUF005
 
@@ -190,7 +188,9 @@ class MbrshipAlone(Mbrship):
         return sum(1 for body in self.queue[q][p] if not isinstance(body, Token))
 
     def have_the_same(self) -> bool:
-        """Return True if those who stay have all messages of one another, and of one that leaves the same."""
+        """Return True if the staying members have all messages of one another, and the same messages of each
+        leaving member.
+        """
         return all(
             len(self.queue[q][p]) == 0
             if self.stays(q)
@@ -203,7 +203,9 @@ class MbrshipAlone(Mbrship):
 
     @action(fairness="weak")
     def install(self) -> None:
-        """The next view, in one step. What was still on its way from those who leave is gone."""
+        """Install the next view in one step; messages of leaving members that are still on their way are
+        dropped.
+        """
         require(len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p)))
         require(not any(self.must_leave(p) for p in self.each(Process)) and self.have_the_same())
         for p in self.each(Process):

@@ -63,7 +63,7 @@ class Nak(Com):
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
-        """A sequence number is pushed; the message is buffered, the oldest one falls out of a full buffer."""
+        """Push a sequence number and buffer the message; the oldest one falls out of a full buffer."""
         p = call.process
         k = self.cast[p] + 1
         self.cast[p] = k
@@ -74,14 +74,14 @@ class Nak(Com):
     # Upwards ------------------------------------------------------------------------------------------------
 
     def stream(self, source: Process | None) -> Process:
-        """Return the process to whose sequence a header belongs. Where COM pushes no address, all look like
-        one.
+        """Return the process to whose sequence a header belongs; if COM pushes no address, all senders look
+        like one.
         """
         return source if source is not None else Process(0)
 
     @on(ComReceive)
     def examine(self, call: ComReceive) -> None:
-        """A header is popped."""
+        """Pop a header, and act on it."""
         p = call.process
         q = self.stream(call.source)
         header = call.header
@@ -95,7 +95,7 @@ class Nak(Com):
             self.note(p, q, header)
 
     def take_in(self, p: Process, q: Process, unit: Unit) -> None:
-        """A message: old, next or early."""
+        """Take a message in: an old, the next or an early one."""
         if unit.place >= self.expected[p][q]:
             self.known[p][q] = max(self.known[p][q], unit.place)
             if not any(other.place == unit.place for other in self.early[p][q]):
@@ -103,7 +103,7 @@ class Nak(Com):
             self.pass_up(p, q)
 
     def pass_up(self, p: Process, q: Process) -> None:
-        """Everything that is next, in order."""
+        """Pass up every message that is next, in order."""
         for k in self.each(Place):
             author = next((r for r in self.each(Process) if Unit(r, k) in self.early[p][q]), None)
             if k == self.expected[p][q] and author is not None:
@@ -112,14 +112,14 @@ class Nak(Com):
                 emit(NakReceive(p, q, Unit(author, k)))
 
     def give_up(self, p: Process, q: Process, k: Place) -> None:
-        """A place holder for the number that is next results in LOST_MESSAGE."""
+        """Give up the next number, whose place holder has come: LOST_MESSAGE goes up."""
         if k == self.expected[p][q]:
             self.expected[p][q] = k + 1
             emit(NakLost(p, q, k))
             self.pass_up(p, q)
 
     def answer(self, p: Process, q: Process, k: Place) -> None:
-        """A retransmission if the message is still buffered, else a place holder."""
+        """Answer a NAK with the message if it is still buffered, else with a place holder."""
         if k >= self.oldest[p]:
             emit(ComSend(p, q, Data(Unit(p, k))))
         else:
@@ -133,7 +133,7 @@ class Nak(Com):
 
     @on(ComView)
     def forget(self, call: ComView) -> None:
-        """A member that leaves the view need not acknowledge any more."""
+        """Note that a member left the view, and need not acknowledge any more."""
         self.release(call.process)
 
     def release(self, p: Process) -> None:
@@ -158,8 +158,8 @@ class Nak(Com):
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
-        """Return the status of p about its own casts: how many there are. Its `received` is for one reader,
-        see `tell`.
+        """Return the part of p's status about its own casts: how many there are. The field `received` differs
+        by reader, see `tell`.
         """
         return Status(0, self.cast[p])
 
@@ -169,7 +169,7 @@ class Nak(Com):
 
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
-        """The status is multicast; each envelope holds what its receiver reads of it."""
+        """Multicast the status; each envelope holds the part that its receiver reads."""
         require(any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and q not in self.outside[p] and self.has_news(p, q):
@@ -177,18 +177,18 @@ class Nak(Com):
 
 
 class Unnumbered(Com):
-    """Layer in NAK's place where there is no NAK: what COM hands up goes up as it comes."""
+    """Layer in NAK's place without numbers: it hands up whatever COM hands up."""
 
     @on(NakCast)
     def pass_down(self, call: NakCast) -> None:
-        """The place is a name only; nobody looks at it."""
+        """Cast a message; its place is only a name, which nobody reads."""
         p = call.process
         self.cast[p] += 1
         emit(ComCast(p, Data(Unit(p, self.cast[p]))))
 
     @on(ComReceive)
     def pass_on(self, call: ComReceive) -> None:
-        """Whatever comes is passed up."""
+        """Pass up everything that comes."""
         header = call.header
         source = call.source
         if source is not None and isinstance(header, Data):

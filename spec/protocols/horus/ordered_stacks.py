@@ -41,7 +41,7 @@ from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOr
 
 
 class OverMbrship(Members, Strides):
-    """An application over MBRSHIP: it delivers what comes as it comes."""
+    """Application over MBRSHIP that delivers messages in the order of their arrival."""
 
     broadcasts: Annotated[int, Between(0, "messages")] = 0
 
@@ -63,7 +63,7 @@ class OverMbrship(Members, Strides):
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:
-        """The next view."""
+        """Go on to the next view."""
         emit(NewView(call.process))
 
 
@@ -72,7 +72,9 @@ class MbrshipViews(OverMbrship, MbrshipAlone, FifoBroadcast, ViewSynchrony):
 
 
 class MbrshipOrder(OverMbrship, MbrshipAlone, TotalOrderBroadcast):
-    """The abstract MBRSHIP alone, judged as total order broadcast, which it is not."""
+    """The abstract MBRSHIP alone, judged as total order broadcast; it does not order, so the judge must
+    object.
+    """
 
 
 class TotalStack(TotalChecked, MbrshipAlone, TotalOrderBroadcast):
@@ -84,28 +86,28 @@ class TotalStack(TotalChecked, MbrshipAlone, TotalOrderBroadcast):
         return all(self.is_true(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def is_true(self, p: Process, k: Number) -> bool:
-        """Return True if what p keeps with number k, if anything, was broadcast by its source."""
+        """Return True if the message that p keeps with number k, if any, was broadcast by its source."""
         item = self.numbered[p][k]
         return item is None or item.source == self.origin[item.message]
 
 
 class TotalViews(TotalChecked, MbrshipAlone, FifoBroadcast, ViewSynchrony):
-    """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: what it passes on of
-    what it stands on.
+    """TOTAL over the abstract MBRSHIP, judged as FIFO broadcast with virtual synchrony: properties that TOTAL
+    passes on from below.
     """
 
 
 class TotalLive(TotalChecked, MbrshipAlone):
-    """TOTAL over the abstract MBRSHIP, with the promise that who waits can send in the end, on fair runs: a
-    token that can be passed is passed on.
+    """TOTAL over the abstract MBRSHIP, with the liveness promise that a waiting member can send in the end.
+    On fair runs a token that can be passed is passed.
     """
 
     def waits(self, p: Process) -> bool:
-        """P has a message to send, and no token."""
+        """Return True if p has a message to send, and no token."""
         return len(self.waiting[p]) > 0
 
     def has_sent(self, p: Process) -> bool:
-        """P has sent it, or has failed."""
+        """Return True if p has sent the message, or has failed."""
         return len(self.waiting[p]) == 0 or self.down[p]
 
     WhoWaitsSends = leads_to("waits", "has_sent")
@@ -165,13 +167,13 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
         )
 
     def begins(self, m: Message, whole: Unit | None) -> bool:
-        """M is the first fragment of this message of FRAG."""
+        """Return True if m is the first fragment of this message of FRAG."""
         return whole is not None and self.unit[m] == Unit(
             whole.author, (whole.place - 1) * self.fragments + 1
         )
 
     def whole(self, m: Message) -> Message:
-        """The message of the application that the fragment m is of."""
+        """Return the application message that fragment m belongs to."""
         return Message(m.index // self.fragments)
 
 

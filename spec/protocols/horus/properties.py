@@ -50,8 +50,8 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(NewView)
     def judge_view(self, event: NewView) -> None:
-        """Require that all who went to the same view before have delivered the same; they go in one step, so
-        nothing was delivered since.
+        """Check, when p goes to a view, that all who went from the same view to it have delivered the same
+        messages. They go in one step, so nothing was delivered since.
         """
         p = event.process
         self.entered[p] += 1
@@ -65,19 +65,19 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(Broadcast)
     def note_view(self, event: Broadcast) -> None:
-        """The view that a message belongs to."""
+        """Record the view that a message belongs to."""
         self.sent_in[event.message] = self.entered[event.process]
 
     @on(Deliver)
     def judge_same_view(self, event: Deliver) -> None:
-        """Require that it is delivered in its view."""
+        """Check that a message is delivered in the view in which it was broadcast."""
         m = event.message
         if m is not None:
             expect(self.sent_in[m] == self.entered[event.process], "SameView")
 
 
 class NakChecked(NakBounded):
-    """NAK:COM and what is asked of it."""
+    """NAK:COM with its properties."""
 
     @invariant
     def GapNoticed(self) -> bool:
@@ -119,7 +119,7 @@ class NakChecked(NakBounded):
 
 
 class FragChecked(FragBounded):
-    """FRAG and what is asked of it."""
+    """FRAG with its properties."""
 
     @witness
     def Reassembling(self) -> bool:
@@ -130,7 +130,7 @@ class FragChecked(FragBounded):
 
 
 class TotalChecked(TotalBounded):
-    """TOTAL and what is asked of it."""
+    """TOTAL with its properties."""
 
     @invariant
     def OneHolder(self) -> bool:
@@ -143,7 +143,7 @@ class TotalChecked(TotalBounded):
 
     @witness
     def Waiting(self) -> bool:
-        """A member waits for the token."""
+        """Witness: a member waits for the token."""
         return any(len(self.waiting[p]) > 0 for p in self.each(Process))
 
     @witness

@@ -24,10 +24,10 @@ source_address = ambiguity(
 
 @source_address.reading("left out")
 class AddressLeftOut(Com):
-    """COM pushes no address."""
+    """Reading of COM: it pushes no source address on messages."""
 
     def address(self, p: Process) -> Process | None:
-        """Return None: no address is pushed."""
+        """Return None, since COM pushes no address."""
         return None
 
 
@@ -40,10 +40,10 @@ status_tells = ambiguity(
 
 @status_tells.reading("received")
 class StatusOfReceived(Nak):
-    """A status says what a member has received."""
+    """Reading of NAK: a status says what its sender has received, not how many messages it has cast."""
 
     def news(self, p: Process) -> Status:
-        """Return no news about its own casts."""
+        """Return a status without the number of the sender's own casts."""
         return Status(0, 0)
 
 
@@ -58,10 +58,10 @@ oracle = ambiguity(
 
 @oracle.reading("next in rank")
 class OracleByRank(Total):
-    """The oracle chooses the next member in rank."""
+    """Reading of TOTAL: the oracle chooses the next member in rank as token holder."""
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """The first member behind p that is in its view; after the last one, the first."""
+        """Return True if q is the next member after p in p's view, in the order of ranks, cyclically."""
         after = next((r for r in self.each(Process) if r > p and r not in self.left[p]), None)
         first = next((r for r in self.each(Process) if r not in self.left[p]), None)
         return q != p and q == (after if after is not None else first)
@@ -69,16 +69,16 @@ class OracleByRank(Total):
 
 @oracle.reading("one that waits")
 class OracleByNeed(Total):
-    """The oracle chooses a member that has messages to send."""
+    """Reading of TOTAL: the oracle chooses a member that has messages to send."""
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """Another that waits."""
+        """Return True if q is another member, with messages that wait."""
         return q != p and len(self.waiting[q]) > 0
 
 
 @oracle.reading("itself")
 class OracleKeeps(Total):
-    """The oracle never gives the token away."""
+    """Reading of TOTAL: the oracle always chooses the present holder, so the token never moves."""
 
     def is_chosen(self, p: Process, q: Process) -> bool:
         """Return False: no process is chosen."""
@@ -97,24 +97,26 @@ ranked = ambiguity(
 
 @ranked.reading("what the flush sent")
 class RankedOfFlush(Total):
-    """Only what the flush sent is delivered in the order of the rank."""
+    """Reading of TOTAL: at a view change only the messages sent during the flush are delivered, in the order
+    of the ranks.
+    """
 
     def deliver_numbers_of(self, p: Process, q: Process) -> None:
-        """Do nothing: a numbered message that was not delivered never is."""
+        """Do nothing: a numbered message that waits at a view change is never delivered."""
 
 
 @ranked.reading("in turn")
 class RankedInTurn(Total):
-    """One message of each source is delivered in turn, as often as any is left."""
+    """Reading of TOTAL: at a view change sources take turns, one message each, until none is left."""
 
     def deliver_the_rest(self, p: Process) -> None:
-        """As many rounds as there are messages."""
+        """Let the sources deliver in turn, as many rounds as there are messages."""
         for _ in self.each(Message):
             for q in self.each(Process):
                 self.deliver_one(p, q)
 
     def deliver_one(self, p: Process, q: Process) -> None:
-        """The first that is left of one source: with a number, then without."""
+        """Deliver the first message that is left of q: those with a number first."""
         k = next((n for n in self.each(Number) if self.is_left(p, q, n)), None)
         if k is not None:
             item = self.numbered[p][k]
@@ -127,14 +129,16 @@ class RankedInTurn(Total):
             self.hand_up(p, q, m)
 
     def is_left(self, p: Process, q: Process, k: Number) -> bool:
-        """The message with this number waits at p, and is of q."""
+        """Return True if the message with number k waits at p and is from q."""
         item = self.numbered[p][k]
         return item is not None and item.source == q
 
 
 @ranked.reading("of who stays")
 class RankedOfWhoStays(Total):
-    """A source that is not in the new view has no rank in it, and what is left of it is not delivered."""
+    """Reading of TOTAL: a source outside the new view has no rank there, so its remaining messages are not
+    delivered.
+    """
 
     def deliver_rank(self, p: Process, q: Process) -> None:
         """Deliver nothing of a process that has left."""
@@ -154,9 +158,11 @@ view_upcall = ambiguity(
 
 @view_upcall.reading("before the rest")
 class UpcallBeforeTheRest(Total):
-    """The application is told of the view first."""
+    """Reading of TOTAL: the application gets the VIEW upcall before the remaining messages of the
+    old view.
+    """
 
     def go_on(self, p: Process) -> None:
-        """Then it gets what is left of the old one."""
+        """Give the VIEW upcall, and then deliver what is left of the old view."""
         emit(NewView(p))
         self.deliver_the_rest(p)

@@ -67,7 +67,7 @@ class Places(Total, OrderingView):
 
     @on(GroupCast)
     def note_sent(self, call: GroupCast) -> None:
-        """In which view a message is sent, and its number."""
+        """Record the view in which a message is sent, and its number."""
         body = call.body
         if isinstance(body, Ordered):
             self.sent[body.message] = Sent(self.view[call.process], body.number)
@@ -76,8 +76,8 @@ class Places(Total, OrderingView):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what is delivered: at its number, or behind all numbers of its view, after what else was
-        delivered there.
+        """Record a delivery at its place: at its number, or behind all numbers and earlier deliveries of its
+        view.
         """
         p = event.process
         m = event.message
@@ -99,7 +99,7 @@ class Places(Total, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def gone(self, p: Process) -> bool:
-        """P has crashed."""
+        """Return True if p has crashed."""
         return self.down[p]
 
     def learned(self, p: Process) -> Set[Assigned]:
@@ -115,7 +115,7 @@ class Places(Total, OrderingView):
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
-        """The last place at which p delivered."""
+        """Return the last place at which p delivered."""
         last = max(
             (2 * self.messages * (item.view - 1) + item.place for item in self.given[p] if not self.down[p]),
             default=0,
@@ -174,7 +174,7 @@ class TotalOverChannels(TotalBounded, MbrshipFlushed):
 
 @record
 class Way:
-    """Packets on their way from a member to another: no more than a channel holds."""
+    """Packets on their way between two members: at most as many as a channel holds."""
 
     packets: Annotated[Seq[Packet], AtMost("2 * messages + 6")]
 
@@ -193,7 +193,7 @@ class HorusFlushOverChannels(
 
     @on(FragReceive)
     def count(self, call: FragReceive) -> None:
-        """One more."""
+        """Count one more message that FRAG handed up."""
         self.came[call.process][call.origin] += 1
 
     def channel(self, q: Process, p: Process) -> Annotated[Seq[Packet], AtMost("2 * messages + 6")]:  # type: ignore[override]

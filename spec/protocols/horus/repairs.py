@@ -21,10 +21,12 @@ from antiphon.spec.services import Process
     answers="HOR-05",
 )
 class AwaitRoom(Nak):
-    """Printed: "window-based flow control may be implemented"."""
+    """Repair of NAK. Printed: "window-based flow control may be implemented". Repaired: it is; a member casts
+    only while its buffer has room.
+    """
 
     def room(self, p: Process) -> int:
-        """As many as there are numbers for and room in the buffer."""
+        """Return how many messages p may cast: limited by the numbers and by the room in the buffer."""
         return min(super().room(p), self.buffer + self.oldest[p] - 1 - self.cast[p])
 
 
@@ -35,15 +37,17 @@ class AwaitRoom(Nak):
     answers="HOR-06",
 )
 class DiscardAfterLoss(Frag):
-    """Printed: "When the last fragment is received, it delivers the message", and nothing about LOST_MESSAGE.
+    """Repair of FRAG. Printed: "When the last fragment is received, it delivers the message", and nothing
+    about LOST_MESSAGE. Repaired: after a loss the fragments that were gathered are dropped, and so are those
+    up to the next last fragment.
 
-    State: `skipping[p][q]` whether p throws fragments of q away.
+    State: `skipping[p][q]` says whether p drops fragments of q.
     """
 
     skipping: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
     def collect(self, p: Process, q: Process, author: Process, piece: Piece) -> None:
-        """After a loss fragments are thrown away, up to a last one."""
+        """Drop fragments after a loss, up to and including a last one; gather otherwise."""
         if self.skipping[p][q] and not self.begins_anew(piece):
             self.skipping[p][q] = not piece.last
         else:
@@ -51,18 +55,20 @@ class DiscardAfterLoss(Frag):
             super().collect(p, q, author, piece)
 
     def begins_anew(self, piece: Piece) -> bool:
-        """Return True if a fragment shows that a new message begins: one boolean does not say it."""
+        """Return True if a fragment shows that a new message begins; the one printed boolean never shows
+        this.
+        """
         return False
 
     @on(NakLost)
     def resynchronise(self, call: NakLost) -> None:
-        """Forget what a loss has touched: it is not delivered."""
+        """Drop the fragments that were gathered, and begin to skip."""
         self.gathered[call.process][call.origin] = ()
         self.skipping[call.process][call.origin] = True
 
     @witness
     def Skipping(self) -> bool:
-        """A member throws fragments away after a loss."""
+        """Witness: a member drops fragments after a loss."""
         return any(self.skipping[p][q] for p in self.each(Process) for q in self.each(Process))
 
 
@@ -74,10 +80,12 @@ class DiscardAfterLoss(Frag):
     builds_on=(DiscardAfterLoss,),
 )
 class MarkFirst(DiscardAfterLoss):
-    """Printed: "pushes a boolean value that indicates whether it is the last one or not"."""
+    """Repair of FRAG. Printed: "pushes a boolean value that indicates whether it is the last one or not".
+    Repaired: a second boolean marks the first fragment, and ends the skipping after a loss.
+    """
 
     def begins_anew(self, piece: Piece) -> bool:
-        """The first fragment says so."""
+        """Return True for a first fragment."""
         return piece.part == 1
 
 
@@ -87,10 +95,12 @@ class MarkFirst(DiscardAfterLoss):
     answers="HOR-10",
 )
 class NumbersFirst(Total):
-    """Printed: "messages are delivered in the order of the rank of the source"."""
+    """Repair of TOTAL. Printed: "messages are delivered in the order of the rank of the source". Repaired:
+    numbered messages come first, in the order of numbers; the ranks order the others.
+    """
 
     def deliver_the_rest(self, p: Process) -> None:
-        """Numbers first, in spite of gaps."""
+        """Deliver numbered messages first, gaps or not, and then the others."""
         for k in self.each(Number):
             item = self.numbered[p][k]
             if item is not None:

@@ -25,28 +25,30 @@ from antiphon.spec.services import Message, Process
 
 
 class NormalFinite(NormalPhase):
-    """The normal phase with finitely many numbers."""
+    """Normal phase of iRBP with finitely many numbers."""
 
     @constraint("sequence", "pass_null")
     def has_number_left(self, p: Process) -> bool:
-        """The number after ts_p is not too large."""
+        """Return True if the number after ts_p is within the bound."""
         return budget(self.last_number[p] < self.highest)
 
 
 class NormalSparing(NormalFinite):
-    """The normal phase where NULL leaves a number to each message that has none.
+    """Normal phase in which a NULL takes a number only if enough are left for the messages without one.
 
-    With `brief` it is passed only while a member of the list has not collected a message of it.
+    With `brief` a NULL is passed only while a member of the list has not removed a message of it.
     """
 
     brief: Const[bool] = True
 
     spare: Const[int] = 0
-    """Number of numbers that NULL leaves to each of them beyond its own, so that it becomes stable too."""
+    """Number of further numbers that NULL leaves to each message, so that the message becomes stable too."""
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """Every message that p has not numbered finds a number, and `spare` numbers behind it."""
+        """Return True if every message without a number at p, and `spare` numbers for each, still
+        find room.
+        """
         waiting = sum(
             1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p]
         )
@@ -54,7 +56,7 @@ class NormalSparing(NormalFinite):
 
     @constraint("pass_null")
     def is_wanted(self, p: Process) -> bool:
-        """A member that is up has not collected a message that was sent to the list."""
+        """Return True if a live member has not removed some message that was sent to the list."""
         return not self.brief or any(
             self.was_sent(p, m) and m not in self.collected[q] and not self.is_gone(q)
             for m in self.each(Message)
@@ -63,7 +65,7 @@ class NormalSparing(NormalFinite):
 
 
 class ViewsFinite(ViewChange, NormalSparing):
-    """iRBP with finitely many views. What nobody will look at any more is forgotten."""
+    """iRBP with finitely many views, where state that no step reads any more is forgotten."""
 
     @constraint("call")
     def is_view_left(self, p: Process) -> bool:
@@ -72,7 +74,7 @@ class ViewsFinite(ViewChange, NormalSparing):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops. Its report stays, and what it has sent; what it knows is gone with it."""
+        """Stop p. Its report and its messages stay; its knowledge is forgotten."""
         super().crash(p)
         self.clear(p)
 
@@ -82,7 +84,7 @@ class ViewsFinite(ViewChange, NormalSparing):
         self.forget_report(p)
 
     def clear(self, p: Process) -> None:
-        """Forget what p knows nobody will ask for."""
+        """Forget state of p that no process will ask for."""
         self.received[p] = Set()
         self.numbered[p] = Set()
         self.stable[p] = Set()
@@ -94,7 +96,7 @@ class ViewsFinite(ViewChange, NormalSparing):
         self.suspected[p] = everywhere(False)
 
     def forget_report(self, p: Process) -> None:
-        """The decision is there, and the report of p is not asked for any more."""
+        """Forget the report of p, once the decision is there and nobody asks for the report any more."""
         self.reported[p] = Set()
 
     def enter(self, p: Process, members: Set[Process]) -> None:
@@ -105,10 +107,12 @@ class ViewsFinite(ViewChange, NormalSparing):
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Urgent(ViewsFinite):
-    """To make stable and to deliver read and write one process's own state."""
+    """Restriction: a process makes stable and delivers what it can before anything else happens, since both
+    read and write its own state only.
+    """
 
     def goes_on(self, p: Process) -> bool:
-        """P can do something alone."""
+        """Return True if p can make a message stable, or deliver one."""
         return not self.is_gone(p) and (
             any(self.can_settle(p, item) for item in self.numbered[p])
             or any(self.can_deliver(p, item) for item in self.stable[p])
@@ -130,13 +134,15 @@ class Urgent(ViewsFinite):
 
 @restriction("what can be delivered is delivered before anything else happens, the first process first")
 class Delivering(ViewsFinite):
-    """To deliver reads and writes one process's own state, and nothing that another step of the repaired
-    protocol asks for depends on it: it commutes with every other step. Only a crash would take it away, and
-    who delivers and then crashes has delivered more than who crashes before.
+    """Restriction: a process delivers what it can before anything else happens.
+
+    This leaves out nothing of interest: delivery reads and writes one process's own state, and no other step
+    of the repaired protocol depends on it. A process that delivers and then crashes has delivered more than
+    one that crashes before.
     """
 
     def is_next_here(self, p: Process) -> bool:
-        """P can deliver."""
+        """Return True if p can deliver a message."""
         return not self.is_gone(p) and any(self.can_deliver(p, item) for item in self.stable[p])
 
     @constraint(
@@ -155,7 +161,9 @@ class Delivering(ViewsFinite):
 
 @restriction("a false suspicion ends when its process is on the next list: it has reported")
 class Forgiving(ViewsFinite):
-    """Each wrong suspicion costs one view, not one after another."""
+    """Restriction: a false suspicion ends when the suspected process is in the next list, so each costs one
+    view only.
+    """
 
     def enter(self, p: Process, members: Set[Process]) -> None:
         super().enter(p, members)
@@ -168,13 +176,15 @@ class Assigned(ViewsFinite):
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
-        """The message is p's."""
+        """Return True if it is p's turn to broadcast message m."""
         return p.index == m.index % self.processes
 
 
 @mutation("an ACK of any list is taken")
 class Unfiltered(ViewChange):
-    """Figure 25, line 27, left out."""
+    """Planted fault in the normal phase (figure 25, line 27): an ACK of any token list is taken. Correct code
+    drops an ACK of another list.
+    """
 
     def is_news(self, p: Process, ack: Ack) -> bool:
         return self.is_active(p) and not self.knows(p, ack.number)
@@ -182,15 +192,19 @@ class Unfiltered(ViewChange):
 
 @mutation("who is excluded lives on")
 class LivesOn(ViewChange):
-    """Figure 32, step 7, `else suicide`, left out."""
+    """Planted fault in figure 32, step 7: an excluded process lives on. Printed and correct: `else
+    suicide`.
+    """
 
     def leave(self, p: Process) -> None:
-        """P does not go on, and does not stop."""
+        """Do nothing: the process neither joins the list nor stops."""
 
 
 @mutation("nobody is suspected")
 class Unwatched(ViewChange):
-    """No detector watches anybody."""
+    """Planted fault in iRBP: the failure detectors suspect nobody, so that view changes wait for crashed
+    processes for ever.
+    """
 
     def monitors(self, p: Process, q: Process) -> bool:
         return False
@@ -198,13 +212,15 @@ class Unwatched(ViewChange):
 
 @mutation("the view change runs over unreliable channels: one report is lost")
 class Unreliable(ViewChange):
-    """Section 5.1, `we were forced to use also TCP`, left out."""
+    """Planted fault in iRBP's view change: one report may be lost. Correct code runs the view change over
+    reliable channels (section 5.1: `we were forced to use also TCP`).
+    """
 
     unheard: Process | None = None
 
     @environment
     def lose_report(self, p: Process) -> None:
-        """Lose what p has sent in step 1: it arrives nowhere."""
+        """Lose the report that p has sent in step 1 to all receivers."""
         require(self.unheard is None and self.phase[p] != Phase.normal)
         self.unheard = p
 
@@ -214,7 +230,9 @@ class Unreliable(ViewChange):
 
 @mutation("what is stable is delivered in any order")
 class OutOfOrder(ViewChange):
-    """Figure 25, line 79, `lastdelivered_p + 1`, left out."""
+    """Planted fault in delivery (figure 25, line 79): stable messages are delivered in any order. Correct
+    code delivers number `lastdelivered_p + 1` next.
+    """
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
         return item in self.stable[p] and self.had_body(p, item.message)
@@ -227,4 +245,4 @@ class IrbpBounded(
     restrictions=(DetectedAtOnce, Forgiving, Delivering, Urgent, Assigned),
     mutations=(Unfiltered, LivesOn, Unwatched, Unreliable, OutOfOrder),
 ):
-    """iRBP with what can be switched on."""
+    """iRBP, with the restrictions, planted faults, readings and repairs to choose from."""

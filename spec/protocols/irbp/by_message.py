@@ -67,7 +67,7 @@ class Call:
 
 @record
 class Told:
-    """The report of `sender` for the list with this version."""
+    """Report of `sender` for the list with this version."""
 
     sender: Process
     version: View
@@ -101,23 +101,23 @@ class IrbpByMessage(IrbpProperties):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 12-15."""
+        """Broadcast a message (lines 12-15)."""
         super().broadcast(p, m)
         self.sent |= {Data(m, self.version[p])}
         self.waiting[p] += (m,)
 
     def send_number(self, p: Process, m: Message | None) -> None:
-        """Lines 54 and 61."""
+        """Send a number (lines 54 and 61)."""
         k = self.last_number[p] + 1
         super().send_number(p, m)
         self.sent |= {Ack(self.version[p], p, m, k)}
 
     def unnumbered(self, p: Process) -> Message | None:
-        """Line 59: of several messages the one that p has received first."""
+        """Return the messages without a number (line 59): of several, the one that p received first."""
         return next((m for m in self.waiting[p]), None)
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Line 26: what has a number waits for none."""
+        """Record a number (line 26); its message waits for none any more."""
         super().learn(p, item)
         self.waiting[p] = tuple(m for m in self.waiting[p] if m != item.message)
 
@@ -125,13 +125,15 @@ class IrbpByMessage(IrbpProperties):
 
     @action(fairness="weak")
     def call(self, p: Process, q: Process) -> None:
-        """Upon suspicion of some process in TL_i: R-Broadcast (reformation, i), though others may have."""
+        """Call a reformation when p suspects a member of TL_i: R-Broadcast (reformation, i), even if others
+        have called.
+        """
         require(self.phase[p] == Phase.normal and not self.calls[p])
         require(q in self.token_list(p) and self.suspected[p][q] and self.has_view_left(p))
         self.r_deliver(p)
 
     def r_deliver(self, p: Process) -> None:
-        """P has the call, and sends it to all."""
+        """Receive a call, and send it on to all."""
         v = self.version[p]
         self.called[v] = True
         self.calls[p] = True
@@ -141,7 +143,7 @@ class IrbpByMessage(IrbpProperties):
 
     @action(fairness="weak")
     def arrive(self, p: Process, packet: Annotated[Data | Ack | Call | Told | Decided, In("sent")]) -> None:
-        """A message comes that changes something at p."""
+        """Receive a message that changes something at p."""
         require(self.matters(p, packet) and not self.is_gone(p))
         if isinstance(packet, Data):
             self.received[p] |= {packet.message}
@@ -161,12 +163,14 @@ class IrbpByMessage(IrbpProperties):
     def arrive_in_vain(
         self, p: Process, packet: Annotated[Data | Ack | Call | Told | Decided, In("sent")]
     ) -> None:
-        """A message comes once more, or while p listens to none of its kind: nothing changes."""
+        """Receive a message that changes nothing: a repeated one, or one of a kind that p does not listen to
+        now.
+        """
         require(packet.version == self.version[p] and not self.matters(p, packet) and not self.is_gone(p))
         require(not self.is_from(p, packet))
 
     def is_from(self, p: Process, packet: Data | Ack | Call | Told | Decided) -> bool:
-        """P has sent this, and so it gets none; with `assigned` message k is of p_(k mod n)."""
+        """Return True if p itself sent this; with `assigned` message k is of p_(k mod n)."""
         if isinstance(packet, Data):
             return p.index == packet.message.index % self.processes
         if isinstance(packet, Decided):
@@ -174,7 +178,7 @@ class IrbpByMessage(IrbpProperties):
         return packet.sender == p
 
     def matters(self, p: Process, packet: Data | Ack | Call | Told | Decided) -> bool:
-        """P, which is up, listens to this, and does not have it."""
+        """Return True if p is up, listens to this message, and does not have it."""
         if isinstance(packet, Data):
             return packet.version == self.version[p] and self.is_missing(p, packet.message)
         if isinstance(packet, Ack):
@@ -189,37 +193,41 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("receive", "receive_late", "hear", "hear_late", "install")
     def in_another_step(self) -> bool:
-        """Messages come in `sent`, and a list is installed when its decision is adopted."""
+        """Bound: messages arrive only by `sent`, and a list is installed only when its decision is
+        adopted.
+        """
         return False
 
     # The steps of figure 32 ---------------------------------------------------------------------------------
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """Step 1, once p has the call."""
+        """Send the report (step 1), once p has the call."""
         require(self.calls[p])
         super().report(p)
         self.heard[p] |= {p}
         self.sent |= {Told(p, self.version[p])}
 
     def forget_report(self, p: Process) -> None:
-        """Others may still read it."""
+        """Keep the report, since others may still read it."""
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Steps 2-4, with all reports that have come; who has the decision proposes nothing any more."""
+        """Propose (steps 2-4) with all reports that have come; a process with the decision proposes nothing
+        more.
+        """
         require(self.is_waiting(p) and heard == self.heard[p] and self.may_propose(p, heard))
         require(not self.learned[p])
         self.phase[p] = Phase.agreeing
         self.proposal[p] = self.initial_value(p, heard)
 
     def has_reported(self, q: Process, p: Process) -> bool:
-        """P has the report of q."""
+        """Return True if p has the report of q."""
         return q in self.heard[p]
 
     @action(fairness="weak")
     def decide(self, p: Process) -> None:
-        """Step 4: consensus decides what p has proposed, and p knows it."""
+        """Decide, by consensus, p's proposal (step 4); p knows the decision."""
         v = self.version[p]
         proposed = self.proposal[p]
         require(proposed is not None and self.decision[v] is None)
@@ -230,14 +238,16 @@ class IrbpByMessage(IrbpProperties):
         self.sent |= {Decided(v)}
 
     def has_waited(self, p: Process) -> bool:
-        """P is through with step 2, and may adopt a decision."""
+        """Return True if p is through with step 2, and may adopt a decision."""
         return self.phase[p] == Phase.agreeing or (
             self.phase[p] == Phase.changing and self.may_propose(p, self.heard[p])
         )
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
-        """Steps 5-7: p takes Msg, delivers it, and installs TL; or it kills itself, at once."""
+        """Adopt the decision (steps 5-7): p takes and delivers Msg, and installs TL; or it kills itself at
+        once.
+        """
         decided = self.decision[self.version[p]]
         require(self.learned[p] and self.has_waited(p) and decided is not None)
         if decided is not None:
@@ -250,7 +260,7 @@ class IrbpByMessage(IrbpProperties):
                 self.leave(p)
 
     def deliver_all(self, p: Process) -> None:
-        """Lines 79-82, until nothing is left: all bodies came with Msg."""
+        """Deliver everything (lines 79-82); all bodies came with Msg."""
         for k in self.each(Number):
             if k == self.last_delivered[p] + 1 and any(item.number == k for item in self.stable[p]):
                 self.last_delivered[p] = k
@@ -260,7 +270,7 @@ class IrbpByMessage(IrbpProperties):
                 self.stable[p] = Set() | {item for item in self.stable[p] if item.number > k}
 
     def enter(self, p: Process, members: Set[Process]) -> None:
-        """Step 7; the first member of the list passes the token on by NULL."""
+        """Install the list (step 7); its first member passes the token on by NULL."""
         super().enter(p, members)
         self.waiting[p] = ()
         self.calls[p] = False
@@ -271,14 +281,14 @@ class IrbpByMessage(IrbpProperties):
             self.send_number(p, None)
 
     def clear(self, p: Process) -> None:
-        """Forget what p knows nobody will ask for."""
+        """Forget state of p that no process will ask for."""
         super().clear(p)
         self.waiting[p] = ()
 
     # What a process can do it does --------------------------------------------------------------------------
 
     def can_step(self, p: Process) -> bool:
-        """P, which is up, can do something of its own accord."""
+        """Return True if p is up, and can take a step without a message."""
         return not self.is_gone(p) and (
             (self.unnumbered(p) is not None and self.holds_token(p))
             or any(self.can_settle(p, item) for item in self.numbered[p])
@@ -292,19 +302,21 @@ class IrbpByMessage(IrbpProperties):
         "broadcast", "pass_null", "crash", "suspect", "detect", "call", "arrive", "arrive_in_vain", "decide"
     )
     def nobody_can_step(self) -> bool:
-        """Steps are taken as soon as they can be."""
+        """Bound: no process can take a step without a message."""
         return not any(self.can_step(q) for q in self.each(Process))
 
     @constraint("sequence", "settle", "deliver", "report", "propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Bound: of several processes the first."""
+        """Bound: of several processes that can take a step, p is the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
     # Bounds -------------------------------------------------------------------------------------------------
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """Every message finds a number, and every list that may come one for its first NULL."""
+        """Return True if every message still finds a number, and every further list one for its
+        first NULL.
+        """
         waiting = sum(
             1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p]
         )
@@ -313,9 +325,7 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("call")
     def nobody_waits_behind(self) -> bool:
-        """Bound: no process that is up waits in step 2 of a list that others have left: it has the reports of
-        that.
-        """
+        """Bound: no live process waits in step 2 of a list that others have left."""
         return budget(
             not any(
                 not self.is_gone(p)
@@ -332,7 +342,7 @@ class IrbpByMessage(IrbpProperties):
 
     @witness
     def StableByDecision(self) -> bool:
-        """Step 6 will deliver a message that no round of the token made stable."""
+        """Witness: step 6 will deliver a message that no round of the token made stable."""
         return any(
             self.learned[p]
             and self.has_waited(p)
@@ -345,10 +355,10 @@ class IrbpByMessage(IrbpProperties):
         )
 
     def agreed(self, v: View) -> Set[Sequenced]:
-        """Msg of the decision for this list, if there is one."""
+        """Return Msg of the decision for this list, if there is one."""
         decided = self.decision[v]
         return Set() if decided is None else decided.messages
 
 
 class IrbpByMessageChecked(IrbpByMessage, IrbpChecked):
-    """The same, checked against total order broadcast and view-synchronous communication."""
+    """iRBP message by message, checked against total order broadcast and view-synchronous communication."""

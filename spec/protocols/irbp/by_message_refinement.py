@@ -1,9 +1,9 @@
 """Figure 32 message by message is figure 32: seen through the mapping, each of its steps is one of those, or
 several in a row, or none.
 
-A call that somebody has received, a report that somebody has, and a decision that somebody has learned are
-nothing there; steps 5 to 7 and the first NULL of the next list are steps of their own. What is proposed after
-the decision figure 32 does not note, and it forgets a report as soon as its sender has installed the list.
+The reception of a call, a report or a decision is a stutter in figure 32; steps 5 to 7 and the first NULL of
+the next list are steps of their own. What is proposed after the decision figure 32 does not note, and it
+forgets a report as soon as its sender has installed the list.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from antiphon.spec.services.detectors import Suspect
 
 
 class Figure32(IrbpBounded):
-    """Figure 32, in which NULL saves no numbers for others, and which does not tell what comes late from what
-    is sent again: either bounds or orders an exploration, and no state. recvQ has any order.
+    """Figure 32 as the abstract machine of this mapping: NULL takes any number, late and repeated messages
+    are not told apart, and recvQ has any order. These differences bound or order explorations only.
     """
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """NULL takes any number."""
+        """Return True: NULL takes any number."""
         return True
 
     @constraint("pass_null")
     def is_wanted(self, p: Process) -> bool:
-        """NULL is passed for nothing, too."""
+        """Return True: NULL may be passed at any time."""
         return True
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
@@ -41,12 +41,12 @@ class Figure32(IrbpBounded):
         return True
 
     def is_told_again(self, p: Process, ack: Ack) -> bool:
-        """`hear` is both."""
+        """Return True: `hear` receives late and repeated acknowledgements alike."""
         return True
 
     @action(fairness="weak")
     def sequence_any(self, p: Process, m: Message) -> None:
-        """Line 59: any message without a number can be the first of recvQ."""
+        """Give a number to any message without one, since any can be the first of recvQ (line 59)."""
         require(m in self.received[p] and not self.is_numbered(p, m) and self.holds_token(p))
         self.send_number(p, m)
 
@@ -62,7 +62,7 @@ class ByMessageIsFigure32(IrbpByMessage):
     """Figure 32 message by message, seen as figure 32."""
 
     def seen_report(self, p: Process) -> Set[Sequenced]:
-        """The report of p, until p has installed the next list, or is excluded."""
+        """Return the report of p, until p has installed the next list or is excluded."""
         return Set() if self.phase[p] == Phase.normal or self.left[p] else self.reported[p]
 
     def seen_proposal(self, p: Process) -> Proposal | None:
@@ -71,21 +71,21 @@ class ByMessageIsFigure32(IrbpByMessage):
 
 
 class Mapped(ByMessageIsFigure32, refines=Figure32):
-    """The mapping."""
+    """Mapping of the message-by-message state to figure 32."""
 
     def reported(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Figure 32's."""
+        """Return the reports as figure 32 has them."""
         return self.seen_report(p)
 
     def proposal(self, p: Process) -> Proposal | None:  # type: ignore[override]
-        """Figure 32's."""
+        """Return the proposals as figure 32 has them."""
         return self.seen_proposal(p)
 
 
 def steps_of_figure32(
     before: Mapping[str, Any], after: Mapping[str, Any], events: tuple[Any, ...]
 ) -> tuple[Step, ...]:
-    """The steps that would explain a change, in their order; a change concerns one process."""
+    """Return the steps of figure 32 that explain a change of one process, in order."""
     for event in events:
         match event:
             case Crash(process=p) if after["down"][p.index] and not before["down"][p.index]:

@@ -77,20 +77,20 @@ class ViewChange(NormalPhase, FalseSuspicions):
     # Suspicions and suicide ---------------------------------------------------------------------------------
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """P watches the processes of its list."""
+        """Return True if p watches q: a process watches the members of its list."""
         return p != q and q in self.token_list(p) and not self.left[q]
 
     @guard
     def has_not_left(self, p: Process) -> bool:
-        """P has not killed itself."""
+        """Return True if p has not killed itself."""
         return not self.left[p]
 
     def is_gone(self, p: Process) -> bool:
-        """P has crashed, or killed itself."""
+        """Return True if p has crashed, or killed itself."""
         return self.down[p] or self.left[p]
 
     def is_active(self, p: Process) -> bool:
-        """P is there."""
+        """Return True if p is up, and takes part."""
         return super().is_active(p) and not self.left[p]
 
     # Upon suspicion, upon R-Deliver -------------------------------------------------------------------------
@@ -103,36 +103,38 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.called[self.version[p]] = True
 
     def has_view_left(self, p: Process) -> bool:
-        """Views are numbered without end."""
+        """Return True if another view is left: views are numbered without end here."""
         return True
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """Upon R-Deliver (reformation, i) for the first time, step 1: send seqQ_k to all."""
+        """Report upon the first R-Deliver (reformation, i), step 1: send seqQ_k to all."""
         require(self.phase[p] == Phase.normal and self.called[self.version[p]])
         self.phase[p] = Phase.changing
         self.send_report(p)
 
     def send_report(self, p: Process) -> None:
-        """Step 1: `send seqQ_k to all`."""
+        """Send the report (step 1): `send seqQ_k to all`."""
         self.reported[p] = self.numbered[p]
 
     # Steps 2-5: reports are awaited, a list and messages proposed, one proposal decided ---------------------
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Steps 2-4: p has waited for the reports, and proposes what it has heard."""
+        """Propose (steps 2-4) what p has heard in the reports that it waited for."""
         require(self.is_waiting(p) and self.may_propose(p, heard))
         self.phase[p] = Phase.agreeing
         if p in self.token_list(p) and self.decision[self.version[p]] is None:
             self.proposal[p] = self.initial_value(p, heard)
 
     def is_waiting(self, p: Process) -> bool:
-        """P stands in step 2."""
+        """Return True if p is in step 2."""
         return self.phase[p] == Phase.changing
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
-        """Step 2: `∀ p_i, wait until receive seqQ_i from p_i or p_i suspected`."""
+        """Return True if p may propose (step 2): `∀ p_i, wait until receive seqQ_i from p_i or p_i
+        suspected`.
+        """
         return (p in heard or p not in self.token_list(p)) and all(
             (q in self.token_list(p) and self.has_reported(q, p))
             if q in heard
@@ -141,30 +143,32 @@ class ViewChange(NormalPhase, FalseSuspicions):
         )
 
     def has_reported(self, q: Process, p: Process) -> bool:
-        """Q has sent seqQ_q in the view change of p, which q may have left behind by now."""
+        """Return True if q has sent seqQ_q in the view change that p is in, even if q has finished it."""
         return self.version[q] > self.version[p] or (
             self.version[q] == self.version[p] and self.phase[q] != Phase.normal
         )
 
     def initial_value(self, p: Process, heard: Set[Process]) -> Proposal:
-        """Step 3: TL_k, `all processes that sent their seqQ`, and Msgs_k."""
+        """Return the value to propose (step 3): TL_k, `all processes that sent their seqQ`, and Msgs_k."""
         return Proposal(self.members_of(p, heard), self.messages_of(p, heard), self.bodies_of(heard))
 
     def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
-        """Step 3: `all processes that sent their seqQ`."""
+        """Return TL_k (step 3): `all processes that sent their seqQ`."""
         return heard
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
-        """Step 3: `the union of the seqQ sets received`."""
+        """Return Msgs_k (step 3): `the union of the seqQ sets received`."""
         return Set() | {item for q in heard for item in self.reported[q]}
 
     def bodies_of(self, heard: Set[Process]) -> Set[Message]:
-        """Step 1: seqQ holds identifiers and numbers; the bodies stand in recvQ."""
+        """Return the bodies that were reported (step 1): none, since seqQ holds identifiers and
+        numbers only.
+        """
         return Set()
 
     @action(fairness="weak")
     def decide(self, p: Process) -> None:
-        """Step 4: the consensus among TL_i decides what p has proposed."""
+        """Decide p's proposal by the consensus among TL_i (step 4)."""
         v = self.version[p]
         proposed = self.proposal[p]
         require(proposed is not None and self.decision[v] is None)
@@ -174,16 +178,18 @@ class ViewChange(NormalPhase, FalseSuspicions):
             self.proposal[q] = None
 
     def has_majority_proposed(self, p: Process) -> bool:
-        """Step 4: `consensus among TL_i processes`, of which a majority has begun it."""
+        """Return True if a majority of TL_i has begun the consensus (step 4, `consensus among TL_i
+        processes`).
+        """
         members = self.token_list(p)
         return 2 * sum(1 for q in members if self.takes_part(q, p)) > len(members)
 
     def takes_part(self, q: Process, p: Process) -> bool:
-        """Q has begun the consensus of p."""
+        """Return True if q has begun the consensus that p is in."""
         return self.version[q] == self.version[p] and self.proposal[q] is not None
 
     def is_majority_up(self, p: Process) -> bool:
-        """Step 4: a majority of TL_i is up, without which no consensus ends."""
+        """Return True if a majority of TL_i is up, without which no consensus ends (step 4)."""
         members = self.token_list(p)
         return 2 * sum(1 for q in members if not self.is_gone(q)) > len(members)
 
@@ -191,7 +197,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
-        """Steps 5-6: `stableQ ← Msg, seqQ ← {}`."""
+        """Adopt the decision (steps 5-6): `stableQ ← Msg, seqQ ← {}`."""
         require(self.phase[p] == Phase.agreeing)
         decided = self.decision[self.version[p]]
         require(decided is not None)
@@ -200,21 +206,23 @@ class ViewChange(NormalPhase, FalseSuspicions):
             self.take(p, decided)
 
     def take(self, p: Process, decided: Proposal) -> None:
-        """Step 6."""
+        """Take Msg of the decision (step 6)."""
         self.take_bodies(p, decided.bodies)
         self.stable[p] = self.stable_after(p, decided.messages)
         self.numbered[p] = Set()
 
     def take_bodies(self, p: Process, bodies: Set[Message]) -> None:
-        """Step 6: as printed, none came."""
+        """Take the bodies that came with the decision (step 6): as printed there are none."""
 
     def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
-        """Step 6: `stableQ ← Msg`."""
+        """Return stableQ after step 6: `stableQ ← Msg`."""
         return messages
 
     @action(fairness="weak")
     def install(self, p: Process) -> None:
-        """Step 7: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}, else suicide`."""
+        """Install the list (step 7): `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}, else
+        suicide`.
+        """
         require(self.phase[p] == Phase.adopting and self.may_install(p))
         decided = self.decided(p)
         if decided is not None:
@@ -224,21 +232,21 @@ class ViewChange(NormalPhase, FalseSuspicions):
                 self.leave(p)
 
     def decided(self, p: Process) -> Proposal | None:
-        """The decision that p has adopted."""
+        """Return the decision that p has adopted."""
         return self.decision[self.version[p]]
 
     def may_install(self, p: Process) -> bool:
-        """Step 7 follows step 6."""
+        """Return True if p may install the list: step 7 follows step 6."""
         return True
 
     def enter(self, p: Process, members: Set[Process]) -> None:
-        """Step 7: p installs TL_{i+1}; its first member is the new sequencer."""
+        """Enter TL_{i+1} (step 7); its first member is the new sequencer."""
         self.go_on(p, members)
         self.begins[p] = self.first_of(members) == p
         self.announce(p, members)
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """P uses the new list."""
+        """Go on with the new list."""
         v = self.version[p] + 1
         self.listed[v] = members
         self.version[p] = v
@@ -246,15 +254,15 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.clear_up(p)
 
     def announce(self, p: Process, members: Set[Process]) -> None:
-        """The application is told of the view."""
+        """Tell the application of the new view."""
         emit(Install(p, self.version[p], members))
 
     def clear_up(self, p: Process) -> None:
-        """Step 7: what becomes of the queues."""
+        """Clear up the queues (step 7)."""
         self.keep_received(p)
 
     def keep_received(self, p: Process) -> None:
-        """recvQ_p stays; what p sends of it again (figure 25, lines 15 and 66) it sends with TL_{i+1}."""
+        """Keep recvQ_p; p sends its messages again with TL_{i+1} (figure 25, lines 15 and 66)."""
         self.send_again(p)
 
     def send_again(self, p: Process) -> None:
@@ -262,16 +270,18 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.data |= {Data(m, self.version[p]) for m in self.received[p]}
 
     def leave(self, p: Process) -> None:
-        """Step 7: `else suicide`."""
+        """Leave the group (step 7, `else suicide`)."""
         self.left[p] = True
         emit(Crash(p))
 
     # Task 2, where Msg came without bodies ------------------------------------------------------------------
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 79, where stableQ ← Msg brings numbers whose bodies p may not have."""
+        """Return True if p can deliver (line 79): after stableQ ← Msg p may have a number without
+        its body.
+        """
         return super().can_deliver(p, item) and self.had_body(p, item.message)
 
     def had_body(self, p: Process, m: Message | None) -> bool:
-        """P has the body of m, or keeps it with stableQ."""
+        """Return True if p has the body of m, or keeps it with stableQ."""
         return m is None or m in self.received[p] or m in self.collected[p]

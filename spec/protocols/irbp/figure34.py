@@ -34,38 +34,40 @@ class IViewChange(ViewChange):
     """iRBP with i-views: figure 34 over the normal phase."""
 
     def is_core(self, p: Process) -> bool:
-        """P is in the token list that it knows."""
+        """Return True if p is in the token list that it knows."""
         return p in self.token_list(p)
 
     def holds_token(self, p: Process) -> bool:
-        """Section 4.4.3: the token is passed among the core."""
+        """Return True if p holds the token, which is passed among the core only (section 4.4.3)."""
         return self.is_core(p) and super().holds_token(p)
 
     def exchanges_queues(self) -> bool:
-        """Section 4.4.4: `we can optimize the i-view algorithm by skipping this step`."""
+        """Return False: acks carry no queues (section 4.4.4, `we can optimize the i-view algorithm by
+        skipping this step`).
+        """
         return False
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """Upon R-Deliver (i-view, i) for the first time, step 1: send ack to all."""
+        """Report upon the first R-Deliver (i-view, i), step 1: send ack to all."""
         require(self.phase[p] == Phase.normal and self.called[self.version[p]])
         self.phase[p] = Phase.changing
         self.acknowledge(p)
 
     def acknowledge(self, p: Process) -> None:
-        """Step 1: `send ack to all`."""
+        """Send the ack (step 1): `send ack to all`."""
         if self.exchanges_queues():
             self.send_report(p)
 
     def initial_value(self, p: Process, heard: Set[Process]) -> Proposal:
-        """Step 3: `initial_k contain (TL_k)`, and no messages."""
+        """Return the value to propose (step 3): `initial_k contain (TL_k)`, and no messages."""
         if self.exchanges_queues():
             return super().initial_value(p, heard)
         return Proposal(self.members_of(p, heard), Set(), Set())
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
-        """Step 5: `let (TL) be the consensus decision`. The queues stay."""
+        """Adopt the decision (step 5): `let (TL) be the consensus decision`. The queues stay."""
         if self.exchanges_queues():
             super().adopt(p)
         else:
@@ -74,7 +76,7 @@ class IViewChange(ViewChange):
 
     @action(fairness="weak")
     def install(self, p: Process) -> None:
-        """Step 6: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`."""
+        """Install the list (step 6): `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`."""
         require(self.phase[p] == Phase.adopting and self.may_install(p))
         decided = self.decided(p)
         require(decided is not None and (p in decided.members or self.has_else(p)))
@@ -85,36 +87,38 @@ class IViewChange(ViewChange):
                 self.stay_outside(p, decided.members)
 
     def has_else(self, p: Process) -> bool:
-        """Step 6 has an `else` for p: as printed it has none."""
+        """Return True if step 6 has an `else` for p; as printed it has none."""
         return False
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """The `else` of step 6, where there is one."""
+        """Run the `else` of step 6, where there is one."""
 
     def end_outside(self, p: Process) -> None:
-        """P is external now; a bound forgets what nobody will look at."""
+        """Hook after p has become external; a bound forgets state here that no process will read."""
 
     def may_return(self, q: Process, p: Process) -> bool:
-        """Q is up, not in TL_i, and has sent its ack."""
+        """Return True if q is up, not in TL_i, and has sent its ack."""
         return not self.is_gone(q) and q not in self.token_list(p) and self.has_reported(q, p)
 
     def is_regular(self, p: Process) -> bool:
-        """All views are i-views."""
+        """Return False: all views are i-views."""
         return False
 
     def clear_up(self, p: Process) -> None:
-        """Section 4.4.4: `the installation of an i-view does not require garbage collection`."""
+        """Keep the queues (section 4.4.4: `the installation of an i-view does not require garbage
+        collection`).
+        """
         if self.is_regular(p):
             super().clear_up(p)
         else:
             self.send_again(p)
 
     def take(self, p: Process, decided: Proposal) -> None:
-        """Stop sending what p sent and finds in the decision."""
+        """Stop sending the messages of p that the decision contains."""
         super().take(p, decided)
         self.stop_sending(p)
 
     def stop_sending(self, p: Process) -> None:
-        """Line 16: p waits no more for the number of what is stable."""
+        """Stop the wait of line 16 for a number, if the message is stable."""
         if any(item.message is not None and item.message == self.pending[p] for item in self.stable[p]):
             self.pending[p] = None

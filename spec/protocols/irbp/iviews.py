@@ -1,4 +1,6 @@
-"""Figure 34 is explored within the bounds of figure 32; what its core promises, and what externals get."""
+"""Figure 34 within the bounds of figure 32, and the properties that its core and its external
+processes have.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +33,26 @@ acknowledging = ambiguity(
 
 @acknowledging.reading("group")
 class GroupAcknowledges(IViewChange):
-    """Steps 2 and 3: external processes send their ack too, and those whose ack has come are in the list."""
+    """Reading of figure 34, steps 2 and 3: external processes acknowledge too, and those that did are in the
+    next list.
+    """
 
     def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
-        """Step 3: `all processes that sent ack`."""
+        """Return the members of the next list (step 3, `all processes that sent ack`): also external
+        processes that may return.
+        """
         back = {q for q in self.each(Process) if self.may_return(q, p)}
         return super().members_of(p, heard) | back
 
 
 @repair("steps 1, 3, 5: seqQ is sent, agreed upon and taken in as by figure 32", answers="IRB-12")
 class ExchangeQueues(IViewChange):
-    """Printed: `send ack to all`."""
+    """Repair of figure 34, steps 1, 3 and 5. Printed: `send ack to all`. Repaired: the messages of seqQ are
+    exchanged and agreed upon, as in figure 32.
+    """
 
     def exchanges_queues(self) -> bool:
-        """Figure 32, steps 1, 3 and 6."""
+        """Return True: the queues are exchanged, as in figure 32."""
         return True
 
 
@@ -54,18 +62,20 @@ class ExchangeQueues(IViewChange):
     builds_on=(ExchangeQueues,),
 )
 class RepeatOwn(IViewChange):
-    """Printed: nothing; p sent it until it had a number, and the exchange has taken that back."""
+    """Repair of figure 34, step 6. Printed: nothing about a message whose number the exchange has taken back.
+    Repaired: its sender sends it again until it has a number.
+    """
 
     last_sent: Map[Process, Message | None] = everywhere(None)
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Remember what p sends."""
+        """Broadcast m, and remember it for a later repetition."""
         super().broadcast(p, m)
         self.last_sent[p] = m
 
     def clear_up(self, p: Process) -> None:
-        """Send it again."""
+        """Put a message of p that has no number any more back into the queue for sending."""
         super().clear_up(p)
         if any(m == self.last_sent[p] for m in self.received[p]):
             self.pending[p] = self.last_sent[p]
@@ -76,24 +86,26 @@ class RepeatOwn(IViewChange):
     answers="IRB-14",
 )
 class GoOnOutside(IViewChange):
-    """Printed: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`, and no `else`."""
+    """Repair of figure 34, step 6. Printed: `if p_k ∈ TL, then "install" TL as the next view TL_{i+1}`,
+    without an `else`. Repaired: a process outside TL adopts number i+1 and the list too, and is external.
+    """
 
     def has_else(self, p: Process) -> bool:
-        """Return True: it has one."""
+        """Return True: step 6 has an `else`."""
         return True
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """P uses the new list."""
+        """Adopt the new list as an external process."""
         super().stay_outside(p, members)
         self.go_on(p, members)
         self.end_outside(p)
 
 
 class IViewsFinite(IViewChange, ViewsFinite):
-    """Figure 34 with finitely many views."""
+    """Figure 34 with finitely many views, where state that no process will read is forgotten."""
 
     def end_outside(self, p: Process) -> None:
-        """Forget what nobody will look at any more."""
+        """Forget state of an external process that no process will read."""
         self.forget_report(p)
         self.begins[p] = False
         self.suspected[p] = everywhere(False)
@@ -105,14 +117,16 @@ class IViewsBounded(
     readings=(acknowledging,),
     restrictions=(DetectedAtOnce, Urgent, Assigned),
 ):
-    """Figure 34 with what can be switched on."""
+    """Figure 34, with the readings, repairs and restrictions to choose from."""
 
 
 class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynchrony):
-    """Figure 34, checked against total order broadcast and virtual synchrony, of all and of the core."""
+    """Figure 34, checked against total order broadcast and virtual synchrony, for all processes and for the
+    core.
+    """
 
     def in_last_list(self, p: Process) -> bool:
-        """P is up, and in the last list that there is."""
+        """Return True if p is up, and in the last list."""
         return not self.is_gone(p) and any(
             p in self.listed[v] and all(w <= v or len(self.listed[w]) == 0 for w in self.each(View))
             for v in self.each(View)
@@ -120,18 +134,22 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @invariant
     def CoreOfTwo(self) -> bool:
-        """No list has one member, which would take for stable what nobody else has."""
+        """Invariant: no list has one member only, which would take messages for stable that nobody
+        else has.
+        """
         return all(len(self.listed[v]) != 1 for v in self.each(View))
 
     @invariant
     def NothingIsSent(self) -> bool:
-        """No message and no number is reported or decided: acks and lists of processes are."""
+        """Invariant: reports and decisions contain no messages or numbers, only acks and lists of
+        processes.
+        """
         return all(len(self.reported[p]) == 0 for p in self.each(Process)) and not any(
             self.has_messages(v) for v in self.each(View)
         )
 
     def has_messages(self, v: View) -> bool:
-        """The decision of v holds numbers."""
+        """Return True if the decision for list v contains numbers."""
         decided = self.decision[v]
         return decided is not None and len(decided.messages) > 0
 
@@ -166,12 +184,12 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @witness
     def ExternalLives(self) -> bool:
-        """A process that is up is external."""
+        """Witness: a live process is external."""
         return any(not self.is_gone(p) and not self.is_core(p) for p in self.each(Process))
 
     @witness
     def ExternalSends(self) -> bool:
-        """The core delivers a message that a process has sent to the list that it is not in."""
+        """Witness: the core delivers a message of a process that is outside the list to which it was sent."""
         return any(
             self.origin[sent.message] == p
             and self.is_sent_past(p, sent)
@@ -182,7 +200,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @witness
     def ExternalReceives(self) -> bool:
-        """A process delivers a message that was sent to the list that it is not in."""
+        """Witness: a process delivers a message that was sent to a list without it."""
         return any(
             self.delivered[p][sent.message] and self.origin[sent.message] != p and self.is_sent_past(p, sent)
             for p in self.each(Process)
@@ -190,7 +208,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
         )
 
     def is_sent_past(self, p: Process, sent: Data) -> bool:
-        """The message was sent to a list without p, which is up and knows that list."""
+        """Return True if the message was sent to a list without p, which is up and knows that list."""
         return (
             not self.is_gone(p)
             and self.version[p] == sent.version
@@ -200,7 +218,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @witness
     def ExternalReturns(self) -> bool:
-        """A process is in a list again that was external in the one before."""
+        """Witness: a process is in a list again after having been external."""
         return any(
             p in self.listed[w] and p not in self.listed[v] and len(self.listed[v]) > 0
             for p in self.each(Process)

@@ -1,15 +1,16 @@
-"""Processes join and leave iRBP by regular views, as section 4.4.5 asks for; how, the report does not say.
+"""Processes that join and leave iRBP by regular views. Section 4.4.5 of the report asks for this and does not
+say how.
 
 Source: Barchet-Estefanel 2002, section 4.4.5: "The most obvious events that require regular views are those
 who explicitly force the modification of the membership group, i.e., the join and leave operations", and the
 "fair" suicide: to "execute leave before committing suicide".
 
-What is decided here, in the way of figure 32:
-1. Who leaves calls a view change and says so in its report. It takes part in the steps, and is not on the
-   list that is proposed: so it delivers what the others deliver, and stops at step 7.
-2. Who joins asks a member, which calls a view change. Whoever proposes puts on the list who has asked.
-3. A process that joined begins where the others begin the list: their ts and lastdelivered come with it. What
-   was delivered before belongs to the state that an application hands over, and is not delivered to it.
+What is decided here, in the way of figure 32: 1. A process that leaves calls a view change and says so in its
+report. It takes part in the steps, and is not on the proposed list: so it delivers the same messages as the
+others, and stops at step 7. 2. A process that joins asks a member, which calls a view change. A member that
+proposes puts on the list the processes that have asked. 3. A process that joined begins with the ts and
+lastdelivered of the others. Earlier messages belong to the state that an application hands over, and are not
+delivered to it.
 """
 
 from __future__ import annotations
@@ -53,16 +54,16 @@ class JoinAndLeave(ViewsFinite):
 
     @guard
     def is_member(self, p: Process) -> bool:
-        """P is on the list that it uses."""
+        """Return True if p is on the list that it uses."""
         return p in self.token_list(p)
 
     def is_active(self, p: Process) -> bool:
-        """P is a member, too."""
+        """Return True if p is active, and a member."""
         return super().is_active(p) and self.is_member(p)
 
     @environment
     def ask_to_leave(self, p: Process) -> None:
-        """The application of p wants to leave: R-Broadcast (reformation, i)."""
+        """Call a view change for a member p that wants to leave: R-Broadcast (reformation, i)."""
         require(self.asked_to_leave < self.leaves and self.is_member(p) and not self.is_gone(p))
         require(self.phase[p] == Phase.normal and not self.leaving[p] and self.version[p] < self.views)
         self.asked_to_leave += 1
@@ -71,7 +72,7 @@ class JoinAndLeave(ViewsFinite):
 
     @environment
     def ask_to_join(self, p: Process, q: Process) -> None:
-        """P asks q to be taken in; q calls a view change."""
+        """Ask a member q to take p in; q calls a view change."""
         require(not self.begins_in_first(p) and p not in self.joining and not self.is_gone(p))
         require(self.is_member(q) and not self.is_gone(q))
         require(self.phase[q] == Phase.normal and self.version[q] < self.views)
@@ -79,23 +80,23 @@ class JoinAndLeave(ViewsFinite):
         self.called[self.version[q]] = True
 
     def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
-        """Step 3: without those that leave, with those that join."""
+        """Return the members of the next list (step 3): without those that leave, with those that join."""
         return Set() | {
             q for q in self.each(Process) if (q in heard and not self.leaving[q]) or self.is_taken_in(q)
         }
 
     def is_taken_in(self, p: Process) -> bool:
-        """P has asked to join, and was on no list yet."""
+        """Return True if p has asked to join, and was on no list yet."""
         return p in self.joining and not any(p in self.listed[v] for v in self.each(View))
 
     def enter(self, p: Process, members: Set[Process]) -> None:
-        """Step 7, and what who joined will be told."""
+        """Enter the list (step 7), and record the position at which new members begin."""
         super().enter(p, members)
         self.begun_after[self.version[p]] = self.last_number[p]
 
     @action(fairness="weak")
     def admit(self, v: View, p: Process) -> None:
-        """P is on a list that a member has installed, and begins with it."""
+        """Begin with the list at p, which another member has installed."""
         require(not self.is_member(p) and not self.is_gone(p) and p in self.listed[v])
         self.version[p] = v
         self.last_delivered[p] = self.begun_after[v]

@@ -64,7 +64,7 @@ class Sequenced:
 
 @record
 class Data:
-    """(m, B, TL), sent to all."""
+    """Message (m, B, TL), sent to all."""
 
     message: Message
     version: View
@@ -72,7 +72,7 @@ class Data:
 
 @record
 class Ack:
-    """ACK(B, seqnum, toknext, TL), sent to all. It names the successor of its sender."""
+    """Packet ACK(B, seqnum, toknext, TL), sent to all. It names the successor of its sender."""
 
     version: View
     sender: Process
@@ -87,7 +87,7 @@ class NormalPhase(Crashes, Views):
     """The highest number of an exploration."""
 
     announced: Const[bool] = False
-    """The rotation begins with NULL, as in figure 25, lines 10-11."""
+    """Switch: the rotation begins with NULL, as in figure 25, lines 10-11."""
 
     listed: Map[View, Set[Process]] = everywhere(Set())
     version: Map[Process, View] = everywhere(1)
@@ -115,19 +115,19 @@ class NormalPhase(Crashes, Views):
             self.send_number(first, None)
 
     def is_active(self, p: Process) -> bool:
-        """P is up, and takes part in the normal phase."""
+        """Return True if p is up, and takes part in the normal phase."""
         return not self.down[p]
 
     def token_list(self, p: Process) -> Set[Process]:
-        """TL_p."""
+        """Return the list that p uses, TL_p."""
         return self.listed[self.version[p]]
 
     def first_of(self, members: Set[Process]) -> Process | None:
-        """The first process of a token list."""
+        """Return the first process of a token list."""
         return next((q for q in self.each(Process) if q in members), None)
 
     def predecessor(self, p: Process) -> Process:
-        """The process before p in the ring of its list, whose ACK names p."""
+        """Return the process before p in the ring of its list, whose ACK names p."""
         members = self.token_list(p)
         return next(
             (q for q in self.each(Process) if q in members and self.is_next(members, q, p)),
@@ -135,7 +135,7 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_next(self, members: Set[Process], q: Process, p: Process) -> bool:
-        """Line 7: p follows q in the ring: nobody of the list stands between them."""
+        """Return True if p follows q in the ring (line 7): no member of the list stands between them."""
         if q < p:
             return not any(q < r and r < p for r in members)
         return not any(r > q or r < p for r in members)
@@ -144,7 +144,9 @@ class NormalPhase(Crashes, Views):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 12-15: m is sent to all until it is acknowledged. The procedure is busy until then."""
+        """Broadcast m (lines 12-15): it is sent to all until it is acknowledged, and p broadcasts nothing
+        else meanwhile.
+        """
         require(m.index == self.broadcasts and self.pending[p] is None and self.is_active(p))
         self.broadcasts += 1
         self.pending[p] = m
@@ -154,18 +156,18 @@ class NormalPhase(Crashes, Views):
 
     @action(fairness="weak")
     def receive(self, p: Process, m: Message) -> None:
-        """Lines 18-24, 64-66: the message comes, since somebody sends it again as long as p misses it."""
+        """Receive a message (lines 18-24, 64-66) that some process sends again as long as p lacks it."""
         require(self.is_missing(p, m) and self.is_sent_again(p, m))
         self.received[p] |= {m}
 
     @environment
     def receive_late(self, p: Process, m: Message) -> None:
-        """Lines 18-24: a copy that is on its way comes, though nobody would send another one."""
+        """Receive a late copy of a message (lines 18-24) that no process would send again."""
         require(self.is_missing(p, m) and not self.down[p] and not self.is_sent_again(p, m))
         self.received[p] |= {m}
 
     def is_missing(self, p: Process, m: Message) -> bool:
-        """Lines 19-23: m was sent to the list of p, and p has not received it."""
+        """Return True if m was sent to the list of p, and p has not received it (lines 19-23)."""
         return (
             self.is_active(p)
             and self.was_sent(p, m)
@@ -174,11 +176,13 @@ class NormalPhase(Crashes, Views):
         )
 
     def was_sent(self, p: Process, m: Message) -> bool:
-        """Line 19: `TL_q = TL_p`."""
+        """Return True if m was sent to the list of p (line 19, `TL_q = TL_p`)."""
         return Data(m, self.version[p]) in self.data
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
-        """Lines 13-16 and 64-66: its sender waits for the ACK, or p knows the number and can ask."""
+        """Return True if m is sent again to p (lines 13-16 and 64-66): its sender waits for the ACK, or p
+        knows the number and asks.
+        """
         return any(
             self.is_with(q, p)
             and (self.pending[q] == m or (self.is_numbered(p, m) and m in self.received[q]))
@@ -186,37 +190,41 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_with(self, q: Process, p: Process) -> bool:
-        """Another process is up and uses the list of p."""
+        """Return True if another process is up and uses the list of p."""
         return q != p and self.is_active(q) and self.version[q] == self.version[p]
 
     def is_numbered(self, p: Process, m: Message) -> bool:
-        """Some (B, seqnum) of m is in seqQ_p."""
+        """Return True if seqQ_p has a number of m."""
         return any(item.message == m for item in self.numbered[p])
 
     # Lines 25-48: an ACK is received ------------------------------------------------------------------------
 
     @action(fairness="weak")
     def hear(self, p: Process, ack: Annotated[Ack, In("acks")]) -> None:
-        """Lines 25-26, 36-38, 67-69: the number comes, since it is sent again as long as p misses it."""
+        """Receive a number (lines 25-26, 36-38, 67-69) that some process sends again as long as p
+        lacks it.
+        """
         require(self.is_news(p, ack) and self.is_told_again(p, ack))
         self.learn(p, Sequenced(ack.message, ack.number))
 
     @environment
     def hear_late(self, p: Process, ack: Annotated[Ack, In("acks")]) -> None:
-        """Lines 25-26: a copy that is on its way comes, though nobody would send another one."""
+        """Receive a late copy of an ACK (lines 25-26) that no process would send again."""
         require(self.is_news(p, ack) and not self.down[p] and not self.is_told_again(p, ack))
         self.learn(p, Sequenced(ack.message, ack.number))
 
     def is_news(self, p: Process, ack: Ack) -> bool:
-        """Lines 25-27: the ACK belongs to the list of p, which does not know its number."""
+        """Return True if the ACK belongs to p's list, and p does not know its number (lines 25-27)."""
         return self.is_active(p) and self.is_of_list(p, ack) and not self.knows(p, ack.number)
 
     def is_of_list(self, p: Process, ack: Ack) -> bool:
-        """Line 27: `TL_q = TL_p`."""
+        """Return True if the ACK belongs to p's list (line 27, `TL_q = TL_p`)."""
         return ack.version == self.version[p]
 
     def is_told_again(self, p: Process, ack: Ack) -> bool:
-        """Lines 60-62 and 67-69: its sender waits for a higher number, or p knows one and can ask."""
+        """Return True if the number is sent again to p (lines 60-62 and 67-69): its sender waits for a higher
+        one, or p knows a higher one and asks.
+        """
         return any(
             self.is_with(q, p)
             and (
@@ -227,14 +235,16 @@ class NormalPhase(Crashes, Views):
         )
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Line 26, line 44, and line 16: `until receive ACK (B, seqnum, toknext, TL_p)`."""
+        """Record a number (lines 26 and 44); it may end a broadcast (line 16, `until receive ACK (B, seqnum,
+        toknext, TL_p)`).
+        """
         self.numbered[p] |= {item}
         self.last_number[p] = max(self.last_number[p], self.contiguous(p))
         if item.message is not None and self.pending[p] == item.message:
             self.pending[p] = None
 
     def knows(self, p: Process, k: Number) -> bool:
-        """P knows what has number k, or knew it until it was delivered."""
+        """Return True if p knows the message of number k, or knew it until delivery."""
         return (
             k <= self.last_delivered[p]
             or any(item.number == k for item in self.numbered[p])
@@ -242,39 +252,41 @@ class NormalPhase(Crashes, Views):
         )
 
     def contiguous(self, p: Process) -> LastNumber:
-        """The highest number up to which p knows all numbers."""
+        """Return the highest number up to which p knows all numbers."""
         return max(
             (k for k in self.each(Number) if all(self.knows(p, j) for j in self.each(Number) if j <= k)),
             default=0,
         )
 
     def highest_known(self, p: Process) -> LastNumber:
-        """The highest number that p knows, 0 when there is none."""
+        """Return the highest number that p knows, or 0."""
         return max((k for k in self.each(Number) if self.knows(p, k)), default=0)
 
     # Lines 35-63: the token is accepted, and passed on with the next number ---------------------------------
 
     @action(fairness="weak")
     def pass_null(self, p: Process) -> None:
-        """Lines 51-55: there is nothing to sequence, and NULL gets ts_p + 1."""
+        """Give ts_p + 1 to NULL (lines 51-55), when there is nothing to sequence."""
         require(self.holds_token(p) and self.unnumbered(p) is None)
         self.send_number(p, None)
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Lines 58-62: the first message that has no number gets ts_p + 1."""
+        """Give ts_p + 1 to the first message without a number (lines 58-62)."""
         m = self.unnumbered(p)
         require(m is not None and self.holds_token(p))
         self.send_number(p, m)
 
     def unnumbered(self, p: Process) -> Message | None:
-        """Line 59: `first msg s.t. (m, B) ∈ recvQ_p and (B) ∉ seqQ_p`."""
+        """Return the message to sequence (line 59): `first msg s.t. (m, B) ∈ recvQ_p and (B) ∉ seqQ_p`."""
         return next(
             (m for m in self.each(Message) if m in self.received[p] and not self.is_numbered(p, m)), None
         )
 
     def holds_token(self, p: Process) -> bool:
-        """Lines 29-48: the last ACK names p, which has every number up to it and every body."""
+        """Return True if p holds the token (lines 29-48): the last ACK names p, which has every number and
+        body up to it.
+        """
         return (
             self.is_active(p)
             and self.is_named(p)
@@ -282,7 +294,9 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_named(self, p: Process) -> bool:
-        """The highest number that p knows came with the token, and p knows all numbers below it."""
+        """Return True if the highest number that p knows came with the token, and p knows all numbers below
+        it.
+        """
         return self.begins[p] or any(
             self.is_of_list(p, ack)
             and ack.sender == self.predecessor(p)
@@ -292,11 +306,11 @@ class NormalPhase(Crashes, Views):
         )
 
     def has_body(self, p: Process, m: Message | None) -> bool:
-        """Lines 45-48: the body is in recvQ_p. NULL has none."""
+        """Return True if recvQ_p has the body (lines 45-48); NULL has none."""
         return m is None or m in self.received[p]
 
     def send_number(self, p: Process, m: Message | None) -> None:
-        """Lines 54 and 61: ACK(B, ts_p + 1, toknext_p, TL_p) to all."""
+        """Send ACK(B, ts_p + 1, toknext_p, TL_p) to all (lines 54 and 61)."""
         k = self.last_number[p] + 1
         self.begins[p] = False
         self.acks |= {Ack(self.version[p], p, m, k)}
@@ -306,14 +320,14 @@ class NormalPhase(Crashes, Views):
 
     @action(fairness="weak")
     def settle(self, p: Process, item: Sequenced) -> None:
-        """Lines 74-78: what all members have becomes stable, and leaves recvQ and seqQ."""
+        """Make a message stable that all members have (lines 74-78); it leaves recvQ and seqQ."""
         require(self.can_settle(p, item))
         self.stable[p] |= {item}  # line 76
         self.numbered[p] -= {item}  # line 77
         self.drop_body(p, item.message)  # line 78
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
-        """Lines 74-75."""
+        """Return True if the item can become stable at p (lines 74-75)."""
         return (
             self.is_active(p)
             and item in self.numbered[p]
@@ -322,22 +336,22 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Line 75: `seqnum' <= ts_p - n + 1`, with n members."""
+        """Return True if number k is stable at p, with n members (line 75, `seqnum' <= ts_p - n + 1`)."""
         return k <= self.last_number[p] - len(self.token_list(p)) + 1
 
     def drop_body(self, p: Process, m: Message | None) -> None:
-        """Line 78: the message leaves recvQ_p, and is not taken in again."""
+        """Remove the message from recvQ_p for good (line 78)."""
         if m is not None:
             self.received[p] -= {m}
             self.collected[p] |= {m}
 
     def settled(self, p: Process) -> LastNumber:
-        """The highest number that is stable at p, or was until it was delivered."""
+        """Return the highest number that is stable at p, or was until its delivery."""
         return max(self.last_delivered[p], max((item.number for item in self.stable[p]), default=0))
 
     @action(fairness="weak")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """Lines 79-82: the stable message whose number is next is delivered."""
+        """Deliver the next stable message (lines 79-82)."""
         require(self.can_deliver(p, item))  # line 79
         self.stable[p] -= {item}  # line 81
         self.last_delivered[p] = item.number  # line 82
@@ -345,5 +359,7 @@ class NormalPhase(Crashes, Views):
             emit(Deliver(p, item.message))  # line 80
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 79: `∃ m' s.t. (m', lastdelivered_p + 1) ∈ stableQ_p`."""
+        """Return True if p can deliver the item (line 79): `∃ m' s.t. (m', lastdelivered_p + 1) ∈
+        stableQ_p`.
+        """
         return item in self.stable[p] and item.number == self.last_delivered[p] + 1

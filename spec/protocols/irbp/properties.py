@@ -21,7 +21,7 @@ class NormalPhaseChecked(NormalSparing, TotalOrderBroadcast):
 
 
 class EndingChanges(ViewChange):
-    """Debts of a view change, of either figure."""
+    """Obligations of a view change of either figure."""
 
     @obligation
     def ViewChangesEnd(self) -> bool:
@@ -46,7 +46,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @invariant
     def FreshNumber(self) -> bool:
-        """The number that the sequencer gives next is known to nobody who uses its list."""
+        """Invariant: the number that the sequencer gives next is unknown to all users of its list."""
         return not any(
             self.holds_token(p)
             and not self.is_gone(q)
@@ -72,7 +72,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
         )
 
     def keeps(self, p: Process, m: Message) -> bool:
-        """P has m in a buffer: in recvQ, or with its number in stableQ, or it is about to send it."""
+        """Return True if p has m in a buffer: in recvQ, in stableQ with its number, or for sending."""
         return (
             m in self.received[p]
             or self.pending[p] == m
@@ -80,7 +80,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
         )
 
     def names(self, p: Process, m: Message) -> bool:
-        """P has the identifier of m with its number in a buffer, with the message or without it."""
+        """Return True if p has the identifier of m with its number in a buffer."""
         return any(item.message == m for item in self.numbered[p] | self.stable[p])
 
     @obligation
@@ -94,7 +94,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @witness
     def ExcludedLives(self) -> bool:
-        """A process is up that the next list leaves out, and others have installed that list."""
+        """Witness: a process is up that the next list excludes, after others have installed that list."""
         return any(
             not self.is_gone(p)
             and p not in self.listed[v + 1]
@@ -107,7 +107,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @witness
     def StableByDecision(self) -> bool:
-        """Step 6 has made a message stable that no round of the token made stable."""
+        """Witness: step 6 has made a message stable that no round of the token made stable."""
         return any(
             self.phase[p] == Phase.adopting
             and not self.is_gone(p)
@@ -122,7 +122,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @witness
     def SequencedLater(self) -> bool:
-        """A message has a number that was given in a later list than the first."""
+        """Witness: a message has a number that was given in a later list than the first."""
         return any(ack.version > 1 and ack.message is not None for ack in self.acks)
 
 
@@ -131,35 +131,37 @@ class IrbpChecked(IrbpProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process that is up has delivered every message, and somebody has installed another list."""
+        """Witness: every live process has delivered every message, and some process has installed another
+        list.
+        """
         return any(self.version[p] > 1 and not self.is_gone(p) for p in self.each(Process)) and all(
             self.is_gone(p) or self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
         )
 
 
 class IrbpLive(IrbpChecked, EventuallyStrong):
-    """iRBP with a detector of class eventually S, and what comes about on every fair run."""
+    """iRBP with a detector of class eventually S, and its liveness properties on fair runs."""
 
     def is_broadcast(self, m: Message) -> bool:
-        """M was broadcast."""
+        """Return True if m was broadcast."""
         return self.origin[m] is not None
 
     def is_broadcast_and_delivered(self, m: Message) -> bool:
-        """M is delivered by its sender, if that is still up."""
+        """Return True if m was broadcast, and delivered by its sender if that is still up."""
         return any(
             self.origin[m] == p and (self.delivered[p][m] or self.is_gone(p)) for p in self.each(Process)
         )
 
     def is_delivered(self, m: Message) -> bool:
-        """Some process, up or not, has delivered m."""
+        """Return True if some process, up or not, has delivered m."""
         return any(self.delivered[p][m] for p in self.each(Process))
 
     def is_delivered_by_all(self, m: Message) -> bool:
-        """Every process that is up has delivered m."""
+        """Return True if every live process has delivered m."""
         return all(self.delivered[p][m] or self.is_gone(p) for p in self.each(Process))
 
     def is_called(self, v: View) -> bool:
-        """A view change was called in v."""
+        """Return True if a view change was called in list v."""
         return self.called[v]
 
     def is_left(self, v: View) -> bool:
@@ -172,7 +174,7 @@ class IrbpLive(IrbpChecked, EventuallyStrong):
 
 
 class IrbpMembers(IrbpChecked, JoinAndLeave):
-    """iRBP, where processes join and leave."""
+    """iRBP whose processes join and leave."""
 
     @witness
     def Joined(self) -> bool:

@@ -1,5 +1,5 @@
-"""Open points of figures 32 and 34, and where they meet: what becomes of messages that come early, whom the
-conservative detector watches, whom an external process asks, and how it gives up.
+"""Readings of figures 32 and 34 together: what happens to early messages, which processes the conservative
+detector watches, which process an external one asks, and how it gives up.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DropsEarly(ViewChange):
 
     @environment
     def drop_call(self, p: Process) -> None:
-        """The call for the list that p has not installed yet is R-delivered to p."""
+        """Drop the call for a list that p has not installed yet."""
         require(self.version[p] < self.views)
         require(self.is_next_list_of(p, self.version[p] + 1) and self.called[self.version[p] + 1])
         require(self.uncalled[p] != self.version[p] + 1)
@@ -55,38 +55,42 @@ class DropsEarly(ViewChange):
 
     @environment
     def drop_report(self, p: Process, q: Process) -> None:
-        """The report of q comes to p, which has not installed the list of q yet."""
+        """Drop the report of q, which p cannot use because it has not installed q's list yet."""
         require(self.version[q] == self.version[p] + 1 and self.is_next_list_of(p, self.version[q]))
         require(self.phase[q] != Phase.normal and self.unread[p][q] != self.version[q])
         self.unread[p][q] = self.version[q]
 
     def is_next_list_of(self, p: Process, v: View) -> bool:
-        """P is up, and on list v."""
+        """Return True if p is up, and a member of list v."""
         return not self.is_gone(p) and p in self.listed[v]
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """P has heard of the call."""
+        """Report, if p has not dropped the call."""
         require(self.uncalled[p] != self.version[p])
         super().report(p)
 
     def has_reported(self, q: Process, p: Process) -> bool:
-        """P has not dropped the report of q."""
+        """Return True if p has the report of q and has not dropped it."""
         return super().has_reported(q, p) and self.unread[p][q] != self.version[p]
 
 
 @watching.reading("core")
 class WatchesCore(TwoViews):
-    """Figure 32, of section 4.4.2: there are no external processes yet."""
+    """Reading: a process watches the core only, since section 4.4.2 with figure 32 knows no external
+    processes.
+    """
 
     def is_watched(self, p: Process, q: Process) -> bool:
-        """Q is of the core."""
+        """Return True if q belongs to the core."""
         return q in self.token_list(p)
 
 
 @giving_up.reading("leave")
 class LeavesFirst(TwoViews):
-    """The group is told: R-Broadcast (reformation, i)."""
+    """Reading: a process that gives up first calls a view change by R-Broadcast (reformation, i), and then
+    leaves.
+    """
 
     def leaves_first(self) -> bool:
         return True
@@ -98,7 +102,7 @@ class LeavesFirst(TwoViews):
 
 @refusing.reading("all")
 class AsksAll(TwoViews):
-    """P gives up when every member of the core has had what p misses, and keeps it no more."""
+    """Reading: p gives up only when no member of the core can still send what p misses."""
 
     def refuses(self, p: Process, q: Process) -> bool:
         return super().refuses(p, q) and not any(
@@ -106,7 +110,9 @@ class AsksAll(TwoViews):
         )
 
     def may_send(self, p: Process, r: Process) -> bool:
-        """R has not answered yet, or will have what p misses first, or has kept it."""
+        """Return True if r may still send what p misses: r has not answered yet, or will have the message
+        first, or has kept it.
+        """
         k = self.first_missed(p)
         return not self.is_gone(r) and (
             not self.is_with(r, p) or k is None or k > self.settled(r) or self.has_kept(r, k)

@@ -1,7 +1,7 @@
 """Figure 25 with its repairs is the normal phase of iRBP, and that is an ordering machine, as iRBP is.
 
 `Figure25Normal` maps figure 25 to the normal phase: the queues are the same, what was once sent is remembered
-(`given`), and packets, rounds of loops and waiting are nothing there. The ordering machine sees of the normal
+(`given`), and packets, rounds of loops and waiting are stutters. The ordering machine sees of the normal
 phase all numbers that were given; of iRBP, whose lists take numbers back that nobody has delivered, those
 under which somebody has delivered.
 """
@@ -30,15 +30,15 @@ class Figure25Queues(RbpResilientOrdering):
     """The queues of figure 25 in the words of the normal phase: a message has one name."""
 
     def bodies(self, some: Set[Body]) -> Set[Message]:
-        """Messages under their only name."""
+        """Return messages under their only name."""
         return Set() | {body.message for body in some}
 
     def items(self, some: Set[figure25.Sequenced]) -> Set[Sequenced]:
-        """Messages with their numbers."""
+        """Return messages with their numbers."""
         return Set() | {Sequenced(self.named(item.body), item.number) for item in some}
 
     def in_received(self, p: Process) -> Set[Message]:
-        """recvQ_p."""
+        """Return recvQ_p of figure 25."""
         return self.bodies(self.received[p])
 
     def in_collected(self, p: Process) -> Set[Message]:
@@ -46,15 +46,15 @@ class Figure25Queues(RbpResilientOrdering):
         return self.bodies(self.collected[p])
 
     def in_numbered(self, p: Process) -> Set[Sequenced]:
-        """seqQ_p."""
+        """Return seqQ_p of figure 25."""
         return self.items(self.numbered[p])
 
     def in_stable(self, p: Process) -> Set[Sequenced]:
-        """stableQ_p."""
+        """Return stableQ_p of figure 25."""
         return self.items(self.stable[p])
 
     def in_pending(self, p: Process) -> Message | None:
-        """The message that p sends until it is acknowledged."""
+        """Return the message that p sends until it is acknowledged."""
         return self.named(self.pending[p])
 
 
@@ -67,15 +67,15 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
     announced: Const[bool] = True
 
     def listed(self, v: View) -> Set[Process]:
-        """One list, of all."""
+        """Return the only list, which contains all processes."""
         return Set() | {p for p in self.each(Process)}
 
     def version(self, p: Process) -> View:
-        """The only one."""
+        """Return the only version of the list."""
         return 1
 
     def begins(self, p: Process) -> bool:
-        """The token is on its way from the start (lines 10-11)."""
+        """Return True: the token is on its way from the start (lines 10-11)."""
         return False
 
     def data(self) -> Set[Data]:
@@ -96,7 +96,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
     # Variables of the same names, whose types differ -------------------------------------------------------
 
     def received(self, p: Process) -> Set[Message]:  # type: ignore[override]
-        """recvQ_p."""
+        """Return recvQ_p as the normal phase has it."""
         return self.in_received(p)
 
     def collected(self, p: Process) -> Set[Message]:  # type: ignore[override]
@@ -104,15 +104,15 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return self.in_collected(p)
 
     def numbered(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """seqQ_p."""
+        """Return seqQ_p as the normal phase has it."""
         return self.in_numbered(p)
 
     def stable(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """stableQ_p."""
+        """Return stableQ_p as the normal phase has it."""
         return self.in_stable(p)
 
     def pending(self, p: Process) -> Message | None:  # type: ignore[override]
-        """The message that p sends until it is acknowledged."""
+        """Return the message that p sends until it is acknowledged."""
         return self.in_pending(p)
 
 
@@ -120,7 +120,7 @@ class NormalOrdering(NormalFinite, OrderingView):
     """The normal phase in one list, seen as the abstract ordering machine."""
 
     def item_of(self, ack: Ack) -> Assigned:
-        """A number, and what it was given to."""
+        """Return a number with its message as an item of the machine."""
         return Assigned(1, ack.number, ack.message)
 
     def submitted(self) -> Set[Message]:
@@ -128,7 +128,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Every number that was given."""
+        """Return every number that was given, as the history of the machine."""
         return Set() | {self.item_of(ack) for ack in self.acks}
 
     def learned(self, p: Process) -> Set[Assigned]:
@@ -136,7 +136,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {self.item_of(ack) for ack in self.acks if self.knows(p, ack.number)}
 
     def at(self, p: Process) -> Position:
-        """The number lastdelivered_p."""
+        """Return lastdelivered_p."""
         return Position(1, self.last_delivered[p])
 
 
@@ -160,7 +160,7 @@ class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what is delivered, with its number: lastdelivered_p has just become it."""
+        """Remember a delivered message with its number, the present lastdelivered_p."""
         p = event.process
         m = event.message
         for k in self.each(Number):

@@ -1,4 +1,4 @@
-"""The repairs of figure 32: what is printed, what is put in its place, and the claim that asks for it."""
+"""Repairs of figure 32: for each the printed text, its replacement, and the claim that demands it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from antiphon.spec.services import Message, Process
     answers="IRB-03",
 )
 class KeepStable(ViewChange):
-    """Printed: `stableQ ← Msg`."""
+    """Repair of figure 32, step 6. Printed: `stableQ ← Msg`, which loses stable messages. Repaired: stable
+    messages that are not delivered yet stay, and delivered ones do not come back.
+    """
 
     def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
         return Set() | {item for item in self.stable[p] | messages if item.number > self.last_delivered[p]}
@@ -21,7 +23,10 @@ class KeepStable(ViewChange):
 
 @repair("steps 1, 3, 6: the bodies are sent, agreed upon and taken in with the numbers", answers="IRB-04")
 class SendBodies(ViewChange):
-    """Printed: `send seqQ_k to all`, the list of pairs (B, seqnum) of figure 25, line 26."""
+    """Repair of figure 32, steps 1, 3 and 6. Printed: `send seqQ_k to all`, a list of pairs (B, seqnum)
+    without the bodies (figure 25, line 26). Repaired: bodies are sent, agreed upon and taken in together with
+    the numbers.
+    """
 
     bodies: Map[Process, Set[Message]] = everywhere(Set())
 
@@ -42,7 +47,9 @@ class SendBodies(ViewChange):
     builds_on=(SendBodies,),
 )
 class CutHoles(SendBodies):
-    """Printed: `the union of the seqQ sets received`."""
+    """Repair of figure 32, step 3. Printed: Msg is `the union of the seqQ sets received`. Repaired: Msg ends
+    before the first number that nobody has reported, or whose body nobody has reported.
+    """
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
         found = super().messages_of(p, heard)
@@ -65,7 +72,9 @@ class CutHoles(SendBodies):
 
 @repair("step 7: ts is the highest number of Msg, so that the next one follows it", answers="IRB-06")
 class ContinueNumbers(ViewChange):
-    """Printed: nothing; ts is the highest number up to which the process knew all before."""
+    """Repair of figure 32, step 7. Printed: nothing changes ts, the highest number up to which the process
+    knew all before. Repaired: ts becomes the highest number of Msg, so that the next number follows it.
+    """
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
         super().go_on(p, members)
@@ -77,7 +86,9 @@ class ContinueNumbers(ViewChange):
     answers="IRB-07",
 )
 class Block(ViewChange):
-    """Printed: nothing stops the tasks of figure 25."""
+    """Repair of figure 32. Printed: nothing stops the tasks of figure 25 during a view change. Repaired: a
+    process takes no part in the normal phase from its report until it installs the list.
+    """
 
     def is_active(self, p: Process) -> bool:
         return super().is_active(p) and self.phase[p] == Phase.normal
@@ -85,7 +96,10 @@ class Block(ViewChange):
 
 @repair("step 2: the reports of a majority of TL_i are awaited, whoever is suspected", answers="IRB-09")
 class AwaitMajority(ViewChange):
-    """Propose after hearing a majority. Printed: `wait until receive seqQ_i from p_i or p_i suspected`."""
+    """Repair of figure 32, step 2. Printed: `wait until receive seqQ_i from p_i or p_i suspected`, which a
+    process that suspects everybody passes alone. Repaired: a process proposes only with the reports of a
+    majority of TL_i.
+    """
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
         return super().may_propose(p, heard) and 2 * len(heard) > len(self.token_list(p))
@@ -93,7 +107,9 @@ class AwaitMajority(ViewChange):
 
 @repair("step 7: what has become stable is delivered before the list is installed", answers="IRB-02")
 class DeliverFirst(ViewChange):
-    """Printed: nothing orders task 2 and step 7."""
+    """Repair of figure 32, step 7. Printed: nothing orders deliveries and the installation of the list.
+    Repaired: a process delivers everything stable before it installs the list.
+    """
 
     def may_install(self, p: Process) -> bool:
         return super().may_install(p) and not any(self.can_deliver(p, item) for item in self.stable[p])
@@ -105,7 +121,10 @@ class DeliverFirst(ViewChange):
     answers="IRB-11",
 )
 class ForgetReceived(ViewChange):
-    """Printed: `stableQ ← Msg, seqQ ← {}`; recvQ is not mentioned."""
+    """Repair of figure 32, steps 6 and 7. Printed: `stableQ ← Msg, seqQ ← {}`, and nothing about recvQ.
+    Repaired: messages of stableQ leave recvQ (as in figure 25, lines 77-78); the installation of the list
+    removes the rest, and nothing is sent again.
+    """
 
     def take(self, p: Process, decided: Proposal) -> None:
         super().take(p, decided)
@@ -114,7 +133,7 @@ class ForgetReceived(ViewChange):
         self.collected[p] |= mine
 
     def keep_received(self, p: Process) -> None:
-        """Keep nothing."""
+        """Remove all messages of recvQ, and stop sending."""
         self.received[p] = Set()
         self.pending[p] = None
 
@@ -125,7 +144,9 @@ class ForgetReceived(ViewChange):
     builds_on=(SendBodies, ForgetReceived),
 )
 class OrderReceived(ForgetReceived, SendBodies):
-    """Printed: a message without a number is in no seqQ."""
+    """Repair of figure 32, step 3. Printed: a message without a number is in no seqQ, and so is lost.
+    Repaired: such messages are numbered behind the others, in the order of messages.
+    """
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
         whole = super().messages_of(p, heard)
@@ -134,7 +155,7 @@ class OrderReceived(ForgetReceived, SendBodies):
         return whole | {Sequenced(m, last + sum(1 for other in rest if other <= m)) for m in rest}
 
     def is_ordered(self, p: Process, m: Message, messages: Set[Sequenced]) -> bool:
-        """M has its number in Msg, or is known to be stable."""
+        """Return True if m has a number in Msg, or is known to be stable."""
         return m in self.collected[p] or any(item.message == m for item in messages)
 
 
@@ -142,4 +163,4 @@ REPAIRS = (
     KeepStable, SendBodies, CutHoles, ContinueNumbers, Block, AwaitMajority, DeliverFirst, ForgetReceived,
     OrderReceived,
 )  # fmt: skip
-"""All of them."""
+"""All repairs of figure 32."""

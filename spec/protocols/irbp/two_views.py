@@ -50,7 +50,7 @@ from antiphon.spec.services import Process, View
 
 
 class Kind(Enum):
-    """Figure 34 installs an i-view, figure 32 a regular view."""
+    """Kind of a view: figure 34 installs i-views, figure 32 regular views."""
 
     intermediate, regular = range(2)
 
@@ -80,12 +80,12 @@ class TwoViews(IViewChange):
     # The group and its core ---------------------------------------------------------------------------------
 
     def group(self, p: Process) -> Set[Process]:
-        """Core and external processes: the last regular view."""
+        """Return the last regular view: the core and the external processes."""
         v = max((v for v in self.each(View) if v <= self.version[p] and self.regular[v]), default=1)
         return self.listed[v]
 
     def is_external(self, p: Process) -> bool:
-        """P is up, and not in the core."""
+        """Return True if p is up, and not in the core."""
         return not self.is_gone(p) and not self.is_core(p)
 
     def draw(self) -> str:
@@ -116,13 +116,13 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def call_regular(self, p: Process, q: Process) -> None:
-        """Upon suspicion of some process in TL_i, a conservative one: R-Broadcast (reformation, i)."""
+        """Call a regular view upon a suspicion of the conservative detector: R-Broadcast (reformation, i)."""
         require(self.is_gone(q) and self.may_call_regular(p, q))
         self.reformed[self.version[p]] = True
 
     @environment
     def misjudge(self, p: Process, q: Process) -> None:
-        """The conservative detector of p is wrong about q: R-Broadcast (reformation, i)."""
+        """Suspect q wrongly by the conservative detector of p: R-Broadcast (reformation, i)."""
         require(not self.is_gone(q) and self.misjudged < self.misjudgements and self.may_call_regular(p, q))
         self.misjudged += 1
         self.reformed[self.version[p]] = True
@@ -130,7 +130,7 @@ class TwoViews(IViewChange):
             self.begin(p, q)
 
     def may_call_regular(self, p: Process, q: Process) -> bool:
-        """P is in the normal phase, watches q, and no regular view is called for yet."""
+        """Return True if p is in the normal phase, watches q, and no regular view has been called yet."""
         return (
             not self.is_gone(p)
             and p != q
@@ -141,18 +141,20 @@ class TwoViews(IViewChange):
         )
 
     def is_watched(self, p: Process, q: Process) -> bool:
-        """The conservative detector of p watches q: as section 4.4.5 has it, any process of the group."""
+        """Return True if the conservative detector of p watches q: any process of the group
+        (section 4.4.5).
+        """
         return q in self.group(p)
 
     # Steps 1 to 5 of both figures ---------------------------------------------------------------------------
 
     def may_answer(self, p: Process, kind: Kind) -> bool:
-        """P R-delivers the call for the first time, and has not adopted a decision."""
+        """Return True if p R-delivers the call for the first time, and has adopted no decision."""
         return self.phase[p] != Phase.adopting and kind not in self.begun[p]
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """Figure 34, step 1: send ack to all."""
+        """Send the ack for an i-view to all (figure 34, step 1)."""
         require(self.called[self.version[p]] and self.may_answer(p, Kind.intermediate))
         self.begin_change(p)
         self.begun[p] |= {Kind.intermediate}
@@ -160,19 +162,21 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def report_regular(self, p: Process) -> None:
-        """Figure 32, step 1: send seqQ_k to all."""
+        """Send seqQ_k for a regular view to all (figure 32, step 1)."""
         require(self.reformed[self.version[p]] and self.may_answer(p, Kind.regular))
         self.begin_change(p)
         self.begun[p] |= {Kind.regular}
         self.send_report(p)
 
     def begin_change(self, p: Process) -> None:
-        """P leaves the normal phase, if it has not left it for the other call."""
+        """Leave the normal phase, unless the other call has ended it already."""
         if self.phase[p] == Phase.normal:
             self.phase[p] = Phase.changing
 
     def may_await(self, p: Process, heard: Set[Process], kind: Kind) -> bool:
-        """P stands in step 2 after that call, and all that it has heard have answered the call."""
+        """Return True if p is in step 2 after that call, and all processes that it has heard have answered
+        the call.
+        """
         return (
             kind in self.begun[p]
             and kind not in self.awaited[p]
@@ -180,25 +184,25 @@ class TwoViews(IViewChange):
         )
 
     def has_answered(self, q: Process, p: Process, kind: Kind) -> bool:
-        """Q has answered that call in the view change of p."""
+        """Return True if q has answered that call in the view change of p."""
         if self.version[q] > self.version[p]:
             return self.regular[self.version[p] + 1] == (kind == Kind.regular)
         return kind in self.begun[q]
 
     def is_waiting(self, p: Process) -> bool:
-        """P stands between steps 1 and 5 of a figure."""
+        """Return True if p is between steps 1 and 5 of either figure."""
         return self.phase[p] == Phase.changing or self.phase[p] == Phase.agreeing
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Figure 34, steps 2-4."""
+        """Propose an i-view (figure 34, steps 2-4)."""
         require(self.may_await(p, heard, Kind.intermediate))
         super().propose(p, heard)
         self.awaited[p] |= {Kind.intermediate}
 
     @action(fairness="weak", per="p")
     def propose_regular(self, p: Process, heard: Set[Process]) -> None:
-        """Figure 32, steps 2-4."""
+        """Propose a regular view (figure 32, steps 2-4)."""
         require(self.is_waiting(p) and self.may_propose(p, heard) and self.may_await(p, heard, Kind.regular))
         self.phase[p] = Phase.agreeing
         self.awaited[p] |= {Kind.regular}
@@ -207,13 +211,13 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def decide(self, p: Process) -> None:
-        """Figure 34, step 4."""
+        """Decide an i-view (figure 34, step 4)."""
         require(self.is_undecided(p, Kind.intermediate))
         super().decide(p)
 
     @action(fairness="weak")
     def decide_regular(self, p: Process) -> None:
-        """Figure 32, step 4."""
+        """Decide a regular view (figure 32, step 4)."""
         v = self.version[p]
         proposed = self.regular_proposal[p]
         require(proposed is not None and self.is_undecided(p, Kind.regular))
@@ -223,20 +227,20 @@ class TwoViews(IViewChange):
             self.regular_proposal[q] = None
 
     def has_regular_majority(self, p: Process) -> bool:
-        """Figure 32, step 4: a majority of TL_i has begun the consensus."""
+        """Return True if a majority of TL_i has begun the consensus of figure 32 (step 4)."""
         members = self.token_list(p)
         return 2 * sum(1 for q in members if self.takes_part_in_regular(q, p)) > len(members)
 
     def takes_part_in_regular(self, q: Process, p: Process) -> bool:
-        """Q has begun the consensus of figure 32."""
+        """Return True if q has begun the consensus of figure 32."""
         return self.version[q] == self.version[p] and self.regular_proposal[q] is not None
 
     def regular_members(self, p: Process, heard: Set[Process]) -> Set[Process]:
-        """Step 3: `all processes that sent their seqQ`."""
+        """Return the members of a regular view (step 3): `all processes that sent their seqQ`."""
         return Set() | {q for q in self.members_of(p, heard) if Kind.regular in self.begun[q]}
 
     def regular_value(self, p: Process, members: Set[Process]) -> Proposal:
-        """Step 3: (TL_k, Msgs_k)."""
+        """Return the value to propose for a regular view (step 3): (TL_k, Msgs_k)."""
         return Proposal(members, self.messages_of(p, members), self.bodies_of(members))
 
     def is_undecided(self, p: Process, kind: Kind) -> bool:
@@ -248,14 +252,14 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
-        """Figure 34, step 5."""
+        """Adopt the decision on an i-view (figure 34, step 5)."""
         require(Kind.intermediate in self.awaited[p])
         super().adopt(p)
         self.adopted[p] = Kind.intermediate
 
     @action(fairness="weak")
     def adopt_regular(self, p: Process) -> None:
-        """Figure 32, steps 5-6."""
+        """Adopt the decision on a regular view (figure 32, steps 5-6)."""
         require(self.phase[p] == Phase.agreeing and Kind.regular in self.awaited[p])
         decided = self.ruling[self.version[p]]
         require(decided is not None)
@@ -266,7 +270,7 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def install(self, p: Process) -> None:
-        """Figure 34, step 6, or figure 32, step 7."""
+        """Install the list (figure 34, step 6, or figure 32, step 7)."""
         super().install(p)
         if not self.left[p]:
             self.begun[p] = Set()
@@ -274,7 +278,7 @@ class TwoViews(IViewChange):
             self.adopted[p] = None
 
     def is_regular(self, p: Process) -> bool:
-        """P has adopted the decision of figure 32."""
+        """Return True if p has adopted the decision of figure 32."""
         return self.adopted[p] == Kind.regular
 
     def decided(self, p: Process) -> Proposal | None:
@@ -282,18 +286,18 @@ class TwoViews(IViewChange):
         return self.ruling[self.version[p]] if self.is_regular(p) else super().decided(p)
 
     def has_else(self, p: Process) -> bool:
-        """Figure 32, step 7, has an `else`."""
+        """Return True for a regular view: figure 32, step 7, has an `else`."""
         return self.is_regular(p) or super().has_else(p)
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """Figure 32, step 7: `else suicide`."""
+        """Kill p, which is outside the regular view (figure 32, step 7: `else suicide`)."""
         if self.is_regular(p):
             self.leave(p)
         else:
             super().stay_outside(p, members)
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """The new list is a regular view, or an i-view."""
+        """Go on with the new list, a regular view or an i-view."""
         super().go_on(p, members)
         self.proposal[p] = None
         self.regular_proposal[p] = None
@@ -302,7 +306,7 @@ class TwoViews(IViewChange):
             self.kept[p] = Set()
 
     def announce(self, p: Process, members: Set[Process]) -> None:
-        """The application is told of regular views."""
+        """Tell the application of the view, if it is a regular one."""
         if self.is_regular(p):
             super().announce(p, members)
 
@@ -310,7 +314,7 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """A process that keeps numbers keeps the last ones."""
+        """Deliver a message; a process that keeps messages keeps the last ones."""
         super().deliver(p, item)
         if p.index < self.keepers:
             self.kept[p] = Set() | {
@@ -318,7 +322,7 @@ class TwoViews(IViewChange):
             }
 
     def first_missed(self, p: Process) -> Number | None:
-        """The first number that is not stable at p."""
+        """Return the first number that is not stable at p."""
         return next(
             (
                 k
@@ -329,11 +333,11 @@ class TwoViews(IViewChange):
         )
 
     def has_kept(self, q: Process, k: Number | None) -> bool:
-        """Q has what has number k, and can send it."""
+        """Return True if q has kept the message of number k, and can send it."""
         return any(item.number == k for item in self.stable[q] | self.kept[q])
 
     def may_ask(self, p: Process, q: Process) -> bool:
-        """P is external, and q of the core is beyond what p misses."""
+        """Return True if p is external, and q of the core has gone beyond the first message that p lacks."""
         k = self.first_missed(p)
         return (
             self.is_external(p)
@@ -346,7 +350,7 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
-        """P requests the first message that it missed, and q sends it: all of the core have it."""
+        """Fetch the first message that p lacks from q, which has kept it."""
         require(self.may_ask(p, q) and item in self.stable[q] | self.kept[q])
         require(self.first_missed(p) == item.number)
         self.stable[p] |= {item}
@@ -357,23 +361,25 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def refuse(self, p: Process, q: Process) -> None:
-        """P requests what it missed, and q sends "no more in the buffers": p must commit suicide."""
+        """Refuse the message that p asks for: q answers "no more in the buffers", and p must
+        commit suicide.
+        """
         require(self.may_ask(p, q) and self.misses_body(p) and self.refuses(p, q))
         self.give_up(p)
 
     def refuses(self, p: Process, q: Process) -> bool:
-        """Q has not kept what p asks for."""
+        """Return True if q has not kept the message that p asks for."""
         return not self.has_kept(q, self.first_missed(p))
 
     def misses_body(self, p: Process) -> bool:
-        """P has not got the first message that is not stable, or not its number."""
+        """Return True if p lacks the body or the number of the first message that is not stable."""
         k = self.first_missed(p)
         return not any(item.number == k and self.has_body(p, item.message) for item in self.numbered[p])
 
     def give_up(self, p: Process) -> None:
-        """Section 4.4.3: `it is obligated to commit suicide`."""
+        """Kill p, which cannot get what it lacks (section 4.4.3: `it is obligated to commit suicide`)."""
         self.leave(p)
 
     def leaves_first(self) -> bool:
-        """Section 4.4.3 says nothing of a call."""
+        """Return False: p does not call a view change before it gives up; section 4.4.3 mentions none."""
         return False

@@ -1,4 +1,4 @@
-"""Figures 32 and 34 together: what is open in the text, what must be repaired, and what must be true."""
+"""Figures 32 and 34 together: their readings, their repairs and their properties."""
 
 from __future__ import annotations
 
@@ -36,21 +36,23 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast, View, 
     answers="IRB-15",
 )
 class AgreeOnce(TwoViews):
-    """Printed: `execute consensus among TL_i processes`, twice."""
+    """Repair of figures 32 and 34, step 4. Printed: each figure executes consensus for TL_{i+1}, so two may
+    decide differently. Repaired: one consensus decides the list and its kind.
+    """
 
     def is_undecided(self, p: Process, kind: Kind) -> bool:
-        """Neither figure has decided."""
+        """Return True if neither figure has decided the next list."""
         v = self.version[p]
         return self.ruling[v] is None and self.decision[v] is None
 
     def takes_part(self, q: Process, p: Process) -> bool:
-        """Q has begun the one consensus, whatever it has proposed."""
+        """Return True if q has begun the one consensus, with a proposal of either kind."""
         return self.version[q] == self.version[p] and (
             self.proposal[q] is not None or self.regular_proposal[q] is not None
         )
 
     def takes_part_in_regular(self, q: Process, p: Process) -> bool:
-        """Q has begun the one consensus, whatever it has proposed."""
+        """Return True if q has begun the one consensus, with a proposal of either kind."""
         return self.takes_part(q, p)
 
 
@@ -59,10 +61,12 @@ class AgreeOnce(TwoViews):
     answers="IRB-32",
 )
 class UpToDate(TwoViews):
-    """Printed: `all processes that sent ack`."""
+    """Repair of figure 34, step 3. Printed: `all processes that sent ack` are in the list. Repaired: an
+    external process is in the list only if it misses nothing that the core has removed from its queues.
+    """
 
     def may_return(self, q: Process, p: Process) -> bool:
-        """Return True if the first thing that q misses is not stable at p."""
+        """Return True if the first message that q misses is not stable at p, so that q can still get it."""
         k = self.first_missed(q)
         return super().may_return(q, p) and (k is None or k > self.settled(p))
 
@@ -72,23 +76,23 @@ class TwoViewsFinite(IViewsFinite, TwoViews):
 
     @constraint("call_regular", "misjudge")
     def is_list_left(self, p: Process) -> bool:
-        """Another list is left."""
+        """Return True if another list is left."""
         return budget(self.version[p] < self.views)
 
     @constraint("refuse")
     def is_list_left_to_leave(self, p: Process) -> bool:
-        """Another list is left, where p calls for it."""
+        """Return True if another list is left for a call of p."""
         return not self.leaves_first() or budget(self.version[p] < self.views)
 
     def clear(self, p: Process) -> None:
-        """Forget what p keeps and nobody will ask for."""
+        """Forget messages that p keeps and nobody will ask for."""
         super().clear(p)
         self.kept[p] = Set()
 
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Prompt(Urgent, TwoViewsFinite):
-    """As for figure 32, before the steps of both figures."""
+    """Restriction: a process does what it can do alone before any step of either figure."""
 
     @constraint(
         "call_regular",
@@ -112,26 +116,26 @@ class TwoViewsBounded(
     restrictions=(DetectedAtOnce, Prompt, Assigned),
     mutations=(OutOfOrder,),
 ):
-    """Both figures with what can be switched on."""
+    """Both figures, with the readings, repairs and restrictions to choose from."""
 
 
 class TwoViewsProperties(TwoViewsBounded):
     """Properties of both figures together."""
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """Go on, and expect that all others who did have the same list."""
+        """Go on with the list, and check that all others that did so have the same list."""
         v = self.version[p] + 1
         expect(len(self.listed[v]) == 0 or self.listed[v] == members, "ListAgreement")
         super().go_on(p, members)
 
     @invariant
     def NobodyKillsItself(self) -> bool:
-        """All that have not crashed live."""
+        """Invariant: every process that has not crashed lives."""
         return not any(self.left[p] for p in self.each(Process))
 
     @invariant
     def OneLifeASuspicion(self) -> bool:
-        """Each wrong suspicion costs the life of one process at most."""
+        """Invariant: each wrong suspicion costs the life of at most one process."""
         return sum(1 for p in self.each(Process) if self.left[p]) <= self.false_so_far + self.misjudged
 
     @obligation
@@ -153,13 +157,13 @@ class TwoViewsProperties(TwoViewsBounded):
 
 
 class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
-    """Figures 32 and 34, checked against total order broadcast and, of regular views, view synchrony."""
+    """Both figures, checked against total order broadcast and, for regular views, view synchrony."""
 
     fetched: Set[Process] = Set()
 
     @action(fairness="weak")
     def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
-        """Remember the processes that have got something by retransmission."""
+        """Fetch a message, and record that p got one by retransmission."""
         super().fetch(p, q, item)
         self.fetched |= {p}
 
@@ -182,15 +186,17 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
     # The scenarios of section 5.2.3 -------------------------------------------------------------------------
 
     def have_crashed(self, several: bool) -> bool:
-        """Two have crashed, or one."""
+        """Return True if one process has crashed, or two where `two` is true."""
         return sum(1 for p in self.each(Process) if self.down[p]) == (2 if several else 1)
 
     def has_nobody_crashed(self) -> bool:
-        """All are up, or have killed themselves."""
+        """Return True if every process is up or has killed itself."""
         return not any(self.down[p] for p in self.each(Process))
 
     def all_go_on(self, v: View, regular: bool) -> bool:
-        """All that are up know v, of that kind, and have delivered all messages, one with a number of v."""
+        """Return True if all live processes know list v of that kind, and have delivered all messages, one of
+        them numbered in v.
+        """
         return (
             self.regular[v] == regular
             and all(self.is_gone(p) or self.version[p] == v for p in self.each(Process))
@@ -203,7 +209,9 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         )
 
     def is_crash_overcome(self, several: bool, regular: bool) -> bool:
-        """One or two have crashed, nobody else was lost, and the others go on by views of that kind."""
+        """Return True if one or two processes have crashed, no other was lost, and the others go on by views
+        of that kind.
+        """
         return (
             self.have_crashed(several)
             and not any(self.left[p] for p in self.each(Process))
@@ -218,22 +226,22 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @witness
     def SimpleCrashByIView(self) -> bool:
-        """One crashes, and the others go on in an i-view."""
+        """Witness: one process crashes, and the others go on in an i-view."""
         return self.is_crash_overcome(False, False)
 
     @witness
     def SimpleCrashByRegularView(self) -> bool:
-        """One crashes, and the others go on in a regular view."""
+        """Witness: one process crashes, and the others go on in a regular view."""
         return self.is_crash_overcome(False, True)
 
     @witness
     def MultipleCrashesByIView(self) -> bool:
-        """Two crash, and the others go on in an i-view."""
+        """Witness: two processes crash, and the others go on in an i-view."""
         return self.is_crash_overcome(True, False)
 
     @witness
     def MultipleCrashesByRegularView(self) -> bool:
-        """Two crash, and the others go on in a regular view."""
+        """Witness: two processes crash, and the others go on in a regular view."""
         return self.is_crash_overcome(True, True)
 
     def is_partition_over(self, p: Process) -> bool:
@@ -246,7 +254,7 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @witness
     def PartitionByIView(self) -> bool:
-        """A process is cut off, becomes external, and gets what it missed by retransmission."""
+        """Witness: a process is cut off, becomes external, and gets the missed messages by retransmission."""
         return any(
             self.is_external(p) and p in self.fetched and self.is_partition_over(p)
             for p in self.each(Process)
@@ -254,12 +262,12 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @witness
     def PartitionByRegularView(self) -> bool:
-        """A process is cut off, is left out, and kills itself."""
+        """Witness: a process is cut off, is excluded, and kills itself."""
         return any(self.left[p] and self.is_partition_over(p) for p in self.each(Process))
 
     @witness
     def NoMoreInTheBuffers(self) -> bool:
-        """An external process has asked for what nobody keeps, and has killed itself."""
+        """Witness: an external process has asked for a message that nobody keeps, and has killed itself."""
         return (
             self.has_nobody_crashed()
             and not any(self.ruling[v] is not None for v in self.each(View))
@@ -267,7 +275,7 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         )
 
     def comes_back(self, regular: bool) -> bool:
-        """A process was external in one list, is in the next one, and all go on."""
+        """Return True if a process was external in one list and is in the next one, and all go on."""
         return any(
             w == v + 1
             and self.all_go_on(w, regular)
@@ -278,10 +286,10 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @witness
     def ReintegrationByIView(self) -> bool:
-        """An external process is in the core again by a later i-view."""
+        """Witness: an external process is in the core again by a later i-view."""
         return self.comes_back(False)
 
     @witness
     def ReintegrationByRegularView(self) -> bool:
-        """An external process is in the core again by a regular view."""
+        """Witness: an external process is in the core again by a regular view."""
         return self.comes_back(True)

@@ -3,8 +3,8 @@
 Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34. Figure 34 prints in its step 4
 "execute consensus among TL_i processes, with initial_k as the initial value", and TL_i is the core. A core
 that an i-view has made smaller then stands fewer failures than the view would (claim IRB-24). Here an
-external process reports, proposes and votes as a member of the core does. What it lacks it must not lose for
-the others, so that two more things are in the reports.
+external process reports, proposes and votes as a member of the core does. An external process may lack
+messages, and its vote must not lose them for the others, so reports contain two more things.
 
 | steps of figures 32 and 34                     | here                                                   |
 |------------------------------------------------|--------------------------------------------------------|
@@ -40,23 +40,26 @@ from antiphon.spec.services import Message, Process
     builds_on=(AwaitMajority, ExchangeQueues, GoOnOutside, AgreeOnce, UpToDate),
 )
 class CountExternals(TwoViews):
-    """Printed: `execute consensus among TL_i processes`."""
+    """Repair of both view changes. Printed: `execute consensus among TL_i processes`. Repaired: all members
+    of the view report, propose and vote, external ones too; decisions need a majority of the view, and the
+    list of an i-view more than half of it.
+    """
 
     complete: Map[Process, LastNumber] = everywhere(0)
-    """Up to which number what p had made stable when it reported has no gap."""
+    """Number up to which p had made everything stable when it reported."""
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """P waits for all of the view, and watches them."""
+        """Return True if q is another member of p's view that has not left."""
         return p != q and q in self.group(p) and not self.left[q]
 
     def send_report(self, p: Process) -> None:
-        """Step 1: with how far p has all."""
+        """Send the report (step 1), with the number up to which p has everything."""
         super().send_report(p)
         k = self.first_missed(p)
         self.complete[p] = self.highest if k is None else k - 1
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """The report is for the old list."""
+        """Go on with the new list, and forget the report for the old one."""
         super().go_on(p, members)
         self.complete[p] = 0
 
@@ -65,7 +68,9 @@ class CountExternals(TwoViews):
         return 2 * len(members) > len(self.group(p))
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
-        """Step 2: the p_i are those of the view."""
+        """Return True if p may propose (step 2): it has the reports of a majority of the view, and suspects
+        the other members.
+        """
         members = self.group(p)
         return (
             p in heard
@@ -79,11 +84,13 @@ class CountExternals(TwoViews):
         )
 
     def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
-        """The highest number of which p knows that all have it."""
+        """Return the highest number of which p knows that all have it."""
         return self.settled(p)
 
     def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
-        """Step 3: whoever has what is stable, or gets it with Msg."""
+        """Return the members of the next list (step 3): those that have everything stable, or get it with
+        Msg.
+        """
         last = self.stable_to(p, heard)
         brought = self.messages_of(p, heard)
         return Set() | {q for q in heard if self.will_be_complete(q, last, brought)}
@@ -97,7 +104,7 @@ class CountExternals(TwoViews):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Steps 2-4 of figure 34, of external processes too."""
+        """Propose an i-view (steps 2-4 of figure 34); external processes propose too."""
         open_ = self.is_undecided(p, Kind.intermediate)
         require(not open_ or self.is_most(p, self.members_of(p, heard)))
         super().propose(p, heard)
@@ -106,7 +113,7 @@ class CountExternals(TwoViews):
 
     @action(fairness="weak", per="p")
     def propose_regular(self, p: Process, heard: Set[Process]) -> None:
-        """Steps 2-4 of figure 32, of external processes too."""
+        """Propose a regular view (steps 2-4 of figure 32); external processes propose too."""
         super().propose_regular(p, heard)
         if self.is_undecided(p, Kind.regular):
             self.regular_proposal[p] = Proposal(
@@ -114,15 +121,17 @@ class CountExternals(TwoViews):
             )
 
     def has_majority_proposed(self, p: Process) -> bool:
-        """Step 4: a majority of the view has begun the consensus."""
+        """Return True if a majority of the view has begun the consensus (step 4)."""
         return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part(q, p)})
 
     def has_regular_majority(self, p: Process) -> bool:
-        """Step 4 of figure 32: a majority of the view has begun the consensus."""
+        """Return True if a majority of the view has begun the consensus on a regular view (figure 32, step
+        4).
+        """
         return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part_in_regular(q, p)})
 
     def is_majority_up(self, p: Process) -> bool:
-        """Step 4: a majority of the view is up."""
+        """Return True if a majority of the view is up (step 4)."""
         return self.is_most(p, Set() | {q for q in self.group(p) if not self.is_gone(q)})
 
 
@@ -133,27 +142,32 @@ class CountExternals(TwoViews):
     builds_on=(CountExternals, CutHoles, OrderReceived),
 )
 class ReportStable(CountExternals):
-    """Printed: `Msgs_k is the union of the seqQ sets received`, where stableQ is in no seqQ."""
+    """Repair of steps 1 and 3. Printed: `Msgs_k is the union of the seqQ sets received`, and a stable message
+    is in no seqQ. Repaired: a process also reports the number up to which it has everything, and its stable
+    messages; Msg continues behind the highest such number.
+    """
 
     gathered: Map[Process, Set[Message]] = everywhere(Set())
     """Messages that p had made stable when it reported."""
 
     def send_report(self, p: Process) -> None:
-        """Step 1: with the messages that are stable."""
+        """Send the report (step 1), with the stable messages."""
         super().send_report(p)
         self.gathered[p] = self.collected[p]
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """The report is for the old list."""
+        """Go on with the new list, and forget the report for the old one."""
         super().go_on(p, members)
         self.gathered[p] = Set()
 
     def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
-        """The highest number of which somebody has reported that all have it."""
+        """Return the highest number up to which, by some report, all have everything."""
         return max((self.complete[q] for q in heard), default=0)
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
-        """Step 3: what has a body, without holes behind what is stable, and then what has no number."""
+        """Return Msg (step 3): messages with bodies, without gaps behind the stable ones, and then those
+        without a number.
+        """
         bodies = self.bodies_of(heard)
         stable = self.stable_to(p, heard)
         found = {
@@ -187,24 +201,26 @@ class ReportStable(CountExternals):
     builds_on=(CountExternals, SendBodies),
 )
 class ReportKept(CountExternals):
-    """Printed: `send ack to all`; repaired: seqQ and recvQ, which hold nothing that is stable."""
+    """Repair of step 1. Printed: `send ack to all`; the first repair sends seqQ and recvQ, which hold nothing
+    stable. Repaired further: a process also reports the stable messages that it has or keeps.
+    """
 
     brought: Map[Process, Set[Message]] = everywhere(Set())
-    """The bodies of what is stable that came with the report of p."""
+    """Bodies of stable messages that came with the report of p."""
 
     def send_report(self, p: Process) -> None:
-        """Step 1: with what is stable."""
+        """Send the report (step 1), with the stable messages that p has or keeps."""
         super().send_report(p)
         known = self.stable[p] | self.kept[p]
         self.reported[p] |= known
         self.brought[p] = Set() | {item.message for item in known if item.message is not None}
 
     def bodies_of(self, heard: Set[Process]) -> Set[Message]:
-        """Step 3: those too."""
+        """Return the bodies for step 3, those of stable messages included."""
         return super().bodies_of(heard) | {m for q in heard for m in self.brought[q]}
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """The report is for the old list."""
+        """Go on with the new list, and forget the report for the old one."""
         super().go_on(p, members)
         self.brought[p] = Set()
 
@@ -219,10 +235,10 @@ calling = ambiguity(
 
 @calling.reading("meanwhile")
 class CallsMeanwhile(TwoViews):
-    """Until it adopts a decision p may call a regular view."""
+    """Reading: until it adopts a decision, a process may call a regular view."""
 
     def may_call_regular(self, p: Process, q: Process) -> bool:
-        """P watches q, and no regular view is called for yet."""
+        """Return True if p watches q, and no regular view has been called yet."""
         return (
             not self.is_gone(p)
             and p != q
@@ -238,16 +254,18 @@ class WholeViewBounded(
     repairs=(CountExternals, ReportStable, ReportKept),
     readings=(calling,),
 ):
-    """Both figures, where all members of the view decide. A crash that p knows of it goes on to know."""
+    """Both figures with the repair that all members of the view decide. A process keeps its knowledge of
+    crashes.
+    """
 
     def enter(self, p: Process, members: Set[Process]) -> None:
-        """A bound forgets who is not in the list."""
+        """Enter the list; a bound forgets suspicions of processes outside it."""
         known = self.suspected[p]
         super().enter(p, members)
         self.know_still(p, known)
 
     def end_outside(self, p: Process) -> None:
-        """A bound forgets whom an external process suspects."""
+        """End p's membership in the core; a bound forgets its suspicions."""
         known = self.suspected[p]
         super().end_outside(p)
         self.know_still(p, known)
@@ -267,14 +285,16 @@ class WholeViewChecked(WholeViewBounded):
 
     @invariant
     def CoreIsMost(self) -> bool:
-        """The list that a process uses is more than half of its view."""
+        """Invariant: the list that a process uses is more than half of its view."""
         return all(
             2 * len(self.token_list(p) & self.group(p)) > len(self.group(p)) for p in self.each(Process)
         )
 
     @witness
     def ExternalProposes(self) -> bool:
-        """An external process that misses what is stable has proposed, and its proposal can be decided."""
+        """Witness: an external process that lacks stable messages has proposed, and its proposal can be
+        decided.
+        """
         return any(
             self.is_external(p)
             and self.proposal[p] is not None
@@ -285,7 +305,7 @@ class WholeViewChecked(WholeViewBounded):
         )
 
     def misses_what_is_stable(self, p: Process, q: Process) -> bool:
-        """Q, of the list of p, has made stable what p misses."""
+        """Return True if q, of the list of p, has made messages stable that p lacks."""
         k = self.first_missed(p)
         is_core = self.version[q] == self.version[p] and self.is_core(q)
         return is_core and k is not None and k <= self.settled(q)

@@ -1,4 +1,4 @@
-"""Figure 12 is explored as far as there are numbers, and, where asked for, with local steps first."""
+"""Figure 12 within bounds: a limited number of sequence numbers, and, where asked for, local steps first."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Urgent(MovingSequencer):
     """Restriction: no other step happens while a process can deliver or test."""
 
     def can_deliver(self, p: Process) -> bool:
-        """Line 35."""
+        """Return True if p can deliver a message (line 35)."""
         return any(self.may_deliver(p, m) for m in self.each(Message))
 
     def can_check(self, p: Process) -> bool:
-        """Lines 8, 11 and 12: p holds the token, and a test would let it go on."""
+        """Return True if p holds the token, and a test of lines 8, 11 and 12 would succeed."""
         return self.holder == p and (
             self.stage is Stage.numbers
             or (self.stage is Stage.waiting_numbers and not self.misses_number(p))
@@ -39,12 +39,12 @@ class Urgent(MovingSequencer):
 
     @constraint("deliver", "check_numbers", "have_bodies")
     def is_first(self, p: Process) -> bool:
-        """No process before p can deliver or test."""
+        """Return True if no process before p can deliver or test."""
         return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process) if q < p)
 
     @constraint("check_numbers", "have_bodies")
     def has_delivered(self, p: Process) -> bool:
-        """P delivers before it tests."""
+        """Bound: p has delivered everything that it can, before it tests."""
         return not self.can_deliver(p)
 
 
@@ -68,9 +68,9 @@ class Prompt(MovingSequencer):
 class MovingSequencerBounded(
     MovingSequencer, repairs=REPAIRS, readings=READINGS, restrictions=(Urgent, Prompt)
 ):
-    """Figure 12 with what can be switched on, and with as many numbers as there are."""
+    """Figure 12 with as many numbers as the bounds allow, and with the variants to choose from."""
 
     @constraint("sequence")
     def has_number(self) -> bool:
-        """A number is left: one for each message, and `spare` more."""
+        """Return True if a number is left: one for each message, and `spare` more."""
         return self.token_number < self.messages + self.spare

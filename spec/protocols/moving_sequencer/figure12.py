@@ -60,7 +60,7 @@ class Sequenced:
 
 @record
 class Data:
-    """(m), on its way to one process."""
+    """Message (m), on its way to one process."""
 
     to: Process
     message: Message
@@ -68,7 +68,7 @@ class Data:
 
 @record
 class Notice:
-    """(id(m); seqnum), on its way to one process."""
+    """Packet (id(m); seqnum), on its way to one process."""
 
     to: Process
     item: Sequenced
@@ -76,7 +76,7 @@ class Notice:
 
 @record
 class Request:
-    """request(id(m))."""
+    """Packet request(id(m)), on its way to one process."""
 
     to: Process
     sender: Process
@@ -85,7 +85,7 @@ class Request:
 
 @record
 class RequestNumbers:
-    """request_sn(first, last)."""
+    """Packet request_sn(first, last), on its way to one process."""
 
     to: Process
     sender: Process
@@ -94,7 +94,9 @@ class RequestNumbers:
 
 
 class Stage(Enum):
-    """Stage of the holder: before line 8, in the loop of 9-11, before line 12, before line 17."""
+    """Stage of the token holder: before line 8, in the loop of lines 9-11, before line 12, or
+    before line 17.
+    """
 
     numbers, waiting_numbers, bodies, sequencing = range(4)
 
@@ -118,7 +120,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 1-3."""
+        """Broadcast a message (lines 1-3)."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
@@ -126,30 +128,30 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         self.take_in(p, m)
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Line 3: SEND, which is reliable (`sending`)."""
+        """Send the message to all by SEND, which is reliable (line 3; reading `sending`)."""
         self.sent |= {Data(q, m) for q in self.each(Process) if q != p}
 
     # Lines 4-20, the sequencer (lines 5-6: the token's number is 0) ----------------------------------------
 
     def successor(self, p: Process) -> Process:
-        """Line 20: s + 1 mod n."""
+        """Return the next holder of the token, s + 1 mod n (line 20)."""
         return Process((p.index + 1) % self.processes)
 
     @action(fairness="weak")
     def receive_token(self, p: Process) -> None:
-        """Line 7."""
+        """Receive the token (line 7)."""
         require(self.token_to == p)
         self.token_to = None
         self.holder = p
         self.stage = Stage.numbers
 
     def misses_number(self, p: Process) -> bool:
-        """Lines 8 and 11: token.seqnum > nextdeliver."""
+        """Return True if token.seqnum > nextdeliver (lines 8 and 11)."""
         return self.token_number > self.next_deliver[p]
 
     @action(fairness="weak")
     def check_numbers(self, p: Process) -> None:
-        """Lines 8 and 11: is a number missing that blocks delivery?"""
+        """Check whether a number is missing that blocks delivery (lines 8 and 11)."""
         require(self.holder == p and (self.stage is Stage.numbers or self.stage is Stage.waiting_numbers))
         if self.misses_number(p):
             require(self.stage is Stage.numbers)
@@ -165,7 +167,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         self.network |= {RequestNumbers(q, p, first, self.token_number) for q in self.each(Process) if q != p}
 
     def is_missing(self, p: Process, m: Message) -> bool:
-        """Line 12: m has a number in seqQ_p and is not in rcvQ_p."""
+        """Return True if m has a number in seqQ_p and is not in rcvQ_p (line 12)."""
         return m not in self.received[p] and any(item.message == m for item in self.numbered[p])
 
     @action(fairness="weak")
@@ -176,18 +178,20 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action(fairness="weak")
     def have_bodies(self, p: Process) -> None:
-        """Line 12: no numbered message is missing. Line 16 adds to seqQ what is there already."""
+        """Go on when no numbered message is missing (line 12); line 16 adds nothing new to seqQ."""
         require(self.holder == p and self.stage is Stage.bodies)
         require(not any(self.is_missing(p, m) for m in self.each(Message)))
         self.stage = Stage.sequencing
 
     def may_sequence(self, p: Process, m: Message) -> bool:
-        """Line 17: m is not in token.sequenced, for which the own seqQ stands (`already_sequenced`)."""
+        """Return True if m is not in token.sequenced, for which the holder's seqQ stands (line 17; reading
+        `already_sequenced`).
+        """
         return not any(item.message == m for item in self.numbered[p])
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Lines 17-20: the first message without a number gets one, all are told, the token passes on."""
+        """Number the first message without a number, tell all, and pass the token (lines 17-20)."""
         require(self.holder == p and self.stage is Stage.sequencing)
         m = next((item for item in self.received[p] if self.may_sequence(p, item)), None)
         require(m is not None)
@@ -199,32 +203,34 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         self.pass_token(p)
 
     def pass_token(self, p: Process) -> None:
-        """Line 20: SEND token to s + 1 mod n."""
+        """Pass the token to s + 1 mod n by SEND (line 20)."""
         self.holder = None
         self.token_to = self.successor(p)
 
     # Lines 21-34', the destinations (lines 22-25: the queues are empty, nextdeliver is 1) ------------------
 
     def take_in(self, p: Process, m: Message) -> None:
-        """Line 27: rcvQ is a sequence of messages, each once."""
+        """Add a message to rcvQ, a sequence in which each message occurs once (line 27)."""
         if m not in self.received[p]:
             self.received[p] += (m,)
 
     @action(fairness="weak")
     def receive_sent(self, packet: Annotated[Data, In("sent")]) -> None:
-        """Lines 26-27, for what was sent reliably."""
+        """Receive a message that was sent reliably (lines 26-27)."""
         self.sent -= {packet}
         self.take_in(packet.to, packet.message)
 
     @action(fairness="weak")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
-        """Lines 26-27, for a reply to a request."""
+        """Receive the reply to a request (lines 26-27)."""
         self.network -= {packet}
         self.take_in(packet.to, packet.message)
 
     @action(fairness="weak")
     def receive_notice(self, packet: Annotated[Notice, In("network")]) -> None:
-        """Lines 28-31: ask once for a message that is not there; record the number."""
+        """Receive a number (lines 28-31): ask once for its message if that is missing, and record
+        the number.
+        """
         p = packet.to
         m = packet.item.message
         self.network -= {packet}
@@ -233,23 +239,23 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         self.record_number(p, packet.item)
 
     def record_number(self, p: Process, item: Sequenced) -> None:
-        """Line 31, of every message (`recording`)."""
+        """Record a number, whether or not its message is there (line 31; reading `recording`)."""
         self.numbered[p] |= {item}
 
     @action(fairness="weak")
     def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
-        """Lines 32-34: whoever has the message sends it."""
+        """Receive a request for a message; a process that has it sends it (lines 32-34)."""
         self.network -= {packet}
         if packet.message in self.received[packet.to]:
             self.network |= {Data(packet.sender, packet.message)}
 
     def is_asked_for(self, number: Number, packet: RequestNumbers) -> bool:
-        """Line 33': first <= seqnum < last."""
+        """Return True if the number is asked for: first <= seqnum < last (line 33')."""
         return packet.first <= number and number < packet.last
 
     @action(fairness="weak")
     def receive_request_numbers(self, packet: Annotated[RequestNumbers, In("network")]) -> None:
-        """Lines 31', 33' and 34': the known numbers that are asked for."""
+        """Receive a request for numbers, and send the known ones among them (lines 31', 33' and 34')."""
         self.network -= {packet}
         known = {item for item in self.numbered[packet.to] if self.is_asked_for(item.number, packet)}
         self.network |= {Notice(packet.sender, item) for item in known}
@@ -257,12 +263,12 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
     # Lines 35-37 -------------------------------------------------------------------------------------------
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """Line 35: a tuple of m is in seqQ_p, and its number is nextdeliver_p."""
+        """Return True if seqQ_p has m with number nextdeliver_p (line 35)."""
         return any(item.message == m and item.number == self.next_deliver[p] for item in self.numbered[p])
 
     @action(fairness="weak")
     def deliver(self, p: Process, m: Message) -> None:
-        """Lines 35-37: the message whose number is next is delivered, whether or not it is there."""
+        """Deliver the message with the next number, whether or not p has it (lines 35-37)."""
         require(self.may_deliver(p, m))
         self.next_deliver[p] = self.next_deliver[p] + 1
         emit(Deliver(p, m if m in self.received[p] else None))

@@ -44,19 +44,19 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
 
     @witness
     def NumberMissed(self) -> bool:
-        """A holder waits for a number that it missed."""
+        """Witness: a token holder waits for a number that it missed."""
         return self.stage is Stage.waiting_numbers
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was broadcast, numbered and delivered everywhere."""
+        """Witness: everything was broadcast, numbered and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             self.next_deliver[p] == self.messages + 1 for p in self.each(Process)
         )
 
     @witness
     def NothingInFlight(self) -> bool:
-        """Everything is delivered everywhere, and what was sent for it has arrived."""
+        """Witness: everything is delivered everywhere, and no packet is in flight."""
         return self.AllDelivered() and len(self.network) == 0 and len(self.sent) == 0
 
 
@@ -65,7 +65,7 @@ class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops, and with it goes the token, if it has it or would get it, and what is sent to it."""
+        """Stop p; the token is lost if p has it or would get it, and so is everything sent to p."""
         super().crash(p)
         if self.holder == p:
             self.holder = None
@@ -75,17 +75,19 @@ class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
         self.network -= {packet for packet in self.network if packet.to == p}
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Send nothing to a stopped process."""
+        """Send the message to all processes but the stopped ones."""
         super().send_to_all(p, m)
         self.sent -= {packet for packet in self.sent if self.down[packet.to]}
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """A stopped process delivers nothing."""
+        """Return True if p has not stopped, and may deliver."""
         return not self.down[p] and super().may_deliver(p, m)
 
     @witness
     def OthersDeliver(self) -> bool:
-        """A process has stopped before it delivered everything, and all others have delivered everything."""
+        """Witness: a process has stopped before it delivered everything, and all others have delivered
+        everything.
+        """
         return any(self.down[p] for p in self.each(Process)) and all(
             self.down[p] != (self.next_deliver[p] == self.messages + 1) for p in self.each(Process)
         )

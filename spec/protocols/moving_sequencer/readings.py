@@ -19,7 +19,7 @@ class AlreadySequencedNothing(MovingSequencer):
     """Line 17 excludes nothing: a message that has a number may get another."""
 
     def may_sequence(self, p: Process, m: Message) -> bool:
-        """Any message that was received."""
+        """Return True for any message that p has received."""
         return m in self.received[p]
 
 
@@ -32,10 +32,12 @@ recording = ambiguity(
 
 @recording.reading("when missing")
 class RecordingWhenMissing(MovingSequencer):
-    """Line 31 belongs to the `if` of line 29."""
+    """Reading of the moving sequencer: line 31 belongs to the `if` of line 29, so a number is recorded only
+    if its message is missing.
+    """
 
     def record_number(self, p: Process, item: Sequenced) -> None:
-        """Only the number of a message that is not there."""
+        """Record the number only if its message is missing."""
         if item.message not in self.received[p]:
             super().record_number(p, item)
 
@@ -51,10 +53,10 @@ sending = ambiguity(
 
 @sending.reading("send")
 class SendingUnreliable(MovingSequencer):
-    """Line 3: `send (m) to all`, whose copies may be lost."""
+    """Reading of the moving sequencer, line 3: `send (m) to all` is unreliable, so copies may be lost."""
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Over the network that loses."""
+        """Send copies over the network that loses."""
         self.network |= {Data(q, m) for q in self.each(Process) if q != p}
 
 

@@ -22,17 +22,17 @@ class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Whatever somebody has in seqQ."""
+        """Return all entries of all seqQ, as the history of the machine."""
         return Set() | {
             Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.numbered[p]
         }
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The pairs of seqQ_p."""
+        """Return the pairs of seqQ_p."""
         return Set() | {Assigned(1, item.number, item.message) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:
-        """The number nextdeliver_p is the next number, not the last."""
+        """Return nextdeliver_p minus 1, the number delivered last."""
         return Position(1, self.next_deliver[p] - 1)
 
 

@@ -1,4 +1,4 @@
-"""The repairs of figure 12: each changes one line, and says which claim it answers."""
+"""Repairs of figure 12: each changes one line, and names the claim that demands it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from antiphon.spec.services import Message, Process
 
 @repair("line 7: no event gives the token to the first process; it starts at p0", answers="RBC-08")
 class StartToken(MovingSequencer):
-    """Line 7: "Upon reception of token from s-1 mod n", and lines 5-6 give it to nobody."""
+    """Repair of the moving sequencer, line 7. Printed: "Upon reception of token from s-1 mod n", and nothing
+    gives anybody the first token. Repaired: the token starts at p0.
+    """
 
     @initial
     def start(self) -> None:
-        """The token is on its way to the first process."""
+        """Put the token on its way to the first process."""
         self.token_to = Process(0)
 
 
@@ -22,28 +24,34 @@ class StartToken(MovingSequencer):
     answers="MSQ-02",
 )
 class WaitForMissingNumber(MovingSequencer):
-    """Lines 8 and 11: "if token.seqnum > netxdeliver"."""
+    """Repair of the moving sequencer, lines 8 and 11. Printed: "if token.seqnum > netxdeliver", which
+    overlooks the last missing number. Repaired: the comparison is `>=`.
+    """
 
     def misses_number(self, p: Process) -> bool:
-        """The last number that was given, too, is one that p waits for."""
+        """Return True if p misses a number up to the last one given."""
         return self.token_number >= self.next_deliver[p]
 
 
 @repair("line 33': the last number asked for is answered too", answers="MSQ-03")
 class AnswerLast(MovingSequencer):
-    """Line 33': "s.t. first <= seqnum < last"."""
+    """Repair of the moving sequencer, line 33'. Printed: "s.t. first <= seqnum < last", which leaves the last
+    number unanswered. Repaired: the last number is answered too.
+    """
 
     def is_asked_for(self, number: Number, packet: RequestNumbers) -> bool:
-        """First and last included."""
+        """Return True for numbers from first to last, both included."""
         return packet.first <= number and number <= packet.last
 
 
 @repair("line 35: delivery waits for the message itself", answers="MSQ-05")
 class AwaitBody(MovingSequencer):
-    """Line 35: "there is (m'; seqnum') in seqQ_p s.t. seqnum' = nextdeliver_p", and nothing of rcvQ_p."""
+    """Repair of the moving sequencer, line 35. Printed: "there is (m'; seqnum') in seqQ_p s.t. seqnum' =
+    nextdeliver_p", whether or not rcvQ_p has the message. Repaired: delivery waits for the message itself.
+    """
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """M is there."""
+        """Return True if p has m too."""
         return super().may_deliver(p, m) and m in self.received[p]
 
 
@@ -53,7 +61,10 @@ class AwaitBody(MovingSequencer):
     answers="MSQ-09",
 )
 class PassIdleToken(MovingSequencer):
-    """Line 17: "pick the first m' in rcvQ_s", for which the holder waits."""
+    """Repair of the moving sequencer, line 17. Printed: "pick the first m' in rcvQ_s", for which an idle
+    holder waits. Repaired: a holder with nothing to sequence passes the token, so that others notice a missed
+    number.
+    """
 
     @action(fairness="weak")
     def pass_idle(self, p: Process) -> None:

@@ -1,4 +1,5 @@
-"""Pinwheel: as CM, and whoever sends anything says how far it has delivered, so stability is known sooner.
+"""Pinwheel: like CM, but every message says how far its sender has delivered, so that stability is known
+sooner.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, second paragraph, and section 5, second paragraph: hgsn is piggybacked
@@ -6,10 +7,10 @@ in all messages, a process may have `window` (m) outstanding updates, and the ho
 of them.
 
 What is modelled: as in `chang_maxemchuk.algorithm`, and `heard[p][q]`, R_p[q]. A MSG carries the hgsn that
-its sender had when it multicast it, an ACK its own gsn, and what p receives for the first time it hears.
-What is decided here: the token is passed by a step of its own, after one ACK or more, or none after a
-silence. When a holder passes an idle token the paper does not say; if never, a token could wait where no
-update comes. Who sends an ACK has obtained what it says, and delivers it in a step of its own.
+its sender had when it multicast it, an ACK its own gsn, and what p receives for the first time it hears. What
+is decided here: the token is passed by a step of its own, after one ACK or more, or none after a silence.
+When a holder passes an idle token the paper does not say; if never, a token could wait where no update comes.
+Who sends an ACK has obtained what it says, and delivers it in a step of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from antiphon.spec.services import Message, Process
 
 
 class Notifying(Sequence):
-    """Positive notification, several outstanding updates, several acknowledgements a holder."""
+    """Common part of Pinwheel: positive notification, several outstanding updates, several acknowledgements
+    for each holder.
+    """
 
     window: Const[int] = 2
 
@@ -31,55 +34,57 @@ class Notifying(Sequence):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """`Each LTM_i piggybacks hgsn_i in messages it sends out`."""
+        """Multicast an update with hgsn_p (`Each LTM_i piggybacks hgsn_i in messages it sends out`)."""
         super().broadcast(p, m)
         self.stamp[m] = self.piggybacked(p)
 
     def piggybacked(self, p: Process) -> Count:
-        """`hgsn_i`: what P_i was given most recently."""
+        """Return `hgsn_i`, the gsn that was delivered to P_i last."""
         return self.status[p]
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """The holder that has all that is acknowledged gives the next gsn."""
+        """Give the next gsn, as the holder that has everything acknowledged."""
         require(p == self.holder and self.has_all(p) and m in self.obtained[p] and not self.is_numbered(m))
         self.give_number(p, m)
         self.sender[self.assigned] = p
         self.hear(p, p, self.assigned)
 
     def pass_on(self, p: Process) -> None:
-        """The next process of the cycle has the token."""
+        """Pass the token to the next process of the cycle."""
         self.holder = Process((p.index + 1) % self.processes)
 
     def obtain(self, p: Process, m: Message) -> None:
-        """`maintains hgsn_j it has received from LTM_j`."""
+        """Obtain a message, and note its sender's hgsn (`maintains hgsn_j it has received from LTM_j`)."""
         super().obtain(p, m)
         q = self.source[m]
         if q is not None:
             self.hear(p, q, self.stamp[m])
 
     def learn(self, p: Process) -> None:
-        """`the gsn assigned to the message by LTM_i is equal to hgsn_i`."""
+        """Learn a gsn, and with it the hgsn of its giver (`the gsn assigned to the message by LTM_i is equal
+        to hgsn_i`).
+        """
         super().learn(p)
         q = self.sender[self.acknowledged[p]]
         if q is not None:
             self.hear(p, q, self.acknowledged[p])
 
     def advance(self, p: Process, k: Number) -> None:
-        """As in CM; p knows its own hgsn."""
+        """Deliver as in CM, and update p's own hgsn."""
         super().advance(p, k)
         self.hear(p, p, k)
 
     def hear(self, p: Process, q: Process, h: Count) -> None:
-        """R_p[q] becomes h; an old one changes nothing."""
+        """Raise R_p[q] to h; an old value changes nothing."""
         self.heard[p][q] = max(self.heard[p][q], h)
 
 
 class Pinwheel(Notifying):
-    """Pinwheel."""
+    """Pinwheel, the protocol with the token passed in a step of its own."""
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
-        """After one acknowledgement or more, or none."""
+        """Pass the token after any number of acknowledgements, also after none."""
         require(p == self.holder)
         self.pass_on(p)

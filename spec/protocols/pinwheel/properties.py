@@ -1,4 +1,4 @@
-"""Promises of Pinwheel: a message that a process takes for stable everybody has, and total order
+"""Promises of Pinwheel: every process has a message that some process takes for stable, and total order
 broadcast.
 
 Source: J. Kim and C. Kim, 1997, section 3, second paragraph.
@@ -15,7 +15,7 @@ from antiphon.spec.services import Process, TotalOrderBroadcast
 
 
 class NotifyingProperties(Notifying, SequenceProperties):
-    """Promises of positive notification."""
+    """Properties of positive notification."""
 
     @invariant
     def StableIsEverywhere(self) -> bool:
@@ -29,18 +29,18 @@ class NotifyingProperties(Notifying, SequenceProperties):
         )
 
     def has_up_to(self, q: Process, g: Number) -> bool:
-        """Q has the updates with gsns up to g, and knows their ACKs."""
+        """Return True if q has the updates with gsns up to g, and knows their ACKs."""
         return self.acknowledged[q] >= g and all(
             self.has_number(q, k) for k in self.each(Number) if k <= g
         )
 
     def is_stable(self, p: Process, g: Number) -> bool:
-        """P takes the update with gsn g for stable."""
+        """Return True if p takes the update with gsn g for stable."""
         return all(self.heard[p][q] >= g for q in self.each(Process))
 
     @witness
     def StableEarly(self) -> bool:
-        """The first update is known to be stable before n - 1 others are acknowledged."""
+        """Witness: the first update is known to be stable before n - 1 others are acknowledged."""
         return self.assigned < self.processes and any(self.is_stable(p, 1) for p in self.each(Process))
 
 

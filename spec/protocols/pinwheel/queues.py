@@ -26,7 +26,9 @@ class PinwheelInQueues(InQueues, Notifying):
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """The holder that has all that is acknowledged gives the next gsn; the last one passes the token."""
+        """Give the next gsn, as the holder that has everything acknowledged; the last ACK passes
+        the token.
+        """
         require(self.is_first(p, m))
         super().acknowledge(p, m)
         if all(self.is_numbered(other) for other in self.obtained[p]):
@@ -36,7 +38,7 @@ class PinwheelInQueues(InQueues, Notifying):
         self.collect(p)
 
     def learn(self, p: Process) -> None:
-        """The ACK also says who has the token."""
+        """Learn the ACK, which also names the token holder."""
         super().learn(p)
         k = self.acknowledged[p]
         t = self.sender[k]
@@ -44,7 +46,7 @@ class PinwheelInQueues(InQueues, Notifying):
             self.token[p] = Process((t.index + 1) % self.processes) if self.passes[k] else t
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """`g <= min({R_i[k] | 1 <= k <= n})`."""
+        """Return True if `g <= min({R_i[k] | 1 <= k <= n})`."""
         return all(self.heard[p][q] >= k for q in self.each(Process))
 
 

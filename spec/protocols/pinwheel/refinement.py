@@ -1,6 +1,6 @@
 """Pinwheel is an ordering machine as CM is; passing the token and hearing of deliveries are stutters.
 
-From what is stable, updates are removed, never ordered.
+Stability decides about removal, and never about order.
 """
 
 from __future__ import annotations
@@ -32,4 +32,6 @@ PINWHEEL_IN_QUEUES = Refinement(
     (Broadcast, Deliver),
     bounds={"processes": 2, "messages": 2},
 )
-"""Over queues Pinwheel does nothing else; the last ACK of a holder and passing the token are one step."""
+"""Refinement of Pinwheel over queues by Pinwheel: the last ACK of a holder and the passing of the token are
+one step.
+"""

@@ -18,25 +18,27 @@ from antiphon.spec.services.events import Message, Process
 
 
 class PrimaryBackupOverVsc(VscBounded):
-    """The first member of a view multicasts updates, one after the other."""
+    """Primary-backup replication whose primary, the first member of the view, multicasts updates one after
+    the other.
+    """
 
     replied: Set[Message] = Set()
 
     def primary(self, p: Process) -> Process:
-        """The first in p's view."""
+        """Return the first member of p's view."""
         return present(next((q for q in self.each(Process) if q in self.group[p]), None))
 
     def is_busy(self, p: Process) -> bool:
-        """P waits for acknowledgements of an update."""
+        """Return True if p waits for acknowledgements of an update."""
         return any(self.sent_by[m] == p and m not in self.replied for m in self.each(Message))
 
     def may_send(self, p: Process) -> bool:
-        """P is the primary, and ready."""
+        """Return True if p is the primary, and waits for no acknowledgements."""
         return super().may_send(p) and self.primary(p) == p and not self.is_busy(p)
 
     @action(fairness="weak")
     def reply(self, p: Process, m: Message) -> None:
-        """All in p's view have acknowledged the update, and the client gets its reply."""
+        """Reply to the client, when all members of p's view have acknowledged the update."""
         require(self.sent_by[m] == p and m not in self.replied)
         require(all(m in self.handed[q] for q in self.group[p]))
         self.replied |= {m}
@@ -52,7 +54,7 @@ class PrimaryBackupOverVsc(VscBounded):
 
     @obligation
     def Answered(self) -> bool:
-        """Every update of a primary that is up is replied to."""
+        """Obligation: every update of a primary that is up is replied to."""
         return all(self.is_gone(p) or not self.is_busy(p) for p in self.each(Process))
 
     @obligation
@@ -62,7 +64,7 @@ class PrimaryBackupOverVsc(VscBounded):
 
     @witness
     def SecondPrimary(self) -> bool:
-        """A second primary has replied after the first has replied."""
+        """Witness: a second primary replies after the first has replied."""
         return any(
             m in self.replied and k in self.replied and self.sent_by[m] != self.sent_by[k]
             for m in self.each(Message)

@@ -1,5 +1,5 @@
-"""Primary-backup replication is checked against total order and reliable broadcast of what the servers
-perform, which are order and atomicity; and what a client may rely on.
+"""Properties of primary-backup replication: total order and reliable broadcast of the updates that servers
+perform (its order and atomicity), and the guarantees to a client.
 """
 
 from __future__ import annotations
@@ -18,25 +18,30 @@ class OnlyBackupsFail(PrimaryBackup):
 
     @constraint("crash")
     def is_backup(self, p: Process) -> bool:
-        """P is not the primary."""
+        """Bound: p is a backup."""
         return p != self.primary
 
 
 @repair("a view change: the primary waits for those that have not failed", answers="PBK-03")
 class ExcludeFailed(PrimaryBackup):
-    """Printed: `waits for an acknowledgement from all backups`."""
+    """Repair of primary-backup replication. Printed: the primary `waits for an acknowledgement from all
+    backups`, also from failed ones. Repaired: a view change excludes failed backups, and the primary does not
+    wait for them.
+    """
 
     def has_acks(self, p: Process) -> bool:
-        """All backups have acknowledged, or failed."""
+        """Return True if every backup has acknowledged or failed."""
         return all(q in self.acked or self.down[q] for q in self.each(Process) if q != p)
 
 
 @mutation("the primary replies, and takes the next request, without waiting for acknowledgements")
 class ReplyAtOnce(PrimaryBackup):
-    """Two updates may be on their way."""
+    """Planted fault in primary-backup replication: the primary replies without waiting for acknowledgements,
+    so that two updates may be on their way. Correct code waits for all backups.
+    """
 
     def has_acks(self, p: Process) -> bool:
-        """Planted fault: no acknowledgement is waited for."""
+        """Return True: no acknowledgement is waited for."""
         return True
 
 
@@ -51,7 +56,7 @@ class PrimaryBackupChecked(
 
     @obligation
     def Answered(self) -> bool:
-        """Every request that a primary that is up has performed is replied to."""
+        """Obligation: every request that a live primary has performed is replied to."""
         return self.busy is None or self.down[self.primary]
 
     @obligation
@@ -61,12 +66,12 @@ class PrimaryBackupChecked(
 
     @witness
     def AllReplied(self) -> bool:
-        """Every request has its reply."""
+        """Witness: every request has its reply."""
         return all(m in self.replied for m in self.each(Message))
 
     @witness
     def TakenOver(self) -> bool:
-        """A second primary has performed a request that the first did not."""
+        """Witness: a second primary has performed a request that the first did not perform."""
         return any(
             m in self.performed[self.primary]
             and not any(m in self.performed[q] for q in self.each(Process) if self.down[q])

@@ -14,8 +14,8 @@ what the prose says is modelled.
 
 What is abstracted, and why that is sound: channels are reliable between processes that are up, and keep no
 order; a client's request is there when the primary is ready for it. What is decided, because the text is
-silent: whoever was chosen begins anew, waits for nobody's acknowledgement, and takes requests that it has not
-performed; an update is performed whoever sent it.
+silent: a new primary begins anew, waits for no acknowledgement, and takes requests that it has not performed;
+an update is performed whoever sent it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Update:
 
 @record
 class Ack:
-    """A backup is up to date with a request."""
+    """Acknowledgement: a backup is up to date with a request."""
 
     to: Process
     sender: Process
@@ -57,7 +57,7 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @action
     def handle(self, p: Process, m: Message) -> None:
-        """The primary, when it is ready, performs a request and broadcasts the update."""
+        """Perform a request at the primary, when it is ready, and broadcast the update."""
         require(p == self.primary and self.busy is None and m.index == self.handled)
         self.handled += 1
         self.busy = m
@@ -67,7 +67,7 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
         self.network |= {Update(q, p, m) for q in self.each(Process) if q != p}
 
     def perform(self, p: Process, m: Message) -> None:
-        """P's state becomes that after m."""
+        """Perform request m at p."""
         self.performed[p] |= {m}
         emit(Deliver(p, m))
 
@@ -81,14 +81,14 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @action(fairness="weak")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """The primary notes who is up to date."""
+        """Note at the primary that a backup is up to date."""
         self.network -= {packet}
         if packet.to == self.primary and self.busy == packet.message:
             self.acked |= {packet.sender}
 
     @action(fairness="weak")
     def reply(self, p: Process) -> None:
-        """Once acknowledgements of all backups have been received, the client gets its reply."""
+        """Reply to the client, once all backups have acknowledged."""
         m = self.busy
         require(p == self.primary and m is not None)
         require(self.has_acks(p))
@@ -98,12 +98,12 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
         self.acked = Set()
 
     def has_acks(self, p: Process) -> bool:
-        """All backups have acknowledged."""
+        """Return True if all backups have acknowledged."""
         return all(q in self.acked for q in self.each(Process) if q != p)
 
     @action(fairness="weak")
     def take_over(self, p: Process) -> None:
-        """If the primary fails, one of the backups is chosen to take its role."""
+        """Choose a backup as the new primary, if the primary has failed."""
         require(self.down[self.primary])
         self.primary = p
         self.busy = None

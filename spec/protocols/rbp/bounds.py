@@ -22,12 +22,12 @@ class RbpFinite(Rbp):
 
     @constraint("broadcast")
     def has_identifier_left(self, p: Process) -> bool:
-        """A message gets a name."""
+        """Return True if an identifier is left for a message."""
         return self.message_id[p] < self.messages + self.spare
 
     @constraint("resend")
     def has_spare_left(self, p: Process) -> bool:
-        """A message gets another name at most `spare` times in all."""
+        """Return True if a message may get another name: at most `spare` times in all."""
         is_renamed = self.id_of_next_round(p) > self.message_id[p]
         return (
             not is_renamed
@@ -36,17 +36,17 @@ class RbpFinite(Rbp):
 
     @constraint("sequence")
     def has_number_left(self, p: Process) -> bool:
-        """The number after ts_p is not too large."""
+        """Return True if the number after ts_p is within the bound."""
         return self.last_number[p] < self.messages + 1 + self.spare
 
     @constraint("resend_token")
     def sends_known_number(self, p: Process) -> bool:
-        """The number of another round is not too large."""
+        """Return True if the number of another round is within the bound."""
         return self.passed[p] is None or self.number_of_next_round(p) <= self.messages + 1 + self.spare
 
     @constraint("resend", "repeat_request", "resend_token")
     def may_expire(self) -> bool:
-        """Another round of a loop is left."""
+        """Return True if another round of a loop is left."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     def resend(self, p: Process) -> None:
@@ -62,7 +62,7 @@ class RbpFinite(Rbp):
         self.expire()
 
     def expire(self) -> None:
-        """Counts a round, when rounds are limited."""
+        """Count a round of a loop, if rounds are limited."""
         if not self.unlimited:
             self.expired += 1
 
@@ -71,16 +71,16 @@ class RbpFinite(Rbp):
     "a process that can accept, sequence or deliver does so before anything else happens, the first one first"
 )
 class Urgent(RbpFinite):
-    """Restriction: steps that read and write one process's own state come first, since nobody can tell when
-    they happen.
+    """Restriction: steps that read and write one process's own state come first; no other process can see
+    when they happen.
     """
 
     def delivers(self, p: Process) -> bool:
-        """P can deliver."""
+        """Return True if p can deliver a message."""
         return any(self.can_deliver(p, item) for item in self.numbered[p])
 
     def goes_on(self, p: Process) -> bool:
-        """P can deliver, accept or sequence."""
+        """Return True if p can deliver, accept or sequence."""
         return self.delivers(p) or self.can_accept(p) or (self.can_sequence(p) and self.has_number_left(p))
 
     @constraint(
@@ -98,12 +98,12 @@ class Urgent(RbpFinite):
 
     @constraint("accept", "sequence")
     def has_delivered(self, p: Process) -> bool:
-        """P delivers first."""
+        """Bound: p delivers what it can before it does anything else."""
         return not self.delivers(p)
 
     @constraint("sequence")
     def has_accepted(self, p: Process) -> bool:
-        """P accepts before it sequences."""
+        """Bound: p accepts the token before it sequences."""
         return not self.can_accept(p)
 
 
@@ -113,17 +113,17 @@ class Assigned(RbpFinite):
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
-        """The message is p's."""
+        """Return True if it is p's turn to broadcast message m."""
         return p.index == m.index % self.processes
 
 
 @restriction("timers expire only after losses, once for each")
 class Patient(RbpFinite):
-    """No timer expires too early."""
+    """Restriction: timers expire only after losses, once for each, so none expires too early."""
 
     @constraint("resend", "repeat_request", "resend_token")
     def something_was_lost(self) -> bool:
-        """There were more losses than timer rounds."""
+        """Bound: there were more losses than rounds of timers."""
         return self.expired < self.lost
 
 

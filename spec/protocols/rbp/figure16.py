@@ -74,7 +74,7 @@ LocalNumber = Annotated[int, Between(0, "messages + spare")]
 
 @record
 class Identifier:
-    """B: the source of a message and the number that the source gave it."""
+    """Identifier B of a message: its source, and the number that the source gave it."""
 
     source: Process
     number: Annotated[int, Between(1, "messages + spare")]
@@ -98,7 +98,7 @@ class Sequenced:
 
 @record
 class Data:
-    """(m, B), on its way to one process."""
+    """Packet (m, B), on its way to one process."""
 
     to: Process
     body: Body
@@ -106,7 +106,7 @@ class Data:
 
 @record
 class Ack:
-    """ACK(B, seqnum, toknext), on its way to one process. `next_holder` None: the arithmetic of line 5 named nobody."""
+    """Packet ACK(B, seqnum, toknext), on its way to one process. `next_holder` None: line 5 named nobody."""
 
     to: Process
     identifier: Identifier | None
@@ -116,7 +116,7 @@ class Ack:
 
 @record
 class Numbered:
-    """(B, seqnum), as lines 21 and 57 send it. It passes no token."""
+    """Packet (B, seqnum) of lines 21 and 57, which passes no token."""
 
     to: Process
     identifier: Identifier | None
@@ -125,7 +125,7 @@ class Numbered:
 
 @record
 class Request:
-    """request(B), request_retransmission(B). B is NULL when the text asks for the body of NULL."""
+    """Packet request(B) or request_retransmission(B). B is NULL when the text asks for the body of NULL."""
 
     to: Process
     sender: Process
@@ -134,7 +134,7 @@ class Request:
 
 @record
 class RequestNumbers:
-    """request_sn(first, last)."""
+    """Packet request_sn(first, last), on its way to one process."""
 
     to: Process
     sender: Process
@@ -166,13 +166,15 @@ class Rbp(Losses[Packet], Group):
     # Lines 1-9: initialization ----------------------------------------------------------------------------------------
 
     def successor(self, p: Process) -> Process | None:
-        """Line 5: `toknext_p ← p + 1 (mod n)`. p_k is `Process(k - 1)`, and there is no p0."""
+        """Return the successor of p (line 5, `toknext_p ← p + 1 (mod n)`). p_k is `Process(k - 1)`, and there
+        is no p0.
+        """
         number = (p.index + 2) % self.processes
         return Process(number - 1) if number > 0 else None
 
     @initial
     def start(self) -> None:
-        """Lines 8-9: `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
+        """Send the first token (lines 8-9): `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
         first = Process(0)
         self.network |= {Ack(first, None, self.last_number[first] + 1, self.successor(first))}
 
@@ -180,7 +182,7 @@ class Rbp(Losses[Packet], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 11-14: the first round. The procedure is busy until line 15 ends it."""
+        """Broadcast a message (lines 11-14, first round). The procedure is busy until line 15 ends it."""
         require(m.index == self.broadcasts and self.pending[p] is None)
         self.broadcasts += 1
         self.send_message(p, m, self.message_id[p] + 1)  # line 13
@@ -188,18 +190,20 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def resend(self, p: Process) -> None:
-        """Lines 12-15: another round."""
+        """Send the message again (lines 12-15, another round)."""
         own = self.pending[p]
         require(own is not None)
         if own is not None:
             self.send_message(p, own.message, self.id_of_next_round(p))
 
     def id_of_next_round(self, p: Process) -> int:
-        """Line 13: `message id_p ← message id_p + 1` stands in the loop."""
+        """Return the identifier for the next round: `message id_p ← message id_p + 1` of line 13 stands in
+        the loop.
+        """
         return self.message_id[p] + 1
 
     def send_message(self, p: Process, m: Message, k: LocalNumber) -> None:
-        """Line 14: `send (m, B) to all`, where B is p and k."""
+        """Send (m, B) to all, where B is p and k (line 14)."""
         body = Body(m, Identifier(p, k))
         self.message_id[p] = k
         self.pending[p] = body
@@ -207,25 +211,27 @@ class Rbp(Losses[Packet], Group):
         self.network |= {Data(q, body) for q in self.each(Process) if q != p}
 
     def ends_broadcast(self, p: Process, item: Sequenced) -> bool:
-        """Line 15: `until receive ACK(B, -, -, -)`. Every ACK that is sent has three fields, and this one has four."""
+        """Return True if an ACK ends the broadcast (line 15, `until receive ACK(B, -, -, -)`): none does,
+        since every ACK has three fields and this one four.
+        """
         return False
 
     # Lines 17-23: task 1, a message is received -----------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
-        """Lines 18-23."""
+        """Receive a message (lines 18-23)."""
         p = packet.to
         require(self.can_receive(p))
         self.network -= {packet}
         self.take_message(p, packet.body)  # line 18
 
     def can_receive(self, p: Process) -> bool:
-        """Line 17: tasks are concurrent, so a process that stands in a loop or a wait goes on receiving."""
+        """Return True if p can receive: always, since tasks are concurrent (line 17)."""
         return True
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Lines 19-23. The `else` of line 22 is aligned with the `if` of line 20."""
+        """Take a message (lines 19-23). The `else` of line 22 is aligned with the `if` of line 20."""
         if self.is_numbered(p, body.identifier):  # line 19
             if self.is_toknext(p):  # line 20
                 self.tell_number(p, body.identifier)  # line 21
@@ -233,36 +239,40 @@ class Rbp(Losses[Packet], Group):
                 self.add_message(p, body)  # line 23
 
     def is_numbered(self, p: Process, b: Identifier) -> bool:
-        """Line 19: some (B, seqnum) is in seqQ_p."""
+        """Return True if seqQ_p has a pair (B, seqnum) (line 19)."""
         return any(item.identifier == b for item in self.numbered[p])
 
     def is_toknext(self, p: Process) -> bool:
-        """Line 20: `p = toknext`. No ACK is received here whose field it could be; p has only its own toknext_p."""
+        """Return True if `p = toknext` (line 20). No ACK is received here whose field it could be; p has only
+        its own toknext_p.
+        """
         return self.successor(p) == p
 
     def tell_number(self, p: Process, b: Identifier) -> None:
-        """Line 21: `send (B, seqnum) to q`, the source of B."""
+        """Send the number to the source of B (line 21, `send (B, seqnum) to q`)."""
         for item in self.numbered[p]:
             if item.identifier == b and b.source != p:
                 self.send_number(b.source, item)
 
     def send_number(self, q: Process, item: Sequenced) -> None:
-        """Lines 21 and 57: `send (B, seqnum) to q`. No `when receive` takes this shape."""
+        """Send a number (lines 21 and 57, `send (B, seqnum) to q`). No `when receive` takes this shape."""
 
     def add_message(self, p: Process, body: Body) -> None:
-        """Line 23: `recvQ_p ← recvQ_p + (m, B)`. What is there is not added again, as the comments of figure 12 have it."""
+        """Add a message to recvQ_p (line 23, `recvQ_p ← recvQ_p + (m, B)`), unless it is there, as the
+        comments of figure 12 have it.
+        """
         if not self.has_body(p, body.identifier):
             self.received[p] += (body,)
 
     def has_body(self, p: Process, b: Identifier | None) -> bool:
-        """B is in recvQ_p. NULL is in no queue."""
+        """Return True if B is in recvQ_p; NULL is in no queue."""
         return any(body.identifier == b for body in self.received[p])
 
     # Lines 25-40: an ACK is received ----------------------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """Lines 25-44."""
+        """Receive an ACK (lines 25-44)."""
         p = packet.to
         item = Sequenced(packet.identifier, packet.number)
         require(self.can_receive(p) or self.is_from_successor(p, packet))
@@ -279,13 +289,15 @@ class Rbp(Losses[Packet], Group):
             self.take_token(p, item)
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Line 26: `seqQ_p ← seqQ_p + (B, seqnum)`; the loop that waits for this ACK ends."""
+        """Record a number (line 26, `seqQ_p ← seqQ_p + (B, seqnum)`); the loop that waits for this
+        ACK ends.
+        """
         self.numbered[p] |= {item}
         if self.ends_broadcast(p, item):
             self.pending[p] = None
 
     def take_token(self, p: Process, item: Sequenced) -> None:
-        """Lines 33-44: p is the next holder, and waits until it has what it needs."""
+        """Take the token (lines 33-44): p is the next holder, and waits until it has what it needs."""
         if item.number > self.last_number[p] + 1:  # line 33
             self.ask_for_numbers(p, item.number)  # line 35
             self.catching_up[p] = True
@@ -300,25 +312,27 @@ class Rbp(Losses[Packet], Group):
         self.arriving[p] = item
 
     def retransmits_acks(self, p: Process, seqnum: Number) -> None:
-        """Line 39: `retransmits_acks(seqnum, nts_p)`, to the process that sent the token."""
+        """Answer an old token (line 39, `retransmits_acks(seqnum, nts_p)`), to the process that sent it."""
         self.tell_what_followed(p, self.predecessor(p), seqnum)
 
     def tell_what_followed(self, p: Process, q: Process, seqnum: Number) -> None:
-        """Line 39: P tells q each number after seqnum."""
+        """Send each number after seqnum from p to q (line 39)."""
         for item in self.numbered[p]:
             if item.number > seqnum and q != p:
                 self.send_number(q, item)
 
     def predecessor(self, p: Process) -> Process:
-        """The process before p in the ring."""
+        """Return the process before p in the ring."""
         return Process((p.index + self.processes - 1) % self.processes)
 
     def ask_for_numbers(self, p: Process, k: Number) -> None:
-        """Lines 29 and 35: `request_sn(ts_p + 1, seqnum)`."""
+        """Ask for numbers (lines 29 and 35, `request_sn(ts_p + 1, seqnum)`)."""
         self.network |= {RequestNumbers(q, p, self.last_number[p] + 1, k) for q in self.each(Process) if self.is_asked(p, q, k)}
 
     def ask_for_body(self, p: Process, b: Identifier | None, k: Number) -> None:
-        """Lines 31 and 43: `request_retransmission(B)` and `request(B)`; number k showed that the body is missing."""
+        """Ask for a body that number k showed to be missing (lines 31 and 43, `request_retransmission(B)` and
+        `request(B)`).
+        """
         self.network |= {Request(q, p, b) for q in self.each(Process) if self.is_asked(p, q, k)}
 
     def is_asked(self, p: Process, q: Process, k: Number) -> bool:
@@ -326,14 +340,14 @@ class Rbp(Losses[Packet], Group):
         return q != p and q == self.sequencer_of(k)
 
     def sequencer_of(self, k: Number) -> Process:
-        """The process that assigns number k: each holder assigns one, and p1 assigns the first."""
+        """Return the process that assigns number k: each holder assigns one, and p1 assigns the first."""
         return Process((k - 1) % self.processes)
 
     # Lines 33-49: the next holder waits, holds, sequences and passes on -----------------------------------------------
 
     @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
-        """Lines 34-36 and 42-44: another round."""
+        """Repeat a request (lines 34-36 and 42-44, another round)."""
         goal = self.awaited_number(p)
         require(goal > self.last_number[p] or any(self.awaits_body(p, item) for item in self.numbered[p]))
         if goal > self.last_number[p]:
@@ -343,28 +357,30 @@ class Rbp(Losses[Packet], Group):
                 self.ask_for_body(p, item.identifier, self.highest_known(p))  # line 43
 
     def awaited_number(self, p: Process) -> LastNumber:
-        """Line 36: the loop runs until ts_p is the number of the token. 0 when p is not in it."""
+        """Return the number of the token, until ts_p is that number (line 36); 0 when p waits for none."""
         token = self.arriving[p]
         return token.number if token is not None else 0
 
     def awaits_body(self, p: Process, item: Sequenced) -> bool:
-        """Line 44: the loop runs until the body of the token is there."""
+        """Return True if p waits for the body of the token (line 44)."""
         return self.arriving[p] == item and not self.has_body(p, item.identifier)
 
     def highest_known(self, p: Process) -> LastNumber:
-        """The highest number in seqQ_p, 0 when there is none."""
+        """Return the highest number in seqQ_p, or 0."""
         return max((item.number for item in self.numbered[p]), default=0)
 
     @action(fairness="weak", per="p")
     def accept(self, p: Process) -> None:
-        """Lines 36 and 44: both loops have ended, and p holds the token."""
+        """Accept the token, when the loops of lines 36 and 44 have ended."""
         require(self.can_accept(p))
         self.arriving[p] = None
         self.catching_up[p] = False
         self.holding[p] = True
 
     def can_accept(self, p: Process) -> bool:
-        """Lines 36 and 44: `until (ts_p = seqnum)`, `until (B ∈ recvQ_p)`."""
+        """Return True if the loops have ended (lines 36 and 44): `until (ts_p = seqnum)`, `until (B ∈
+        recvQ_p)`.
+        """
         token = self.arriving[p]
         if token is None or self.holding[p]:
             return False
@@ -372,7 +388,7 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def sequence(self, p: Process) -> None:
-        """Lines 45-48: the first message that has no number gets one, and the token goes on: the first round."""
+        """Number the first message without a number, and pass the token (lines 45-48, first round)."""
         require(self.can_sequence(p))
         body = next((item for item in self.received[p] if not self.is_numbered(p, item.identifier)), None)  # line 46
         if body is not None:
@@ -380,42 +396,48 @@ class Rbp(Losses[Packet], Group):
             self.send_token(p, body.identifier, self.last_number[p] + 1)
 
     def can_sequence(self, p: Process) -> bool:
-        """Line 45: `wait until (recvQ_p - seqQ_p ≠ ε)`, printed with a backslash."""
+        """Return True if p has a message to number (line 45, `wait until (recvQ_p - seqQ_p ≠ ε)`, printed
+        with a backslash).
+        """
         return self.holding[p] and any(not self.is_numbered(p, body.identifier) for body in self.received[p])
 
     @action(fairness="weak", per="p")
     def resend_token(self, p: Process) -> None:
-        """Lines 47-49: another round."""
+        """Send the token again (lines 47-49, another round)."""
         sent = self.passed[p]
         require(sent is not None)
         if sent is not None:
             self.send_token(p, sent.identifier, self.number_of_next_round(p))
 
     def number_of_next_round(self, p: Process) -> int:
-        """Line 48: `ts_p + 1` stands in the loop."""
+        """Return the number for the next round: `ts_p + 1` of line 48 stands in the loop."""
         return self.last_number[p] + 1
 
     def send_token(self, p: Process, b: Identifier | None, k: Number) -> None:
-        """Line 48: `send ACK(B, ts_p + 1, toknext_p) to all`. Of lines 25-31 the own copy needs line 26 only."""
+        """Send ACK(B, ts_p + 1, toknext_p) to all (line 48). Of lines 25-31 the own copy needs
+        line 26 only.
+        """
         item = Sequenced(b, k)
         self.learn(p, item)
         self.passed[p] = item
         self.network |= {Ack(q, b, k, self.successor(p)) for q in self.each(Process) if q != p}
 
     def is_from_successor(self, p: Process, packet: Ack) -> bool:
-        """Line 49: an ACK from toknext_p, that is, one that names the successor of p's successor, while p waits for it."""
+        """Return True for an ACK from toknext_p (line 49), that is, one that names the successor of p's
+        successor.
+        """
         after = self.successor(p)
         return self.passed[p] is not None and after is not None and packet.next_holder == self.successor(after)
 
     def hear_successor(self, p: Process) -> None:
-        """Line 49: `until receive ACK from toknext_p`."""
+        """End the wait at an ACK of the successor (line 49, `until receive ACK from toknext_p`)."""
         self.passed[p] = None
 
     # Lines 51-57: requests are answered -------------------------------------------------------------------------------
 
     @action(fairness="weak", per="packet")
     def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
-        """Lines 51-53: whoever has the body sends it."""
+        """Receive a request for a body; a process that has it sends it (lines 51-53)."""
         p = packet.to
         require(self.can_receive(p))
         self.network -= {packet}  # line 51
@@ -424,11 +446,13 @@ class Rbp(Losses[Packet], Group):
                 self.send_body(packet.sender, body)  # line 53
 
     def send_body(self, q: Process, body: Body) -> None:
-        """Line 53: `send m' to q`, without its identifier. No `when receive` takes this shape."""
+        """Send a body without its identifier (line 53, `send m' to q`). No `when receive` takes
+        this shape.
+        """
 
     @action(fairness="weak", per="packet")
     def receive_request_numbers(self, packet: Annotated[RequestNumbers, In("network")]) -> None:
-        """Lines 55-57: every number that is known between first and last is told."""
+        """Receive a request for numbers, and send each known one between first and last (lines 55-57)."""
         p = packet.to
         require(self.can_receive(p))
         self.network -= {packet}  # line 55
@@ -440,16 +464,18 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """Lines 60-63: the message whose number is next is delivered."""
+        """Deliver the message with the next number (lines 60-63)."""
         require(self.can_deliver(p, item))  # line 61
         self.hand_over(p, item)  # line 62
         self.last_delivered[p] = item.number  # line 63
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 61: `∃ m' s.t. (B, lastdelivered_p + 1) ∈ seqQ_p`. Nothing says that m' is the message of B, or is there."""
+        """Return True if p can deliver (line 61, `∃ m' s.t. (B, lastdelivered_p + 1) ∈ seqQ_p`). Nothing says
+        that m' is the message of B, or is there.
+        """
         return item in self.numbered[p] and item.number == self.last_delivered[p] + 1
 
     def hand_over(self, p: Process, item: Sequenced) -> None:
-        """Line 62: `deliver (m')`. None is what the application gets where there is no body."""
+        """Hand a message to the application (line 62, `deliver (m')`); None if there is no body."""
         body = next((stored for stored in self.received[p] if stored.identifier == item.identifier), None)
         emit(Deliver(p, body.message if body is not None else None))

@@ -1,10 +1,9 @@
-"""Properties of figure 16: numbers, the token, the service of total order broadcast, and that no message
-starves.
+"""Properties of figure 16: numbers, the token, total order broadcast, and that no message starves.
 
-What is fair stands in the marks of the actions: a process that can go on by itself goes on in the end, and so
-does each packet: what is in flight, and can be received all the time, is received. Losses need never happen.
-A promise for each kind of step, and not for each packet, would be too weak: the copies of one message could
-be received for ever while another one waits.
+The marks of the actions say what is fair: a process that can take a step by itself takes it in the end, and a
+packet that stays receivable is received. Losses need never happen. Fairness for each kind of step, and not
+for each packet, would be too weak: the copies of one message could be received for ever while another one
+waits.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class RbpProperties(RbpBounded):
-    """RBP without failures, and what must be true of its state."""
+    """Properties of RBP without failures, and RBP."""
 
     @invariant
     def UniqueNumbers(self) -> bool:
@@ -78,7 +77,7 @@ class RbpProperties(RbpBounded):
         )
 
     def overtakes(self, p: Process, item: Sequenced) -> bool:
-        """P received a message before that of `item`, and knows no lower number for it."""
+        """Return True if p received a message before that of `item`, and knows no lower number for it."""
         return any(
             not any(
                 other.identifier == self.received[p][k].identifier and other.number < item.number
@@ -101,7 +100,7 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def NobodyFollowsItself(self) -> bool:
-        """toknext_p is never p, so line 21 is never reached."""
+        """Invariant: toknext_p is never p, so line 21 is never reached."""
         return not any(self.successor(p) == p for p in self.each(Process))
 
     @obligation
@@ -111,19 +110,21 @@ class RbpProperties(RbpBounded):
 
     @witness
     def TokenAccepted(self) -> bool:
-        """Some process holds the token."""
+        """Witness: a process holds the token."""
         return any(self.holding[p] for p in self.each(Process))
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was broadcast, numbered, and delivered everywhere."""
+        """Witness: everything was broadcast, numbered, and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             self.last_delivered[p] == self.messages + 1 for p in self.each(Process)
         )
 
 
 class RbpRotation(RbpProperties):
-    """The start of the rotation, which line 40 carries on: who accepts the token goes on from its number."""
+    """RBP's rotation of the token, with a witness that a process that accepts the token gives the next number
+    (line 40).
+    """
 
     @witness
     def TokenGoesOn(self) -> bool:
@@ -136,18 +137,18 @@ class RbpChecked(RbpProperties, TotalOrderBroadcast):
 
 
 class RbpLive(RbpChecked):
-    """The same with the promise that what is broadcast is delivered everywhere.
+    """RBP without failures, with the promise that every broadcast message is delivered everywhere.
 
-    It stands apart, since a promise is judged on the whole state graph, and means nothing where timers are
-    limited.
+    The class stands apart, since a promise is judged on the whole state graph, and means nothing where timers
+    are limited.
     """
 
     def is_broadcast(self, m: Message) -> bool:
-        """The application has broadcast m."""
+        """Return True if the application has broadcast m."""
         return self.origin[m] is not None
 
     def is_delivered(self, m: Message) -> bool:
-        """Every process has delivered m."""
+        """Return True if every process has delivered m."""
         return all(self.delivered[p][m] for p in self.each(Process))
 
     NoMessageStarves = leads_to("is_broadcast", "is_delivered")

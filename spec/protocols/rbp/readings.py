@@ -1,4 +1,4 @@
-"""Readings of figure 16: four sentences with more than one. The text of figure16.py has the printed one."""
+"""Readings of four sentences of figure 16 that have several meanings; figure16.py has the printed one."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ answering = ambiguity(
 
 @nesting.reading("comment")
 class NestingComment(Rbp):
-    """Line 22: `else` as the comment of figure 25, line 24, needs it: “include the message (m,B) in the
-    receive queue”.
+    """Reading of RBP, line 22: the `else` belongs to the `if` that its comment in figure 25, line 24, needs
+    (“include the message (m,B) in the receive queue”).
     """
 
     def take_message(self, p: Process, body: Body) -> None:
@@ -52,7 +52,9 @@ class NestingComment(Rbp):
 
 @waiting.reading("blocking")
 class WaitingBlocking(Rbp):
-    """Lines 34-49: a process that stands in a loop or a wait of `when receive` takes no other message."""
+    """Reading of RBP, lines 34-49: a process inside a loop or a wait of `when receive` takes no other
+    message.
+    """
 
     def can_receive(self, p: Process) -> bool:
         return self.arriving[p] is None and not self.holding[p] and self.passed[p] is None
@@ -60,7 +62,7 @@ class WaitingBlocking(Rbp):
 
 @asked.reading("all")
 class AskedAll(Rbp):
-    """Lines 29, 31, 35, 43: everybody is asked, as in figure 12."""
+    """Reading of RBP, lines 29, 31, 35 and 43: requests go to all processes, as in figure 12."""
 
     def is_asked(self, p: Process, q: Process, k: Number) -> bool:
         return q != p
@@ -68,8 +70,8 @@ class AskedAll(Rbp):
 
 @answering.reading("current")
 class AnsweringCurrent(Rbp):
-    """Section 3.1.3: “the acknowledgements must be retransmitted by the current sequencer”, whoever the old
-    token names.
+    """Reading of RBP, section 3.1.3 (“the acknowledgements must be retransmitted by the current sequencer”):
+    the present holder answers an old token, whoever it names.
     """
 
     @action(fairness="weak", per="packet")
@@ -79,7 +81,7 @@ class AnsweringCurrent(Rbp):
             self.tell_what_followed(packet.to, self.predecessor(packet.next_holder), packet.number)
 
     def retransmits_acks(self, p: Process, seqnum: Number) -> None:
-        """The process that is named says nothing."""
+        """Do nothing: the process that the old token names does not answer."""
 
 
 READINGS = (nesting, waiting, asked, answering)

@@ -20,7 +20,7 @@ class RbpOrdering(RbpBounded, OrderingView):
     """Figure 16, seen as the abstract ordering machine."""
 
     def named(self, b: Identifier | None) -> Message | None:
-        """The message that B stands for: its source has it. NULL stands for none."""
+        """Return the message that B stands for, as its source knows it; None for NULL."""
         if b is None:
             return None
         return next((body.message for body in self.received[b.source] if body.identifier == b), None)
@@ -30,7 +30,7 @@ class RbpOrdering(RbpBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Whatever somebody has in seqQ."""
+        """Return all entries of all seqQ, as the history of the machine."""
         return Set() | {
             Assigned(1, item.number, self.named(item.identifier))
             for p in self.each(Process)
@@ -38,11 +38,11 @@ class RbpOrdering(RbpBounded, OrderingView):
         }
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The pairs of seqQ_p."""
+        """Return the pairs of seqQ_p."""
         return Set() | {Assigned(1, item.number, self.named(item.identifier)) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:
-        """The number lastdelivered_p."""
+        """Return lastdelivered_p."""
         return Position(1, self.last_delivered[p])
 
 

@@ -18,8 +18,8 @@ from antiphon.spec.services import Message, Process
 class RbpFinite(WithResilience, RbpFaults, Collecting):
     """Figure 25 with finitely many names, numbers and, unless `unlimited`, timer rounds.
 
-    Without `passive` nobody detects inactivity. With `brief` NULL is passed only while a message that was
-    broadcast is not collected by all that are up.
+    Without `passive` no process detects inactivity. With `brief` NULL is passed only while some live process
+    has not removed a message that was broadcast.
     """
 
     processes = 2
@@ -31,12 +31,12 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
     expired: Annotated[int, Between(0, "timeouts")] = 0
 
     def limit(self) -> int:
-        """The highest number of the exploration."""
+        """Return the highest number of the exploration."""
         return self.messages + 1 + self.passes
 
     @constraint("resend")
     def has_name_left(self, p: Process) -> bool:
-        """A message gets another name at most `spare` times."""
+        """Return True if a message may get another name: at most `spare` times."""
         own = self.pending[p]
         return own is None or self.name_of_next_round(own) <= self.spare
 
@@ -56,23 +56,25 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend_token")
     def sends_known_number(self, p: Process) -> bool:
-        """The number of another round is not too large."""
+        """Return True if the number of another round is within the bound."""
         sent = self.passed[p]
         return sent is None or self.number_of_next_round(p, sent) <= self.limit()
 
     @constraint("sequence", "pass_null")
     def has_number_left(self, p: Process) -> bool:
-        """The number after ts_p is not too large."""
+        """Return True if the number after ts_p is within the bound."""
         return budget(self.last_number[p] < self.limit())
 
     @constraint("resend", "resend_token")
     def may_expire(self) -> bool:
-        """Another round of a loop is left."""
+        """Return True if another round of a loop is left."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     @constraint("pass_null")
     def is_wanted(self) -> bool:
-        """A message that was broadcast is not collected by all that are up, or it does not matter."""
+        """Return True if some live process has not removed a message that was broadcast, or if the bound is
+        off.
+        """
         return not self.brief or any(
             m.index < self.broadcasts
             and not self.down[q]
@@ -83,7 +85,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("detect_inactivity")
     def is_passive(self) -> bool:
-        """Inactivity is detected."""
+        """Return True if inactivity is detected."""
         return self.passive
 
     def resend(self, p: Process) -> None:
@@ -95,17 +97,19 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
         self.expire()
 
     def expire(self) -> None:
-        """Counts a round, when rounds are limited."""
+        """Count a round of a loop, if rounds are limited."""
         if not self.unlimited:
             self.expired += 1
 
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Urgent(RbpFinite):
-    """To accept, sequence, make stable and deliver read and write one process's own state."""
+    """Restriction: a process accepts, sequences, makes stable and delivers what it can before anything else
+    happens, since these steps read and write its own state only.
+    """
 
     def goes_on(self, p: Process) -> bool:
-        """P can do something alone."""
+        """Return True if p can do one of these steps."""
         return self.is_active(p) and (
             self.can_accept(p)
             or (self.can_sequence(p) and self.has_number_left(p))
@@ -131,7 +135,7 @@ class Urgent(RbpFinite):
 
     @constraint("sequence")
     def has_accepted(self, p: Process) -> bool:
-        """P accepts before it sequences."""
+        """Bound: p accepts the token before it sequences."""
         return not self.can_accept(p)
 
 
@@ -141,7 +145,7 @@ class Assigned(RbpFinite):
 
     @constraint("broadcast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
-        """The message is p's."""
+        """Return True if it is p's turn to broadcast message m."""
         return p.index == m.index % self.processes
 
 
@@ -167,12 +171,12 @@ class Patient(RbpFinite):
 
     @constraint("obtain_number")
     def no_number_comes(self, p: Process, item: Sequenced) -> bool:
-        """No ACK with this number is on its way to p."""
+        """Bound: no ACK with this number is on its way to p."""
         return not any(Ack(p, q, item.body, item.number) in self.network for q in self.each(Process))
 
     @constraint("obtain_body")
     def no_body_comes(self, p: Process, body: Body) -> bool:
-        """The message is not on its way to p."""
+        """Bound: the message is not on its way to p."""
         return Data(p, body) not in self.network
 
 

@@ -1,5 +1,5 @@
-"""Environment of figure 25, which is not its fault: wrong suspicions, ACKs of excluded processes, a list
-installed late.
+"""Environment of figure 25: wrong suspicions, ACKs of excluded processes, and a list that one process
+installs late. None of this is a fault of the protocol.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from antiphon.spec.services import Process
 
 
 class RbpFaults(RbpResilient):
-    """Figure 25 in a world that errs `suspicions` and `strays` times.
+    """Figure 25 with up to `suspicions` wrong suspicions and `strays` stray ACKs.
 
     A token list has one version here. A packet with another one is a `stray`: a NULL acknowledgement of a
     process that was excluded. With `late` the last process installs the list after the others have begun to
@@ -34,13 +34,13 @@ class RbpFaults(RbpResilient):
 
     @action(fairness="weak")
     def install(self, p: Process) -> None:
-        """A process that is late installs the token list."""
+        """Install the token list at a late process."""
         require(not self.installed[p])
         self.installed[p] = True
 
     @environment
     def suspect_sequencer(self, p: Process) -> None:
-        """Lines 38-40 and 48-50, where the sequencer has not failed."""
+        """Suspect the sequencer wrongly (lines 38-40 and 48-50)."""
         require(self.suspected < self.suspicions and self.is_active(p) and not self.reforming[p])
         require(self.awaits_sequencer(p) and not self.down[self.predecessor(p)])
         self.suspected += 1
@@ -48,7 +48,7 @@ class RbpFaults(RbpResilient):
 
     @environment
     def suspect_successor(self, p: Process) -> None:
-        """Lines 55-57 and 62-64, where the successor has not failed."""
+        """Suspect the successor wrongly (lines 55-57 and 62-64)."""
         after = self.successor(p)
         require(self.suspected < self.suspicions and self.is_active(p) and not self.reforming[p])
         require(self.passed[p] is not None and after is not None)
@@ -65,8 +65,8 @@ class RbpFaults(RbpResilient):
 
     @environment
     def stray(self, p: Process, sender: Process, k: Number) -> None:
-        """An ACK of an excluded process comes to p: NULL has number k, and the old list's successor of the
-        sender is named.
+        """Deliver a stray ACK of an excluded process to p: NULL with number k, naming the sender's successor
+        in the old list.
         """
         require(self.strayed < self.strays and self.is_active(p) and p != sender)
         self.strayed += 1
@@ -76,11 +76,13 @@ class RbpFaults(RbpResilient):
 
 @mutation("of the messages without a number the one that was broadcast last gets the next one")
 class SelectLast(RbpResilient):
-    """Breaks `OldestFirst`."""
+    """Planted fault in RBP, line 59: the sequencer numbers the newest message without a number. Correct code
+    numbers the oldest. Breaks `OldestFirst`.
+    """
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Line 59, with `last` for `first`."""
+        """Sequence the last message without a number, where line 59 takes the first."""
         require(self.can_sequence(p))
         body = next(
             (
@@ -98,5 +100,5 @@ class SelectLast(RbpResilient):
             self.send_token(p, body, self.last_number[p] + 1)
 
     def is_left(self, p: Process, body: Body) -> bool:
-        """P has the message, and no number of it."""
+        """Return True if p has the message, and knows no number of it."""
         return body in self.received[p] and not self.is_numbered(p, body)

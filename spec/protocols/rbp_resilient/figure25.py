@@ -89,7 +89,7 @@ Name = Annotated[int, Between(0, "spare")]
 
 @record
 class Body:
-    """(m, B): a message under one of its names."""
+    """Message (m, B) under one of its names."""
 
     message: Message
     name: Name
@@ -105,7 +105,7 @@ class Sequenced:
 
 @record
 class Data:
-    """(m, B, TL), on its way to one process. TL is the version of the list that is used here."""
+    """Packet (m, B, TL), on its way to one process. TL is the version of the list that is used here."""
 
     to: Process
     body: Body
@@ -113,7 +113,7 @@ class Data:
 
 @record
 class Ack:
-    """ACK(B, seqnum, toknext, TL), on its way to one process. It names the successor of its sender."""
+    """Packet ACK(B, seqnum, toknext, TL), on its way to one process. It names the successor of its sender."""
 
     to: Process
     sender: Process
@@ -123,7 +123,7 @@ class Ack:
 
 @record
 class Numbered:
-    """(B, seqnum), as lines 43 and 69 send it. It passes no token."""
+    """Packet (B, seqnum) of lines 43 and 69, which passes no token."""
 
     to: Process
     body: Body | None
@@ -159,27 +159,29 @@ class RbpResilient(Losses[Packet], Crashes):
     # Lines 1-11: initialization -----------------------------------------------------------------------------
 
     def successor(self, p: Process) -> Process | None:
-        """Line 7: `toknext_p ← p + 1 (mod n)`. p_k is `Process(k - 1)`, and there is no p0."""
+        """Return the successor of p (line 7, `toknext_p ← p + 1 (mod n)`). p_k is `Process(k - 1)`, and there
+        is no p0.
+        """
         number = (p.index + 2) % self.processes
         return Process(number - 1) if number > 0 else None
 
     def predecessor(self, p: Process) -> Process:
-        """The process before p in the ring, which sent the ACK that names p."""
+        """Return the process before p in the ring, whose ACK names p."""
         return Process((p.index + self.processes - 1) % self.processes)
 
     @initial
     def start(self) -> None:
-        """Lines 10-11: `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
+        """Send the first token (lines 10-11): `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
         self.send_first_ack(Process(0))
 
     def send_first_ack(self, first: Process) -> None:
-        """Line 11: the ACK has three fields. No `when receive` takes it."""
+        """Send the first ACK (line 11). It has three fields, and no `when receive` takes it."""
 
     # Lines 12-16: procedure TO-broadcast --------------------------------------------------------------------
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 12-15: the first round. The procedure is busy until line 16 ends it."""
+        """Broadcast a message (lines 12-15, first round). The procedure is busy until line 16 ends it."""
         require(m.index == self.broadcasts and self.pending[p] is None)
         self.broadcasts += 1
         self.send_message(p, Body(m, 0))
@@ -187,18 +189,22 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def resend(self, p: Process) -> None:
-        """Lines 13-16: another round."""
+        """Send the message again (lines 13-16, another round)."""
         own = self.pending[p]
         require(own is not None)
         if own is not None:
             self.send_message(p, Body(own.message, self.name_of_next_round(own)))
 
     def name_of_next_round(self, own: Body) -> int:
-        """Line 14: `message id_p ← message id_p + 1` stands in the loop."""
+        """Return the name for the next round: `message id_p ← message id_p + 1` of line 14 stands in the
+        loop.
+        """
         return own.name + 1
 
     def send_message(self, p: Process, body: Body) -> None:
-        """Line 15: `send (m, B, TL_p) to all`. On another list than the others p sends it to itself."""
+        """Send (m, B, TL_p) to all (line 15). A process on another list than the others sends it to itself
+        only.
+        """
         self.pending[p] = body
         self.take_message(p, body)
         self.network |= {
@@ -208,20 +214,20 @@ class RbpResilient(Losses[Packet], Crashes):
         }
 
     def gets_message(self, q: Process, body: Body) -> bool:
-        """Return True if what is sent to q is kept."""
+        """Return True if a message to q is kept in the network."""
         return not self.down[q]
 
     # Lines 17-24: task 1, a message is received -------------------------------------------------------------
 
     @action(fairness="weak")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
-        """Lines 18-24."""
+        """Receive a message (lines 18-24)."""
         self.network -= {packet}  # line 18
         if self.installed[packet.to]:  # line 19: TL_q is the version of the list
             self.take_message(packet.to, packet.body)
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Lines 20-24."""
+        """Take a message (lines 20-24)."""
         if self.is_old(p, body):  # line 20
             if self.successor(p) == p:  # line 21
                 self.repeat_ack(p, body)  # line 22
@@ -229,33 +235,35 @@ class RbpResilient(Losses[Packet], Crashes):
             self.received[p] |= {body}  # line 24
 
     def is_old(self, p: Process, body: Body) -> bool:
-        """Line 20: `∃(B, seqnum') ∈ seqQ_p`."""
+        """Return True if seqQ_p has the message already (line 20, `∃(B, seqnum') ∈ seqQ_p`)."""
         return self.is_numbered(p, body)
 
     def is_numbered(self, p: Process, body: Body) -> bool:
-        """Some (B, seqnum) is in seqQ_p."""
+        """Return True if seqQ_p has a pair (B, seqnum)."""
         return any(item.body == body for item in self.numbered[p])
 
     def repeat_ack(self, p: Process, body: Body) -> None:
-        """Line 22: `send ACK(B, seqnum', ⊥) to q`. It has three fields. No `when receive` takes it."""
+        """Send the number again (line 22, `send ACK(B, seqnum', ⊥) to q`). It has three fields, and no `when
+        receive` takes it.
+        """
 
     # Lines 25-48: an ACK is received ------------------------------------------------------------------------
 
     @action(fairness="weak")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """Lines 25-48."""
+        """Receive an ACK (lines 25-48)."""
         self.network -= {packet}  # line 25
         if self.records_ack(self.installed[packet.to]):
             self.take_ack(packet.to, packet.sender, Sequenced(packet.body, packet.number))
 
     def records_ack(self, of_same_list: bool) -> bool:
-        """Lines 26-28: the ACK is recorded before its version is compared, and the test guards only the
-        timer.
+        """Return True if the ACK is recorded (lines 26-28): always, since line 26 records it before line 27
+        compares versions.
         """
         return True
 
     def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Lines 26-48."""
+        """Take an ACK (lines 26-48)."""
         self.learn(p, item)  # line 26
         if sender == self.successor(p):
             self.hear_successor(p)  # line 55, line 62
@@ -268,17 +276,19 @@ class RbpResilient(Losses[Packet], Crashes):
             self.take_token(p, sender, item)
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Line 26, and line 16: `until receive ACK (B, seqnum, toknext, TL_p)`."""
+        """Record a number (line 26); it may end the loop of line 16 (`until receive ACK (B, seqnum, toknext,
+        TL_p)`).
+        """
         self.record(p, item)
         if self.pending[p] == item.body:
             self.pending[p] = None
 
     def record(self, p: Process, item: Sequenced) -> None:
-        """Line 26: `seqQ_p ← seqQ_p + (B, seqnum)`."""
+        """Add the number to seqQ (line 26, `seqQ_p ← seqQ_p + (B, seqnum)`)."""
         self.numbered[p] |= {item}
 
     def take_token(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Lines 35-48: p is the next holder, and waits until it has what it needs."""
+        """Take the token (lines 35-48): p is the next holder, and waits until it has what it needs."""
         self.catching_up[p] = item.number > self.last_number[p] + 1
         if item.number > self.last_number[p] + 1:  # line 35
             self.ask_for_numbers(p, item.number)  # line 37
@@ -292,47 +302,49 @@ class RbpResilient(Losses[Packet], Crashes):
         self.arriving[p] = item
 
     def retransmits_acks(self, p: Process, q: Process, seqnum: Number) -> None:
-        """Line 43: `retransmits_acks (seqnum, nts_p)`."""
+        """Answer an old token (line 43, `retransmits_acks (seqnum, nts_p)`)."""
         for item in self.numbered[p]:
             if item.number > seqnum:
                 self.send_number(q, item)
 
     def send_number(self, q: Process, item: Sequenced) -> None:
-        """Lines 43 and 69: `send (B, seqnum) to q`. No `when receive` takes this shape."""
+        """Send a number (lines 43 and 69, `send (B, seqnum) to q`). No `when receive` takes this shape."""
 
     def has_body(self, p: Process, body: Body | None) -> bool:
-        """B is in recvQ_p. NULL is in no queue."""
+        """Return True if B is in recvQ_p; NULL is in no queue."""
         return body is not None and body in self.received[p]
 
     def tells(self, q: Process, p: Process) -> bool:
-        """Q gets the requests of p (lines 64-69)."""
+        """Return True if q gets the requests of p (lines 64-69)."""
         return q != p and self.is_active(q)
 
     def ask_for_numbers(self, p: Process, k: Number) -> None:
-        """Lines 31 and 37: `request_sn (ts_p + 1, seqnum)`. No `when receive` takes the answer."""
+        """Ask for numbers (lines 31 and 37, `request_sn (ts_p + 1, seqnum)`). No `when receive` takes the
+        answer.
+        """
 
     def ask_for_body(self, p: Process, body: Body | None) -> None:
-        """Lines 33 and 47: `request (B)`. No `when receive` takes the answer."""
+        """Ask for a body (lines 33 and 47, `request (B)`). No `when receive` takes the answer."""
 
     def leave_loop(self, p: Process) -> None:
-        """Line 38: `until (ts_p = seqnum)`."""
+        """Leave the loop of lines 36-38 (`until (ts_p = seqnum)`)."""
         token = self.arriving[p]
         if token is not None and self.catching_up[p] and self.last_number[p] == token.number:
             self.catching_up[p] = False
             self.go_on_after_gap(p)
 
     def go_on_after_gap(self, p: Process) -> None:
-        """Line 45 follows line 38: p waits for B, as after line 44."""
+        """Go on with line 45 after line 38: p waits for B, as after line 44."""
 
     @action(fairness="weak")
     def accept(self, p: Process) -> None:
-        """Line 48: p holds the token, and goes on to line 51."""
+        """Accept the token (line 48); p goes on to line 51."""
         require(self.can_accept(p))
         self.arriving[p] = None
         self.holding[p] = True
 
     def can_accept(self, p: Process) -> bool:
-        """Line 48: `until (B ∈ recvQ_p)`."""
+        """Return True if p has the body of the token (line 48, `until (B ∈ recvQ_p)`)."""
         token = self.arriving[p]
         if token is None or self.holding[p] or self.catching_up[p]:
             return False
@@ -342,14 +354,14 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def pass_null(self, p: Process) -> None:
-        """Lines 51-54: after a timeout without messages NULL gets ts_p + 1: the first round."""
+        """Give ts_p + 1 to NULL after a timeout without messages (lines 51-54, first round)."""
         require(self.holding[p] and not self.can_sequence(p))  # line 52
         self.holding[p] = False
         self.send_token(p, None, self.last_number[p] + 1)  # line 54
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Lines 59-61: the first message that has no number gets ts_p + 1: the first round."""
+        """Give ts_p + 1 to the first message without a number (lines 59-61, first round)."""
         require(self.can_sequence(p))
         body = next(
             (one for one in self.each(Body) if one in self.received[p] and not self.is_numbered(p, one)), None
@@ -359,23 +371,25 @@ class RbpResilient(Losses[Packet], Crashes):
             self.send_token(p, body, self.last_number[p] + 1)  # line 61
 
     def can_sequence(self, p: Process) -> bool:
-        """Line 51: `recvQ_p - seqQ_p ≠ ε`, printed with a backslash."""
+        """Return True if p has a message to number (line 51, `recvQ_p - seqQ_p ≠ ε`, printed with a
+        backslash).
+        """
         return self.holding[p] and any(not self.is_numbered(p, body) for body in self.received[p])
 
     @action(fairness="weak")
     def resend_token(self, p: Process) -> None:
-        """Lines 53-55 and 60-62: another round."""
+        """Send the token again (lines 53-55 and 60-62, another round)."""
         sent = self.passed[p]
         require(sent is not None)
         if sent is not None:
             self.send_token(p, sent.body, self.number_of_next_round(p, sent))
 
     def number_of_next_round(self, p: Process, sent: Sequenced) -> int:
-        """Lines 54 and 61: `ts_p + 1` stands in the loop."""
+        """Return the number for the next round: `ts_p + 1` of lines 54 and 61 stands in the loop."""
         return self.last_number[p] + 1
 
     def send_token(self, p: Process, body: Body | None, k: Number) -> None:
-        """Lines 54 and 61: ACK(B, ts_p + 1, toknext_p), with or without TL_p, to all."""
+        """Send ACK(B, ts_p + 1, toknext_p), with or without TL_p, to all (lines 54 and 61)."""
         item = Sequenced(body, k)
         self.learn(p, item)
         self.network |= {
@@ -386,32 +400,35 @@ class RbpResilient(Losses[Packet], Crashes):
         self.passed[p] = item
 
     def carries_version(self, body: Body | None) -> bool:
-        """Line 54 sends TL_p, line 61 does not. Line 25 takes what has it."""
+        """Return True if the ACK carries TL_p: line 54 sends it, line 61 does not. Line 25 receives only ACKs
+        with it.
+        """
         return body is None
 
     def gets_ack(self, q: Process, p: Process, item: Sequenced) -> bool:
-        """Return True if what p sends to q is kept."""
+        """Return True if an ACK from p to q is kept in the network."""
         return not self.down[q]
 
     def hear_successor(self, p: Process) -> None:
-        """Lines 55 and 62: `until receive ACK from toknext_p`."""
+        """End the wait at an ACK of the successor (lines 55 and 62, `until receive ACK from toknext_p`)."""
         self.passed[p] = None
 
     # Lines 38-40, 48-50, 55-57, 62-64, 70-71: failures ------------------------------------------------------
 
     def awaits_sequencer(self, p: Process) -> bool:
-        """Lines 36-38 and 46-48: p was named, and waits for numbers or bodies."""
+        """Return True if p was named, and waits for numbers or bodies (lines 36-38 and 46-48)."""
         return self.arriving[p] is not None and not self.can_accept(p) and not self.holding[p]
 
     @action(fairness="weak")
     def detect_sequencer(self, p: Process) -> None:
-        """Lines 38-40 and 48-50: p waits for what it misses, and the sequencer that named it has failed."""
+        """Detect the failure of the sequencer that named p, while p waits (lines 38-40 and 48-50)."""
         require(self.awaits_sequencer(p) and self.down[self.predecessor(p)] and not self.reforming[p])
         self.give_up_sequencer(p)
 
     def give_up_sequencer(self, p: Process) -> None:
-        """Lines 39-40 and 49-50. When Reformation returns, p goes on: after line 50 with line 51, after line
-        40 with line 45, where `failure(q)` is still true, and so with line 51.
+        """Call Reformation because of the sequencer (lines 39-40 and 49-50). When Reformation returns, p goes
+        on: after line 50 with line 51, after line 40 with line 45, where `failure(q)` is still true, and so
+        with line 51.
         """
         self.reforming[p] = True
         self.arriving[p] = None
@@ -420,7 +437,7 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def detect_successor(self, p: Process) -> None:
-        """Lines 55-57 and 62-64: p waits for its successor to accept, and the successor has failed."""
+        """Detect the failure of the successor, while p waits for it to accept (lines 55-57 and 62-64)."""
         after = self.successor(p)
         require(self.passed[p] is not None and after is not None and not self.reforming[p])
         if after is not None:
@@ -428,18 +445,18 @@ class RbpResilient(Losses[Packet], Crashes):
             self.give_up_successor(p)
 
     def give_up_successor(self, p: Process) -> None:
-        """Lines 56-57 and 63-64."""
+        """Call Reformation because of the successor (lines 56-57 and 63-64)."""
         self.reforming[p] = True
         self.passed[p] = None
 
     @action(fairness="weak")
     def detect_inactivity(self, p: Process) -> None:
-        """Lines 70-71: no sequencer is active for too long."""
+        """Detect that no sequencer has been active for too long (lines 70-71)."""
         require(self.is_blocked() and not self.reforming[p])
         self.reforming[p] = True
 
     def is_blocked(self) -> bool:
-        """No process that is active holds the token, waits for it or waits for its acceptance, and no packet
+        """Return True if no active process holds the token, waits for it or for its acceptance, and no packet
         carries it.
         """
         return not any(
@@ -449,26 +466,26 @@ class RbpResilient(Losses[Packet], Crashes):
         ) and not any(self.carries_token(packet) for packet in self.network)
 
     def carries_token(self, packet: Packet) -> bool:
-        """The packet brings the token to an active process that has not accepted it."""
+        """Return True if the packet brings the token to an active process that has not accepted it."""
         if isinstance(packet, Ack):
             names = self.successor(packet.sender) == packet.to
             return names and self.is_active(packet.to) and not self.was_accepted(packet.to, packet.number)
         return False
 
     def is_active(self, p: Process) -> bool:
-        """P is up, and takes part."""
+        """Return True if p is up, and takes part."""
         return not self.down[p]
 
     def was_accepted(self, p: Process, k: Number) -> bool:
-        """P has accepted the token with number k: it holds it, or knows what followed."""
+        """Return True if p has accepted the token with number k: it holds it, or knows a later number."""
         return (self.holding[p] and self.last_number[p] == k) or self.highest_known(p) > k
 
     def highest_known(self, p: Process) -> LastNumber:
-        """The highest number that p knows, 0 when there is none."""
+        """Return the highest number that p knows, or 0."""
         return max((k for k in self.each(Number) if self.knows(p, k)), default=0)
 
     def knows(self, p: Process, k: Number) -> bool:
-        """P knows what has number k, or knew it until it was delivered."""
+        """Return True if p knows the message of number k, or knew it until delivery."""
         return (
             k <= self.last_delivered[p]
             or any(item.number == k for item in self.numbered[p])
@@ -479,41 +496,41 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def settle(self, p: Process, item: Sequenced) -> None:
-        """Lines 74-78: what all processes have becomes stable, and leaves recvQ and seqQ."""
+        """Make a message stable that all processes have (lines 74-78); it leaves recvQ and seqQ."""
         require(self.can_settle(p, item))
         self.keep_stable(p, item)  # line 76
         self.numbered[p] -= {item}  # line 77
         self.drop_body(p, item.body)  # line 78
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
-        """Lines 74-75."""
+        """Return True if the item can become stable at p (lines 74-75)."""
         there = item in self.numbered[p] and self.is_there(p, item.body)
         return there and self.leaves_queues(p, item.number)
 
     def leaves_queues(self, p: Process, k: Number) -> bool:
-        """Lines 77-78 belong to the `if` of line 75: what has number k leaves seqQ and recvQ."""
+        """Return True if number k leaves seqQ and recvQ: lines 77-78 belong to the `if` of line 75."""
         return self.is_stable(p, k)
 
     def is_there(self, p: Process, body: Body | None) -> bool:
-        """Line 74: (m', B) is in recvQ_p. NULL never is."""
+        """Return True if (m', B) is in recvQ_p (line 74); NULL never is."""
         return body is not None and body in self.received[p]
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Line 75: `seqnum' < (ts_p - n + 1)`."""
+        """Return True if number k is stable at p (line 75, `seqnum' < (ts_p - n + 1)`)."""
         return k < self.last_number[p] - self.processes + 1
 
     def keep_stable(self, p: Process, item: Sequenced) -> None:
-        """Line 76: `stableQ_p ← stableQ_p + (m', seqnum')`."""
+        """Add the message to stableQ (line 76, `stableQ_p ← stableQ_p + (m', seqnum')`)."""
         self.stable[p] |= {item}
 
     def drop_body(self, p: Process, body: Body | None) -> None:
-        """Line 78: m' leaves recvQ_p."""
+        """Remove m' from recvQ_p (line 78)."""
         if body is not None:
             self.received[p] -= {body}
 
     @action(fairness="weak")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """Lines 79-82: the stable message whose number is next is delivered."""
+        """Deliver the next stable message (lines 79-82)."""
         require(self.can_deliver(p, item))  # line 79
         self.stable[p] -= {item}  # line 81
         self.last_delivered[p] = item.number  # line 82
@@ -521,5 +538,7 @@ class RbpResilient(Losses[Packet], Crashes):
             emit(Deliver(p, item.body.message))  # line 80
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 79: `∃ m' s.t. (m', lastdelivered_p + 1) ∈ stableQ_p`."""
+        """Return True if p can deliver the item (line 79, `∃ m' s.t. (m', lastdelivered_p + 1) ∈
+        stableQ_p`).
+        """
         return item in self.stable[p] and item.number == self.last_delivered[p] + 1

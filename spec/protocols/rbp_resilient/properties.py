@@ -12,7 +12,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class RbpResilientProperties(RbpResilientBounded):
-    """RBP with failures, without Reformation, and what must be true of its state."""
+    """Properties of RBP with failures, without Reformation, and RBP."""
 
     # Properties: order and tokens ---------------------------------------------------------------------------
 
@@ -40,8 +40,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def NamedByNeighbour(self) -> bool:
-        """The sequencer that a process watches is the one before it in the ring: the token that it was named
-        with has a number of that process, which give them in turn.
+        """The sequencer that a process watches is the one before it in the ring: the token that named it has
+        a number given by that process.
         """
         return all(
             self.arriving[p] != token or (token.number - 1) % self.processes == self.predecessor(p).index
@@ -50,7 +50,7 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def has_message(self, p: Process, k: Number) -> bool:
-        """P knows what has number k and has its body, or had them until it was delivered."""
+        """Return True if p knows the message of number k and has its body, or had them until delivery."""
         return (
             k <= self.last_delivered[p]
             or any(
@@ -96,11 +96,11 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def is_at_all(self, body: Body) -> bool:
-        """Every process has the body, or had it until it was collected."""
+        """Return True if every process has the body, or had it until it was removed."""
         return all(body in self.received[q] or body in self.collected[q] for q in self.each(Process))
 
     def has_delivered(self, p: Process, body: Body) -> bool:
-        """P has delivered the body."""
+        """Return True if p has delivered the body."""
         if body in self.collected[p]:
             return not any(item.body == body for item in self.stable[p])
         return self.resilience > 0 and any(
@@ -108,7 +108,7 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def has_ordered(self, q: Process, body: Body) -> bool:
-        """Q has the body and its number, or had them until it delivered it."""
+        """Return True if q has the body and its number, or had them until delivery."""
         if body in self.received[q]:
             return any(item.body == body for item in self.numbered[q])
         return body in self.collected[q]
@@ -150,8 +150,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneTurnBuffered(self) -> bool:
-        """Invariant: when nothing waits to be collected, a process that misses nothing keeps the numbers of
-        one turn of the token at most (section 4.4).
+        """Invariant: a process that misses nothing buffers the numbers of at most one turn of the token, when
+        nothing waits for removal (section 4.4).
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -162,7 +162,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneTurnBufferedByAll(self) -> bool:
-        """The same, also for a process that misses something."""
+        """Invariant: the bound of `OneTurnBuffered` also for a process that misses something."""
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
             or len(self.numbered[p]) <= self.processes
@@ -171,8 +171,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def BufferedUntilNamed(self) -> bool:
-        """Invariant: a process that misses the number after its own keeps the n - 1 up to its own, and the n
-        - 2 that the others give until the token is there again.
+        """Invariant: a process that misses the number after its own buffers the n - 1 numbers up to its own,
+        and the n - 2 that the others give until the token is back.
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -184,13 +184,13 @@ class RbpResilientProperties(RbpResilientBounded):
     # Properties: what happens in the end --------------------------------------------------------------------
 
     def is_used_up(self) -> bool:
-        """The exploration's numbers are used up, or nobody is up."""
+        """Return True if the exploration's numbers are used up, or nobody is up."""
         return any(self.knows(p, self.limit()) for p in self.each(Process)) or all(
             self.down[p] for p in self.each(Process)
         )
 
     def is_noticed(self) -> bool:
-        """A process that is up has called Reformation."""
+        """Return True if a live process has called Reformation."""
         return any(self.reforming[p] and not self.down[p] for p in self.each(Process))
 
     @obligation
@@ -211,8 +211,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def GoesOnOrNoticed(self) -> bool:
-        """In the end the token has gone on to the last number of the exploration (with `brief`, until all is
-        collected), or a process that is up has called Reformation.
+        """Obligation: in the end the token has gone on to the last number of the exploration (with `brief`,
+        until all is removed), or a live process has called Reformation.
         """
         return self.is_noticed() or self.is_used_up() or not self.is_wanted()
 
@@ -235,14 +235,14 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def highest_given(self) -> LastNumber:
-        """The highest number that anybody knows, 0 when there is none."""
+        """Return the highest number that any process knows, or 0."""
         return max(
             (k for k in self.each(Number) if any(self.knows(q, k) for q in self.each(Process))), default=0
         )
 
     def is_simple(self, s: Process) -> bool:
-        """S is neither the sequencer, which gave the highest number, nor the next one, and no process that is
-        up waits for s to accept.
+        """Return True if s is neither the sequencer, which gave the highest number, nor the next one, and no
+        live process waits for s to accept.
         """
         top = self.highest_given()
         last = Process((top + self.processes - 1) % self.processes)
@@ -251,8 +251,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def ReachesTheFailed(self) -> bool:
-        """A simple process that has failed becomes the next sequencer in the end: until then the token goes
-        round without it.
+        """Obligation: a failed simple process becomes the next sequencer in the end; until then the token
+        goes round without it.
         """
         return (
             not any(self.down[s] and self.is_simple(s) for s in self.each(Process))
@@ -277,12 +277,12 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def TokenAccepted(self) -> bool:
-        """Some process holds the token."""
+        """Witness: a process holds the token."""
         return any(self.holding[p] for p in self.each(Process))
 
     @witness
     def SomethingDelivered(self) -> bool:
-        """Some process has delivered a message, not only passed over NULL."""
+        """Witness: a process has delivered a message, not only passed over NULL."""
         return any(self.has_delivered(p, body) for p in self.each(Process) for body in self.each(Body))
 
     @invariant
@@ -293,13 +293,15 @@ class RbpResilientProperties(RbpResilientBounded):
         return not any(self.waits_in_vain(p) for p in self.each(Process))
 
     def waits_in_vain(self, p: Process) -> bool:
-        """P waits, and has a number that was given since."""
+        """Return True if p waits, and has a number that was given since."""
         sent = self.passed[p]
         return sent is not None and any(item.number > sent.number for item in self.numbered[p])
 
     @witness
     def NotYetStable(self) -> bool:
-        """The bound is tight: somebody knows number k, and not all have the message with number k - n + 2."""
+        """Witness that the bound of stability is tight: a process knows number k, and some process lacks the
+        message of number k - n + 2.
+        """
         return any(
             k + self.processes - 2 == self.last_number[p] and self.holders(k) < self.processes
             for p in self.each(Process)
@@ -308,7 +310,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was broadcast, collected and delivered everywhere."""
+        """Witness: everything was broadcast, removed and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             any(
                 body.message == m and body in self.collected[p] and self.has_delivered(p, body)
@@ -320,8 +322,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def DeliveredAtTheBound(self) -> bool:
-        """A process has delivered a message and what came after it up to k - n + 1, and k is the highest
-        number that anybody knows.
+        """Witness: a process has delivered a message and those after it up to k - n + 1, where k is the
+        highest number that any process knows.
         """
         return any(
             len(self.collected[p]) > 0
@@ -334,8 +336,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def TokenLost(self) -> bool:
-        """Section 3.2.1 c and d: a process has failed, the token is lost, and nobody that is up waits for a
-        process that has failed.
+        """Witness, section 3.2.1 c and d: a process has failed, the token is lost, and no live process waits
+        for a failed one.
         """
         return (
             self.is_blocked()
@@ -346,8 +348,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def BothFailed(self) -> bool:
-        """Section 3.2.1 d: after the token was passed on, the sequencer, which gave the highest number, and
-        the next one have failed, and nobody that is up waits for either.
+        """Witness, section 3.2.1 d: after the token was passed, the sequencer (which gave the highest number)
+        and the next one have failed, and no live process waits for either.
         """
         top = self.highest_given()
         return (
@@ -361,7 +363,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def NextFailedBefore(self) -> bool:
-        """Figure 18: the sequencer waits, and the next one failed before it accepted."""
+        """Witness, figure 18: the sequencer waits, and the next one failed before it accepted."""
         return any(
             self.awaits(p, q) and self.down[q] and not self.has_acknowledged(p, q)
             for p in self.each(Process)
@@ -370,7 +372,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def NextFailedAfter(self) -> bool:
-        """Figure 19: the sequencer waits, and the next one accepted, acknowledged, and failed."""
+        """Witness, figure 19: the sequencer waits, and the next one accepted, acknowledged, and failed."""
         return any(
             self.awaits(p, q) and self.down[q] and self.has_acknowledged(p, q)
             for p in self.each(Process)
@@ -379,8 +381,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def NextSilent(self) -> bool:
-        """Figure 19: the sequencer waits, and the next one is up, accepted and acknowledged; its ACK did not
-        come.
+        """Witness, figure 19: the sequencer waits, and the next one is up, accepted and acknowledged, but its
+        ACK was lost.
         """
         return any(
             self.awaits(p, q) and not self.down[q] and self.has_acknowledged(p, q)
@@ -389,18 +391,18 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def awaits(self, p: Process, q: Process) -> bool:
-        """P is up and waits for q to accept the token."""
+        """Return True if p is up and waits for q to accept the token."""
         return not self.down[p] and self.passed[p] is not None and self.successor(p) == q
 
     def has_acknowledged(self, p: Process, q: Process) -> bool:
-        """Q has given a higher number than that which p waits with."""
+        """Return True if q has given a higher number than that of the ACK that p repeats."""
         sent = self.passed[p]
         return sent is not None and self.highest_known(q) > sent.number
 
     @witness
     def NextMissesMessages(self) -> bool:
-        """Figure 21: the sequencer has failed, and the next one, which was named, misses what it would need
-        to accept.
+        """Witness, figure 21: the sequencer has failed, and the next one, which was named, lacks messages
+        that it needs to accept.
         """
         return any(
             not self.down[p] and self.awaits_sequencer(p) and self.down[self.predecessor(p)]
@@ -413,11 +415,13 @@ class RbpResilientChecked(RbpResilientProperties, TotalOrderBroadcast):
 
 
 class RbpResilientOrdered(RbpResilientChecked, mutations=(SelectLast,)):
-    """RBP with failures, and whether a message can be overtaken by such as were broadcast later."""
+    """RBP with failures, checked for a message that is overtaken by messages broadcast later."""
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Line 59, `first`: of what p has received, nothing that was broadcast before has no number yet."""
+        """Sequence a message (line 59, `first`), and check that no message broadcast earlier is without a
+        number at p.
+        """
         super().sequence(p)
         given = self.passed[p]
         expect(

@@ -21,19 +21,19 @@ class RbpResilientQueued(RbpResilientBounded):
     waiting: Map[Process, Annotated[Seq[Body], AtMost("messages + spare")]] = everywhere(())
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Line 24: recvQ is in order of reception; what has a number already is not chosen any more."""
+        """Take a message (line 24) to the end of recvQ; a message with a number is not chosen any more."""
         is_new = body not in self.received[p]
         super().take_message(p, body)
         if is_new and body in self.received[p] and not self.is_numbered(p, body):
             self.waiting[p] += (body,)
 
     def record(self, p: Process, item: Sequenced) -> None:
-        """Line 26: what gets a number waits for none any more."""
+        """Record a number (line 26); its message waits for none any more."""
         super().record(p, item)
         self.waiting[p] = tuple(body for body in self.waiting[p] if body != item.body)
 
     def sequence(self, p: Process) -> None:
-        """Lines 59-61: the first of recvQ that has no number gets ts_p + 1."""
+        """Give ts_p + 1 to the first message of recvQ without a number (lines 59-61)."""
         require(self.can_sequence(p))
         body = self.waiting[p][0]
         self.holding[p] = False

@@ -24,16 +24,16 @@ removing = ambiguity(
 
 @nesting.reading("else")
 class NestingElse(RbpResilient):
-    """Lines 45-63 belong to the `else` of line 41: nothing follows line 38 or line 40, and a token that came
-    after a gap is dropped.
+    """Reading of figure 25: lines 45-63 belong to the `else` of line 41, so the handler ends after lines 38
+    and 40, and a token that came after a gap is dropped.
     """
 
     def go_on_after_gap(self, p: Process) -> None:
-        """The handler ends."""
+        """End the handler, and drop the token."""
         self.arriving[p] = None
 
     def give_up_sequencer(self, p: Process) -> None:
-        """After line 40 the handler ends; after line 50 line 51 follows."""
+        """Give up the sequencer; the handler ends after line 40, while line 51 follows line 50."""
         is_in_loop = self.catching_up[p]
         super().give_up_sequencer(p)
         if is_in_loop:
@@ -42,17 +42,19 @@ class NestingElse(RbpResilient):
 
 @removing.reading("all")
 class RemovingAll(RbpResilient):
-    """Lines 77-78 stand beside the `if` of line 75."""
+    """Reading of figure 25: lines 77-78 stand beside the `if` of line 75, so every message leaves the queues,
+    stable or not.
+    """
 
     def leaves_queues(self, p: Process, k: Number) -> bool:
-        """Always."""
+        """Return True: every message leaves the queues."""
         return True
 
     def keep_stable(self, p: Process, item: Sequenced) -> None:
-        """Lines 75-76."""
+        """Keep a message in stableQ if it is stable (lines 75-76)."""
         if self.is_stable(p, item.number):
             super().keep_stable(p, item)
 
 
 READINGS = (nesting, removing)
-"""Both of them."""
+"""Both readings."""

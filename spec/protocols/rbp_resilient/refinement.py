@@ -24,18 +24,18 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what is delivered, with its number: lastdelivered_p has just become it."""
+        """Remember a delivered message with its number, the present lastdelivered_p."""
         p = event.process
         for k in self.each(Number):
             if k == self.last_delivered[p]:
                 self.given[p] |= {Assigned(1, k, event.message)}
 
     def named(self, body: Body | None) -> Message | None:
-        """The message that B stands for. NULL stands for none."""
+        """Return the message that B stands for; None for NULL."""
         return body.message if body is not None else None
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The pairs of seqQ_p and stableQ_p, and those that p has delivered or passed over."""
+        """Return the pairs of seqQ_p and stableQ_p, and those that p has delivered or passed over."""
         kept = {Assigned(1, item.number, self.named(item.body)) for item in self.numbered[p] | self.stable[p]}
         passed_over = {
             Assigned(1, k, None)
@@ -49,11 +49,11 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Whatever somebody knows, up or not."""
+        """Return all pairs that any process knows, up or not, as the history of the machine."""
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
-        """The number lastdelivered_p."""
+        """Return lastdelivered_p."""
         return Position(1, self.last_delivered[p])
 
 

@@ -1,4 +1,4 @@
-"""The repairs of figure 25: what is printed, what is put in its place, and the claim that asks for it."""
+"""Repairs of figure 25: for each the printed text, its replacement, and the claim that demands it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from antiphon.spec.services import Process
 
 
 class Collecting(RbpResilient):
-    """The figure with a memory of what was collected, which properties and a repair ask for."""
+    """Figure 25 with a record of the messages that left the queues, for properties and one repair."""
 
     collected: Map[Process, Set[Body]] = everywhere(Set())
 
@@ -30,7 +30,9 @@ class Collecting(RbpResilient):
 
 @repair("line 7: the successor of p_n is p1; `p + 1 mod n` names p0", answers="RBP-02")
 class RingFromOne(RbpResilient):
-    """Printed: `toknext_p ← p + 1 (mod n)`."""
+    """Repair of figure 25, line 7. Printed: `toknext_p ← p + 1 (mod n)`, which gives p0, though the processes
+    are p1 to p_n. Repaired: the successor of p_n is p1.
+    """
 
     def successor(self, p: Process) -> Process | None:
         return Process((p.index + 1) % self.processes)
@@ -38,7 +40,9 @@ class RingFromOne(RbpResilient):
 
 @repair("lines 10-11: p1 sends the first ACK to all, so that its successor gets the token", answers="RBP-01")
 class StartRotation(RbpResilient):
-    """Printed: `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`."""
+    """Repair of figure 25, lines 10 and 11. Printed: `if p=1 then send ACK(⊥, ts_p + 1, toknext_p) to p1`, so
+    nobody but p1 gets the first token. Repaired: p1 sends the first ACK to all.
+    """
 
     @initial
     def start(self) -> None:
@@ -48,7 +52,10 @@ class StartRotation(RbpResilient):
 
 @repair("lines 13-14: the identifier is taken once, before the loop", answers="RBP-47")
 class OneIdentifier(RbpResilient):
-    """Printed: `do message id_p ← message id_p + 1; send(m, B, TL_p) to all until ...`."""
+    """Repair of figure 25, lines 13 and 14. Printed: `do message id_p ← message id_p + 1; send(m, B, TL_p) to
+    all until ...`, so each repetition has a new identifier. Repaired: the identifier is taken once, before
+    the loop.
+    """
 
     def name_of_next_round(self, own: Body) -> int:
         return own.name
@@ -59,7 +66,9 @@ class OneIdentifier(RbpResilient):
     answers="RBP-45",
 )
 class TagEveryAck(RbpResilient):
-    """Printed: `send ACK(B, ts_p + 1, toknext_p) to all`, `when receive ACK(B, seqnum, toknext, TL_p)`."""
+    """Repair of figure 25, lines 11, 22 and 61. Printed: `send ACK(B, ts_p + 1, toknext_p) to all`, but `when
+    receive ACK(B, seqnum, toknext, TL_p)` needs four fields. Repaired: every ACK carries TL_p.
+    """
 
     def carries_version(self, body: Body | None) -> bool:
         return True
@@ -70,7 +79,9 @@ class TagEveryAck(RbpResilient):
 
 @repair("ts_p is the highest number up to which p knows all numbers, whatever told it", answers="RBP-04")
 class TrackNumbers(RbpResilient):
-    """Printed: ts_p changes in line 44 only; lines 54 and 61 compute `ts_p + 1` in each round."""
+    """Repair of figure 25's ts_p. Printed: ts_p changes in line 44 only, and lines 54 and 61 compute `ts_p +
+    1` in each round. Repaired: ts_p is always the highest number up to which p knows all numbers.
+    """
 
     def learn(self, p: Process, item: Sequenced) -> None:
         super().learn(p, item)
@@ -78,7 +89,7 @@ class TrackNumbers(RbpResilient):
         self.leave_loop(p)
 
     def contiguous(self, p: Process) -> LastNumber:
-        """The highest number up to which p knows all numbers."""
+        """Return the highest number up to which p knows all numbers."""
         return max(
             (k for k in self.each(Number) if all(self.knows(p, j) for j in self.each(Number) if j <= k)),
             default=0,
@@ -90,7 +101,9 @@ class TrackNumbers(RbpResilient):
 
 @repair("lines 43, 66, 69: what is sent again has a shape that is received", answers="RBP-05")
 class HandledReplies(RbpResilient):
-    """Printed: `send m' to q`, `send (B, seqnum) to q`; `when receive` takes (m, B, TL), ACKs and requests.
+    """Repair of figure 25, lines 43, 66 and 69. Printed: `send m' to q`, `send (B, seqnum) to q`, but `when
+    receive` takes only (m, B, TL), ACKs and requests. Repaired: what is sent again has a form that is
+    received.
 
     A request and its answer are one step of whoever misses something and whoever has it: a request or an
     answer that is lost is one that was not made, and an answer that comes late is as an ACK or a message that
@@ -102,20 +115,24 @@ class HandledReplies(RbpResilient):
 
     @action(fairness="weak")
     def receive_numbered(self, packet: Annotated[Numbered, In("network")]) -> None:
-        """Line 43: an acknowledgement that is told again."""
+        """Receive a number that was sent again (line 43)."""
         self.network -= {packet}
         self.learn(packet.to, Sequenced(packet.body, packet.number))
 
     @action(fairness="weak")
     def obtain_number(self, p: Process, item: Sequenced) -> None:
-        """Lines 31, 37 and 67-69: p misses a number below one that it knows, and some process tells it."""
+        """Obtain a missing number (lines 31, 37 and 67-69): p misses a number below one that it knows, and
+        some process sends it.
+        """
         require(self.installed[p] and item.number < self.highest_known(p) and not self.knows(p, item.number))
         require(any(self.tells(q, p) and item in self.numbered[q] for q in self.each(Process)))
         self.learn(p, item)
 
     @action(fairness="weak")
     def obtain_body(self, p: Process, body: Body) -> None:
-        """Lines 33, 47 and 64-66: p misses the body of a number that it knows, and some process has it."""
+        """Obtain a missing body (lines 33, 47 and 64-66): p misses the body of a number that it knows, and
+        some process has it.
+        """
         require(
             self.installed[p]
             and body not in self.received[p]
@@ -133,8 +150,9 @@ class HandledReplies(RbpResilient):
     builds_on=(TrackNumbers, HandledReplies),
 )
 class OldToken(RbpResilient):
-    """Printed: `if ts_p > seqnum then retransmits_acks (seqnum, nts_p)`, after which line 45 goes on with the
-    old token.
+    """Repair of figure 25, lines 42 and 43. Printed: `if ts_p > seqnum then retransmits_acks (seqnum,
+    nts_p)`, after which line 45 goes on with the old token. Repaired: an old token is answered, and not
+    accepted again.
     """
 
     def take_token(self, p: Process, sender: Process, item: Sequenced) -> None:
@@ -146,7 +164,9 @@ class OldToken(RbpResilient):
 
 @repair("lines 32 and 45: NULL has no body to ask for or to wait for", answers="RBP-11")
 class SkipNull(RbpResilient):
-    """Printed: `if B ∉ recvQ_p then request (B)`, of every B."""
+    """Repair of figure 25, lines 32 and 45. Printed: `if B ∉ recvQ_p then request (B)`, for every B.
+    Repaired: NULL has no body that is asked for or waited for.
+    """
 
     def has_body(self, p: Process, body: Body | None) -> bool:
         return body is None or super().has_body(p, body)
@@ -154,7 +174,9 @@ class SkipNull(RbpResilient):
 
 @repair("lines 74-82: NULL needs no body to become stable, and is passed over in delivery", answers="RBP-43")
 class PassOverNull(RbpResilient):
-    """Printed: `while ∃(B, seqnum') ∈ seqQ_p s.t. (m', B) ∈ recvQ_p do`."""
+    """Repair of figure 25, lines 74-82. Printed: `while ∃(B, seqnum') ∈ seqQ_p s.t. (m', B) ∈ recvQ_p do`,
+    which NULL never fulfils. Repaired: NULL needs no body to become stable, and delivery passes over it.
+    """
 
     def is_there(self, p: Process, body: Body | None) -> bool:
         return body is None or super().is_there(p, body)
@@ -165,7 +187,9 @@ class PassOverNull(RbpResilient):
     answers="RBP-37",
 )
 class AwaitAllBodies(RbpResilient):
-    """Printed: `until (B ∈ recvQ_p)`, of the B of the token."""
+    """Repair of figure 25, lines 45-48. Printed: `until (B ∈ recvQ_p)`, for the B of the token only.
+    Repaired: the token is accepted when p has the bodies of all numbers up to that of the token.
+    """
 
     def can_accept(self, p: Process) -> bool:
         token = self.arriving[p]
@@ -178,7 +202,9 @@ class AwaitAllBodies(RbpResilient):
 
 @repair("lines 55 and 62: only a higher number ends the loop, not any ACK of the successor", answers="RBP-38")
 class AwaitSuccessor(RbpResilient):
-    """Printed: `until receive ACK from toknext_p`."""
+    """Repair of figure 25, lines 55 and 62. Printed: `until receive ACK from toknext_p`, so any ACK of the
+    successor ends the loop. Repaired: only an ACK with a higher number ends it.
+    """
 
     def learn(self, p: Process, item: Sequenced) -> None:
         super().learn(p, item)
@@ -187,12 +213,14 @@ class AwaitSuccessor(RbpResilient):
             self.passed[p] = None
 
     def hear_successor(self, p: Process) -> None:
-        """An ACK of toknext_p by itself says nothing."""
+        """Do nothing: an ACK of toknext_p by itself does not end the loop."""
 
 
 @repair("lines 20-24: a body that arrives after its number is stored", answers="RBP-39")
 class StoreLateBody(RbpResilient):
-    """Printed: `if ∃(B, seqnum') ∈ seqQ_p then ... else recvQ_p ← recvQ_p + (m, B)`."""
+    """Repair of figure 25, lines 20-24. Printed: `if ∃(B, seqnum') ∈ seqQ_p then ... else recvQ_p ← recvQ_p +
+    (m, B)`, so a body is lost if its number came first. Repaired: such a body is stored too.
+    """
 
     def is_old(self, p: Process, body: Body) -> bool:
         return super().is_old(p, body) and not any(item.body == body for item in self.numbered[p])
@@ -204,7 +232,10 @@ class StoreLateBody(RbpResilient):
     answers="RBP-18",
 )
 class LeaveAfterReformation(RbpResilient):
-    """Printed: `if failure(q) then Reformation()`, and the next line."""
+    """Repair of figure 25, lines 40, 50, 57, 63 and 71. Printed: `if failure(q) then Reformation()`, after
+    which the next line follows. Repaired: a process that calls Reformation leaves the handler, and does
+    nothing more for the old list.
+    """
 
     def give_up_sequencer(self, p: Process) -> None:
         super().give_up_sequencer(p)
@@ -215,13 +246,16 @@ class LeaveAfterReformation(RbpResilient):
 
     @guard
     def in_the_list(self, p: Process) -> bool:
-        """P has not called Reformation."""
+        """Return True if p has not called Reformation."""
         return not self.reforming[p]
 
 
 @repair("lines 25-27: an ACK of another token list is dropped before anything is recorded", answers="RBP-19")
 class FilterVersions(RbpResilient):
-    """Printed: line 26 records, line 27 compares, and guards `reset activityTimeOut`."""
+    """Repair of figure 25, lines 25-27. Printed: line 26 records the ACK before line 27 compares the list,
+    and line 27 guards only `reset activityTimeOut`. Repaired: an ACK of another token list is dropped before
+    anything is recorded.
+    """
 
     def records_ack(self, of_same_list: bool) -> bool:
         return of_same_list
@@ -229,7 +263,9 @@ class FilterVersions(RbpResilient):
 
 @repair("line 75: `<=`, so that messages up to ts_p - n + 1 are stable, as the text has it", answers="RBP-22")
 class StableBound(RbpResilient):
-    """Printed: `if seqnum' < (ts_p - n + 1) then`."""
+    """Repair of figure 25, line 75. Printed: `if seqnum' < (ts_p - n + 1) then`. Repaired: `<=`, so that
+    messages up to ts_p - n + 1 are stable, as the text of the report says.
+    """
 
     def is_stable(self, p: Process, k: Number) -> bool:
         return k <= self.last_number[p] - self.processes + 1
@@ -241,7 +277,10 @@ class StableBound(RbpResilient):
     answers="RBP-42",
 )
 class KeepCollected(Collecting):
-    """Printed: lines 20 and 26 look into seqQ_p and recvQ_p only, from which lines 77-78 remove."""
+    """Repair of figure 25, lines 20 and 26. Printed: both look into seqQ_p and recvQ_p only, from which lines
+    77-78 remove messages. Repaired: a removed message is still recognised by its number and identifier, and
+    not taken in again.
+    """
 
     def is_numbered(self, p: Process, body: Body) -> bool:
         return super().is_numbered(p, body) or body in self.collected[p]
@@ -251,7 +290,7 @@ class KeepCollected(Collecting):
             super().record(p, item)
 
     def is_over(self, p: Process, item: Sequenced) -> bool:
-        """P has delivered this number, or knows that it is stable."""
+        """Return True if p has delivered this number, or knows that it is stable."""
         return item.number <= self.last_delivered[p] or any(
             old.number == item.number for old in self.stable[p]
         )
@@ -263,4 +302,4 @@ REPAIRS = (
     StableBound,
     KeepCollected,
 )  # fmt: skip
-"""All of them."""
+"""All repairs of figure 25."""

@@ -1,4 +1,4 @@
-"""Delivery before total resiliency: when k processes have acknowledged, as sections 3.2.2 and 4.2 discuss it.
+"""Delivery of a message after k acknowledgements, before all have it, as sections 3.2.2 and 4.2 discuss it.
 
 `resilience` 0 is the figure: messages are delivered when they are stable. Otherwise a message is delivered
 when `resilience` processes have acknowledged since (its own ACK counts), and collected when it is stable.
@@ -12,21 +12,23 @@ from antiphon.spec.services import Process
 
 
 class WithResilience(RbpResilient):
-    """Figure 25, where a message need not be at all processes to be delivered."""
+    """Figure 25 where a message is delivered before all processes have it."""
 
     resilience: Const[int] = 0
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
-        """Lines 74-75, after delivery."""
+        """Return True if the item can become stable (lines 74-75), after its delivery."""
         return super().can_settle(p, item) and (self.resilience == 0 or item.number <= self.last_delivered[p])
 
     def keep_stable(self, p: Process, item: Sequenced) -> None:
-        """Line 76, where delivery is still to come."""
+        """Put the message into stableQ (line 76), if it is not delivered yet."""
         if self.resilience == 0:
             super().keep_stable(p, item)
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 79, or as soon as so many processes have acknowledged."""
+        """Return True if the item can be delivered: by line 79, or because `resilience` processes have
+        acknowledged.
+        """
         if self.resilience == 0:
             return super().can_deliver(p, item)
         return (

@@ -1,10 +1,10 @@
-"""Figures 23 and 24 where reformations begin again and again: whether one of several originators comes
-through.
+"""Figures 23 and 24 where reformations begin again and again, to see whether one of several originators
+succeeds.
 
-No process fails, no message is lost and no timer expires too early. The names of attempts are used again:
-attempt k is that of the k-th site, the first `attempts` sites are originators, and what was sent in an
-attempt is gone when its originator has given up. Version numbers are left out, since each is higher than that
-of the list of the beginning, and the Sequence Test asks for no more.
+No process fails, no message is lost and no timer expires too early. Names of attempts are used again: attempt
+k is that of the k-th site, the first `attempts` sites are originators, and messages of an attempt vanish when
+its originator gives up. Version numbers are left out, since each is higher than that of the first list, and
+the Sequence Test asks for no more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from antiphon.spec.services import Process
 
 
 class ReformationAgain(Reformation):
-    """Reformation, as often as it is given up."""
+    """Reformation that begins again as often as it is given up."""
 
     attempts = 2
     views = 2
@@ -23,7 +23,7 @@ class ReformationAgain(Reformation):
 
     @action
     def invite(self, p: Process) -> None:
-        """Figure 23, phase I, with the originator's own attempt."""
+        """Invite by the originator's own attempt (figure 23, phase I)."""
         require(p.index < self.attempts and (self.works(p) or self.is_restarting(p)))
         self.invitation[p.index + 1] = Invitation(p, 2)
         self.belongs[p] = p.index + 1
@@ -31,21 +31,23 @@ class ReformationAgain(Reformation):
 
     @constraint("announce")
     def has_heard_all(self, p: Process, responders: Set[Process]) -> bool:
-        """All responses are received and are "Yes": nobody has failed, and nothing is lost."""
+        """Return True if all responses are received and are "Yes", since nobody has failed and nothing is
+        lost.
+        """
         return all(q in responders for q in self.each(Process)) and not any(
             a == self.belongs[p] and len(self.refusals[a]) > 0 for a in self.each(Attempt)
         )
 
     @constraint("give_up")
     def is_refused(self, p: Process) -> bool:
-        """An originator gives up for a "No" that has come."""
+        """Return True if a "No" has reached the originator, which gives up."""
         return self.stage[p] is not Stage.inviting or any(
             a == self.belongs[p] and len(self.refusals[a]) > 0 for a in self.each(Attempt)
         )
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """No timer expires too early."""
+        """Return False: no timer expires too early."""
         return False
 
     def withdraw(self, p: Process) -> None:
@@ -58,15 +60,15 @@ class ReformationAgain(Reformation):
         super().withdraw(p)
 
     def waits_as(self, p: Process) -> Stage:
-        """Whichever number it restarts with."""
+        """Return the stage of an originator that restarts, with whichever version number."""
         return Stage.waiting
 
     def wants_to_begin(self, p: Process) -> bool:
-        """P has given up, and restarts."""
+        """Return True if p has given up, and restarts."""
         return self.is_restarting(p)
 
     def has_list(self) -> bool:
-        """A new list is valid."""
+        """Return True if a new list is valid."""
         return any(self.tokens[a] for a in self.each(Attempt))
 
     def has_begun_once(self) -> bool:
@@ -78,5 +80,5 @@ class ReformationAgain(Reformation):
 
     @witness
     def ListMade(self) -> bool:
-        """Witness: it can come through."""
+        """Witness: a new list can come about."""
         return self.has_list()

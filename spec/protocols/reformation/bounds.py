@@ -1,6 +1,4 @@
-"""Bounds of an exploration of Reformation: the restrictions that leave out runs in which nothing else goes
-wrong.
-"""
+"""Restrictions of an exploration of Reformation, which leave out runs in which nothing else can go wrong."""
 
 from __future__ import annotations
 
@@ -15,16 +13,20 @@ from antiphon.spec.services.events import Process
 
 @restriction("a `No` is lost, and a `Yes` comes while the originator still waits for it")
 class Terse(Reformation):
-    """A `No` that comes makes an originator do what its timer does. Who votes too late only waits in vain."""
+    """Restriction: every `No` is lost, and a `Yes` arrives while the originator still waits for it.
+
+    Nothing is left out by this: a `No` makes an originator do the same as its timer, and a late vote has no
+    effect.
+    """
 
     @constraint("refuse")
     def is_wanted(self) -> bool:
-        """Never."""
+        """Return False: no `No` is wanted."""
         return False
 
     @constraint("vote")
     def is_in_time(self, a: Attempt) -> bool:
-        """The originator of attempt a waits for votes."""
+        """Bound: the originator of attempt a waits for votes."""
         return any(
             self.has_begun(p, a)
             and self.belongs[p] == a
@@ -36,10 +38,12 @@ class Terse(Reformation):
 
 @restriction("what can be delivered is delivered before anything else happens, the first process first")
 class Eager(NormalPhase):
-    """Delivery reads and writes one process's own state."""
+    """Restriction: a site delivers what it can before anything else happens, since delivery reads and writes
+    its own state only.
+    """
 
     def can_deliver(self, p: Process) -> bool:
-        """P has something to deliver."""
+        """Return True if p can deliver something."""
         return not self.down[p] and self.works(p) and self.last_delivered[p] < self.stable_up_to(p)
 
     @constraint(
@@ -62,7 +66,7 @@ class Patient(Reformation):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Never."""
+        """Return False: no timer is due early."""
         return False
 
 
@@ -73,4 +77,4 @@ class ReformationBounded(
     mutations=MUTATIONS,
     restrictions=(Terse, Eager, Patient),
 ):
-    """Reformation within bounds, with all that can be switched on."""
+    """Reformation within bounds, with all variants to choose from."""

@@ -1,4 +1,6 @@
-"""Guards of figures 23 and 24, and of the normal phase, left out one by one, to see what each is good for."""
+"""Planted faults of figures 23 and 24 and of the normal phase: each leaves out one guard, to show which
+property needs it.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,24 @@ from antiphon.spec.services.events import Process
 
 @mutation("a site goes on with its old list while it is in Reformation")
 class WorkMeanwhile(Reformation):
-    """Section 3.2.3: `the reformation phase is blocking`."""
+    """Planted fault in Reformation: a site goes on with its old list during Reformation. Printed and correct,
+    section 3.2.3: `the reformation phase is blocking`.
+    """
 
     def works(self, p: Process) -> bool:
-        """Always."""
+        """Return True: a site always works."""
         return True
 
 
 @mutation("a New Token is accepted though k no longer belongs to the list")
 class AcceptAnyToken(Reformation):
-    """Figure 24, phase III: `and j still belongs to this list`."""
+    """Planted fault in Reformation, figure 24, phase III: a site accepts a New Token though it has left the
+    list meanwhile. Printed and correct: `and j still belongs to this list`.
+    """
 
     @action(fairness="weak")
     def accept_token(self, k: Process) -> None:
-        """Only the list that k has committed counts."""
+        """Accept the token if p committed its list, without asking whether p still belongs to it."""
         require(self.stage[k] is not Stage.normal and self.is_site(k, self.current[k]))
         require(any(a == self.current[k] and self.tokens[a] for a in self.each(Attempt)))
         self.belongs[k] = 0
@@ -32,54 +38,64 @@ class AcceptAnyToken(Reformation):
 
 @mutation("a New TL is announced without a majority")
 class AnyNumber(Reformation):
-    """Majority test."""
+    """Planted fault in Reformation: an originator announces a list without the majority test."""
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
-        """Always."""
+        """Return True: any set of responders counts as a majority."""
         return True
 
 
 @mutation("a list with any version number is joined")
 class AnyVersion(Reformation):
-    """Sequence test."""
+    """Planted fault in Reformation: a site joins a list with any version number, without the
+    sequence test.
+    """
 
     def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
-        """Always."""
+        """Return True: every version passes the sequence test."""
         return True
 
 
 @mutation("any responder becomes the new token site, as figures 23 and 24 by themselves say")
 class AnySite(Reformation):
-    """Section 3.2.3: `the process with the greatest knowledge from the previous list`."""
+    """Planted fault in Reformation: any responder becomes the new token site. Printed and correct, section
+    3.2.3: `the process with the greatest knowledge from the previous list`.
+    """
 
     def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
-        """Planted fault: nobody is compared."""
+        """Return True: no responder is compared with others."""
         return True
 
 
 @mutation("a slave does not recover what it misses")
 class RecoverNothing(NormalPhase):
-    """Figure 24, phase II: `Recover all missing messages`."""
+    """Planted fault in Reformation, figure 24, phase II: a slave recovers nothing. Printed and correct:
+    `Recover all missing messages`.
+    """
 
     def take_over(self, j: Process, s: Process) -> None:
-        """Planted fault: nothing changes."""
+        """Do nothing, in place of recovering messages."""
 
 
 @mutation("what comes from another list is taken")
 class MixLists(NormalPhase):
-    """Section 3.2.3: `each message is tagged by the “token list version”`."""
+    """Planted fault in the normal phase: messages of other token lists are taken. Printed and correct,
+    section 3.2.3: `each message is tagged by the “token list version”`.
+    """
 
     def is_of_list(self, p: Process, q: Process) -> bool:
-        """Always."""
+        """Return True: every message counts as one of p's list."""
         return True
 
 
 @mutation("a slave waits on though its originator has failed")
 class WaitForTheFailed(Reformation):
-    """Figure 24, phase II: `or TIMEOUTj`."""
+    """Planted fault in Reformation, figure 24, phase II: a slave waits on after its originator has failed.
+    Printed and correct: `or TIMEOUTj` ends the wait.
+    """
 
     def has_left(self, q: Process, a: ListName) -> bool:
-        """Only who has left is gone."""
+        """Return True only if q has left the attempt; a failure does not count."""
         return self.belongs[q] != a
 
 
@@ -87,4 +103,4 @@ MUTATIONS_OF_FIGURES = (WorkMeanwhile, AcceptAnyToken, AnyNumber, AnyVersion, An
 """Planted faults of figures 23 and 24."""
 
 MUTATIONS = (*MUTATIONS_OF_FIGURES, RecoverNothing, MixLists)
-"""All of them."""
+"""All planted faults of this module."""

@@ -1,18 +1,16 @@
-"""Figure 25 in one of several token lists: the ring, the bound of stability, what comes from another list,
-and what a list begins with.
+"""Figure 25 in one of several token lists: its ring, its bound of stability, packets of other lists, and the
+messages with which a list begins.
 
-Source: Barchet-Estefanel 2002, sections 3.2.2 and 3.2.3, figure 25. Who makes the lists is not said here:
-figures 23 and 24 do (over_figure25.py), or the service of token lists (over_lists.py).
-1. The ring, and how many acknowledgements make a message stable, are those of the list.
-2. A packet has the version of its sender's list; who is on another list drops it. One that was sent before
-   its sender went on to the new list is lost to those that did not. A process asks its own list for what it
-   misses. (Line 19 compares the version of a message too. Here a message is taken whichever list it was
-   sent in: without a number it is in no list.)
-3. A process that is in Reformation does nothing else (section 3.2.3: "the reformation phase is blocking").
-   Its token, its loops and what is on its way to it belong to the old list, and go with it when it commits
-   the new one.
-4. The new token site has everything up to its `complete_up_to` number, with its message. What comes after
-   that is given up, also by the site: nobody could give it to the others.
+Source: Barchet-Estefanel 2002, sections 3.2.2 and 3.2.3, figure 25. Lists are made elsewhere: by figures 23
+and 24 (over_figure25.py), or by the service of token lists (over_lists.py). 1. The ring, and the number of
+acknowledgements that make a message stable, are those of the list. 2. A packet has the version of its
+sender's list; a process on another list drops it. A packet that was sent before its sender went on is lost to
+processes that did not. A process asks its own list for what it misses. (Line 19 compares the version of a
+message too. Here a message is taken whichever list it was sent in: without a number it is in no list.) 3. A
+process that is in Reformation does nothing else (section 3.2.3: "the reformation phase is blocking"). Its
+token, its loops and the packets to it belong to the old list, and vanish when it commits the new one. 4. The
+new token site has everything up to its `complete_up_to` number, with bodies. Everything after that is given
+up, also by the site: nobody could give it to the others.
 """
 
 from __future__ import annotations
@@ -36,13 +34,13 @@ class Figure25InLists(RbpFinite, Lists):
     # The ring of a list -------------------------------------------------------------------------------------
 
     def successor(self, p: Process) -> Process | None:
-        """The process after p on its list."""
+        """Return the process after p on its list."""
         later = next((q for q in self.each(Process) if q > p and q in self.members(self.list_of(p))), None)
         first = next((q for q in self.each(Process) if q in self.members(self.list_of(p))), None)
         return later if later is not None else first
 
     def predecessor(self, p: Process) -> Process:
-        """The process whose successor p is."""
+        """Return the process whose successor p is."""
         before = next(
             (
                 q
@@ -54,36 +52,36 @@ class Figure25InLists(RbpFinite, Lists):
         return before if before is not None else p
 
     def is_with(self, q: Process, p: Process) -> bool:
-        """Q is on the list of p."""
+        """Return True if q is on the list of p."""
         return self.list_of(q) == self.list_of(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Line 75, as the text has it, for the n of the list."""
+        """Return True if number k is stable, by the text's form of line 75, for the n of the list."""
         return k <= self.last_number[p] - len(self.members(self.list_of(p))) + 1
 
     def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Lines 26-48, of an acknowledgement of p's list."""
+        """Take an acknowledgement of p's list (lines 26-48)."""
         if self.is_with(sender, p):
             super().take_ack(p, sender, item)
 
     def tells(self, q: Process, p: Process) -> bool:
-        """Q answers a request of p: it works in p's list."""
+        """Return True if q answers a request of p: it works in p's list."""
         return super().tells(q, p) and self.is_with(q, p)
 
     # Reformation is blocking --------------------------------------------------------------------------------
 
     def is_active(self, p: Process) -> bool:
-        """P is up, and works in its list."""
+        """Return True if p is up, and works in its list."""
         return super().is_active(p) and not self.reforming[p]
 
     def give_up_sequencer(self, p: Process) -> None:
-        """Lines 39 and 49, and nothing after them."""
+        """Call Reformation because of the sequencer (lines 39 and 49), and do nothing after it."""
         self.reforming[p] = True
         self.arriving[p] = None
         self.catching_up[p] = False
 
     def is_free(self, p: Process) -> bool:
-        """P is not in Reformation."""
+        """Return True if p is not in Reformation."""
         return self.works(p) and not self.reforming[p]
 
     @constraint(
@@ -92,35 +90,35 @@ class Figure25InLists(RbpFinite, Lists):
         "suspect_sequencer", "suspect_successor",
     )  # fmt: skip
     def works_alone(self, p: Process) -> bool:
-        """P is not in Reformation, which is blocking (section 3.2.3)."""
+        """Bound: p is not in Reformation, which is blocking (section 3.2.3)."""
         return self.is_free(p)
 
     @constraint("receive_data")
     def takes_message(self, packet: Data) -> bool:
-        """Its receiver is not in Reformation."""
+        """Bound: the receiver of the message is not in Reformation."""
         return self.is_free(packet.to)
 
     @constraint("receive_ack")
     def takes_acknowledgement(self, packet: Ack) -> bool:
-        """Its receiver is not in Reformation."""
+        """Bound: the receiver of the acknowledgement is not in Reformation."""
         return self.is_free(packet.to)
 
     @constraint("receive_numbered")
     def takes_number(self, packet: Numbered) -> bool:
-        """Its receiver is not in Reformation."""
+        """Bound: the receiver of the number is not in Reformation."""
         return self.is_free(packet.to)
 
     # What a list begins with --------------------------------------------------------------------------------
 
     def complete_up_to(self, p: Process) -> KnownNumber:
-        """The number up to which p has all numbers and their messages."""
+        """Return the number up to which p has all numbers and their messages."""
         return max(
             (k for k in self.each(Number) if all(self.has_all(p, j) for j in self.each(Number) if j <= k)),
             default=0,
         )
 
     def has_all(self, p: Process, k: Number) -> bool:
-        """P knows what has number k, and has its message, or had it until it was collected."""
+        """Return True if p knows the message of number k, and has its body or had it until it was removed."""
         return (
             k <= self.last_delivered[p]
             or any(item.number == k for item in self.stable[p])
@@ -128,7 +126,7 @@ class Figure25InLists(RbpFinite, Lists):
         )
 
     def can_take_over(self, j: Process, s: Process, a: ListName) -> bool:
-        """S, the site of list a, still has what j misses."""
+        """Return True if s, the site of list a, still has what j lacks."""
         return all(
             k > self.complete_up_to(s)
             or self.has_already(j, k, s, a)
@@ -137,15 +135,15 @@ class Figure25InLists(RbpFinite, Lists):
         )
 
     def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
-        """J has number k, and does not miss it."""
+        """Return True if j has number k, so that it need not recover it."""
         return self.has_all(j, k)
 
     def comes_from(self, s: Process, a: ListName) -> ListName:
-        """The list before a in which s was last."""
+        """Return the list before a in which s was last."""
         return self.previous[s] if self.list_of(s) == a else self.list_of(s)
 
     def take_over(self, j: Process, s: Process, a: ListName) -> None:
-        """J has the numbers of s, with their messages, as far as it has not collected them."""
+        """Take over, at j, the numbers and messages of s that j has not removed."""
         top = self.complete_up_to(s)
         known = self.kept(j, s, a) | self.numbered[s]
         self.previous[j] = self.list_of(j)
@@ -164,11 +162,13 @@ class Figure25InLists(RbpFinite, Lists):
             self.pending[j] = None
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
-        """Figure 24, phase II: `Recover all missing messages`. Nothing is said of what only j has."""
+        """Return what j keeps of its own numbers (figure 24, phase II, `Recover all missing messages`):
+        everything, since nothing is said of what only j has.
+        """
         return self.numbered[j]
 
     def begin_list(self, p: Process) -> None:
-        """P works in the new list; what was the old one's is gone."""
+        """Begin the new list at p; what belonged to the old one is gone."""
         self.reforming[p] = False
         self.arriving[p] = None
         self.catching_up[p] = False
@@ -184,7 +184,10 @@ class Figure25InLists(RbpFinite, Lists):
     answers="REF-12",
 )
 class DropTheRest(Figure25InLists):
-    """Printed: `Recover all missing messages`."""
+    """Repair of figure 24, phase II. Printed: `Recover all missing messages`, and nothing about superfluous
+    ones. Repaired: a slave also gives up what it has under numbers that the new token site has otherwise, or
+    has collected in another list.
+    """
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
         """Return the messages that s has collected, if both have them from one list."""
@@ -212,10 +215,15 @@ class DropTheRest(Figure25InLists):
     answers="RBP-23",
 )
 class CountInTheList(Figure25InLists):
-    """Printed: `if seqnum' < (ts_p - n + 1) then`, of whichever list the numbers up to ts_p are."""
+    """Repair of figure 25, line 75, in changing lists. Printed: `if seqnum' < (ts_p - n + 1) then`, with
+    numbers of any list. Repaired: the messages with which a list begins are stable only when a number has
+    been given in that list.
+    """
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """A number of p's list is known, or there was no other list."""
+        """Return True if the number is stable, and p's list has given a number of its own or is the first
+        list.
+        """
         return super().is_stable(p, k) and (
             self.begins_after[p] == 0 or self.last_number[p] > self.begins_after[p]
         )
@@ -223,10 +231,12 @@ class CountInTheList(Figure25InLists):
 
 @mutation("a process goes on with the token of the old list when Reformation returns")
 class KeepOldToken(Figure25InLists):
-    """Figure 25, lines 40 and 50: line 51 follows (RBP-18)."""
+    """Planted fault (RBP-18): a process goes on with the token of the old list when Reformation returns.
+    Correct code drops the old token (figure 25, lines 40 and 50).
+    """
 
     def begin_list(self, p: Process) -> None:
-        """The token stays."""
+        """Begin the list without dropping the old token."""
         token = self.arriving[p] is not None or self.holding[p]
         super().begin_list(p)
         self.holding[p] = token
@@ -234,21 +244,23 @@ class KeepOldToken(Figure25InLists):
 
 @mutation("an ACK of another list is taken")
 class TakeAnyList(Figure25InLists):
-    """Figure 25, lines 25-27: the version of the list (RBP-19)."""
+    """Planted fault (RBP-19): an ACK of another list is taken. Correct code compares the version of the list
+    (figure 25, lines 25-27).
+    """
 
     def is_with(self, q: Process, p: Process) -> bool:
-        """Always."""
+        """Return True: every ACK counts as one of p's list."""
         return True
 
 
 MUTATIONS = (KeepOldToken, TakeAnyList)
-"""Both of them."""
+"""Both planted faults."""
 
 REPAIRS = (
     *(r for r in REPAIRS_25 if r not in (RingFromOne, LeaveAfterReformation, StableBound)),
     DropTheRest,
     CountInTheList,
 )
-"""Repairs of figure 25 that do not speak of the ring, of n or of the call of Reformation, which are the
-list's here; and those that lists ask for.
+"""Repairs of figure 25 that are needed in lists: all but those of the ring, of n and of the call of
+Reformation, which the list replaces; and the repairs of this module.
 """

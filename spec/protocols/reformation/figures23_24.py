@@ -76,10 +76,10 @@ from antiphon.spec.lang import (
 from antiphon.spec.services.events import Install, Process, View, Views
 
 Attempt = Annotated[int, Between(1, "attempts")]
-"""An invitation, and what follows from it."""
+"""Number of an attempt: an invitation, and everything that follows from it."""
 
 ListName = Annotated[int, Between(0, "attempts")]
-"""The attempt that a token list comes from. 0: the list of the beginning."""
+"""Name of a token list: the attempt that it comes from. 0: the first list."""
 
 LastNumber = Annotated[int, Between(0, "numbers")]
 
@@ -117,7 +117,7 @@ class TokenList:
 
 
 class Lists(Crashes, Views):
-    """Amounts of everything: what Reformation and the service around it share by name."""
+    """Constants that bound Reformation and the service around it."""
 
     attempts: Const[int] = 2
     """Number of reformations that are begun, restarts included."""
@@ -126,15 +126,15 @@ class Lists(Crashes, Views):
     """Number of sequence numbers."""
 
     def list_of(self, p: Process) -> ListName:
-        """The list that p has committed last; 0 is that of the beginning."""
+        """Return the list that p has committed last; 0 is the first."""
         return 0
 
     def members(self, a: ListName) -> Set[Process]:
-        """The sites of a list. All are on that of the beginning."""
+        """Return the sites of a list; all are on the first."""
         return Set() | {q for q in self.each(Process) if a == 0}
 
     def works(self, p: Process) -> bool:
-        """P works in its list."""
+        """Return True if p works in its list."""
         return True
 
 
@@ -156,32 +156,32 @@ class Reformation(Lists):
     # Lists --------------------------------------------------------------------------------------------------
 
     def list_of(self, p: Process) -> ListName:
-        """The list that p has committed last."""
+        """Return the list that p has committed last."""
         return self.current[p]
 
     def version(self, a: ListName) -> int:
-        """The version number of a list. That of the beginning has 1."""
+        """Return the version number of a list; the first has 1."""
         if a == 0:
             return 1
         sent = self.invitation[a]
         return sent.version if sent is not None else 1
 
     def members(self, a: ListName) -> Set[Process]:
-        """The sites of a list. All are on that of the beginning."""
+        """Return the sites of a list; all are on the first."""
         if a == 0:
             return Set() | {q for q in self.each(Process)}
         made = self.new_list[a]
         return made.members if made is not None else Set()
 
     def has_begun(self, p: Process, a: ListName) -> bool:
-        """P is the originator of attempt a."""
+        """Return True if p is the originator of attempt a."""
         if a == 0:
             return False
         sent = self.invitation[a]
         return sent is not None and sent.originator == p
 
     def is_site(self, p: Process, a: ListName) -> bool:
-        """P is the token site of list a: p1 in the beginning."""
+        """Return True if p is the token site of list a; of the first list p1 is."""
         if a == 0:
             return p == Process(0)
         made = self.new_list[a]
@@ -190,15 +190,15 @@ class Reformation(Lists):
     # The normal phase, seen from here -----------------------------------------------------------------------
 
     def works(self, p: Process) -> bool:
-        """P is not in Reformation."""
+        """Return True if p is not in Reformation."""
         return self.stage[p] is Stage.normal
 
     def recent(self, p: Process) -> int:
-        """The number of the most recent message that p knows to be committed (section 3.2.3)."""
+        """Return the number of the most recent message that p knows to be committed (section 3.2.3)."""
         return 0
 
     def list_told(self, p: Process) -> ListName:
-        """Return the list in a vote that the voter's knowledge is from: none is printed."""
+        """Return the list that a vote names for the voter's knowledge: as printed none."""
         return 0
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
@@ -206,13 +206,15 @@ class Reformation(Lists):
         return True
 
     def recover(self, j: Process, a: Attempt) -> None:
-        """Figure 24, phase II: `Recover all missing messages`."""
+        """Recover missing messages (figure 24, phase II, `Recover all missing messages`)."""
 
     # Figure 23: the originator ------------------------------------------------------------------------------
 
     @action
     def invite(self, p: Process) -> None:
-        """Figure 23, phase I: a failure or recovery is detected, or p restarts. It may be wrong about it."""
+        """Invite all sites (figure 23, phase I): p has detected a failure or recovery, maybe wrongly, or
+        restarts.
+        """
         require(self.works(p) or self.is_restarting(p))
         require(self.begun < self.attempts and self.next_version(p) <= self.views)
         a = self.begun + 1
@@ -224,21 +226,22 @@ class Reformation(Lists):
         self.stage[p] = Stage.inviting
 
     def next_version(self, p: Process) -> int:
-        """The version number that p proposes: from phase III it restarts with the one that it proposed."""
+        """Return the version number that p proposes; from phase III it restarts with its last one."""
         return self.highest[p] if self.stage[p] is Stage.repeating else self.modified_version(p)
 
     def modified_version(self, p: Process) -> int:
-        """Figure 23, phase II: `Modify TL version number`."""
+        """Return the modified version number (figure 23, phase II, `Modify TL version number`)."""
         return self.highest[p] + 1
 
     def is_restarting(self, p: Process) -> bool:
-        """`Wait and Restart`: p has given up a reformation, and waits."""
+        """Return True if p has given up a reformation and waits (`Wait and Restart`)."""
         return self.stage[p] is Stage.waiting or self.stage[p] is Stage.repeating
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """Figure 23, phase II: `If (all responses = "yes" and pass Majority and Resiliency Tests)`, `New TL ←
-        {all sites that responded}`, `Announce New TL`. Those who responded are p, and others that voted.
+        """Announce the New TL (figure 23, phase II): `If (all responses = "yes" and pass Majority and
+        Resiliency Tests)`, `New TL ← {all sites that responded}`, `Announce New TL`. The sites that responded
+        are p and those that voted.
         """
         a = self.belongs[p]
         require(self.stage[p] is Stage.inviting and p in responders)
@@ -251,54 +254,56 @@ class Reformation(Lists):
         self.forget_answers(a)
 
     def is_heard(self, a: Attempt) -> bool:
-        """The originator still waits for answers in attempt a, so that they are kept."""
+        """Return True if the originator still waits for answers in attempt a, so that they are kept."""
         return any(self.has_begun(p, a) and self.belongs[p] == a for p in self.each(Process))
 
     def forget_answers(self, a: Attempt) -> None:
-        """Forget the answers of this phase: nobody looks at them any more."""
+        """Forget the answers of this phase, which nobody reads any more."""
         self.votes[a] = everywhere(None)
         self.refusals[a] = Set()
         self.agreements[a] = Set()
 
     def has_voted(self, a: ListName, q: Process) -> bool:
-        """A "Yes" of q is there."""
+        """Return True if a "Yes" of q has been sent."""
         return a > 0 and self.votes[a][q] is not None
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
-        """Majority test: `The list must have a majority of the processes`."""
+        """Return True if the responders pass the Majority test: `The list must have a majority of the
+        processes`.
+        """
         return 2 * len(responders) > self.processes
 
     def is_resilient(self, p: Process, responders: Set[Process]) -> bool:
-        """Resiliency test: `At least one site must have all committed (stable) messages`, of those that the
-        responders tell of.
+        """Return True if the responders pass the Resiliency test: `At least one site must have all committed
+        (stable) messages`.
         """
         return any(self.is_greatest(p, responders, s) for s in responders)
 
     def is_new_site(self, p: Process, responders: Set[Process], site: Process) -> bool:
-        """Section 3.2.3: the new sequencer is `the process with the greatest knowledge from the previous
-        list, i.e., the process with the most recent committed message`.
+        """Return True if s may be the new sequencer (section 3.2.3): `the process with the greatest knowledge
+        from the previous list, i.e., the process with the most recent committed message`.
         """
         return site in responders and self.is_greatest(p, responders, site)
 
     def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
-        """Return True if no responder told p of more than s did."""
+        """Return True if no responder reported more to p than s did."""
         return not any(self.tells_more(p, q, s) for q in responders)
 
     def tells_more(self, p: Process, q: Process, s: Process) -> bool:
-        """Q told p of more than s did. Of itself p needs no message."""
+        """Return True if q reported more to p than s did. What p itself has needs no message."""
         mine = Knowledge(self.list_told(p), self.recent(p))
         a = mine if q == p else self.votes[self.belongs[p]][q]
         b = mine if s == p else self.votes[self.belongs[p]][s]
         return a is not None and b is not None and self.is_more(a, b)
 
     def is_more(self, a: Knowledge, b: Knowledge) -> bool:
-        """A tells of a more recent message than b."""
+        """Return True if a reports a more recent message than b."""
         return a.number > b.number
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """Figure 23, phase III: all sites of the New TL have voted "Yes"; p passes a New Token, and
-        commits.
+        """Generate the New Token (figure 23, phase III) when all sites of the New TL have voted "Yes"; p
+        passes it, and commits.
         """
         a = self.belongs[p]
         require(self.stage[p] is Stage.announcing)
@@ -309,48 +314,52 @@ class Reformation(Lists):
         self.end(p, a)
 
     def before_commit(self, p: Process, a: Attempt) -> None:
-        """Figure 23, phase III: the originator recovers nothing."""
+        """Do nothing before the commit: as printed the originator recovers nothing (figure 23, phase III)."""
 
     # Figure 24: the slave -----------------------------------------------------------------------------------
 
     @action(fairness="weak")
     def vote(self, j: Process, a: Attempt) -> None:
-        """Figure 24, phase I: `Vote "Yes"`. J belongs to the reformation list from now on."""
+        """Vote "Yes" (figure 24, phase I); j belongs to the reformation list from now on."""
         require(self.is_invited(j, a) and self.may_join(j, a))
         if not self.has_voted(a, j) and self.is_heard(a):
             self.votes[a] |= {j: Knowledge(self.list_told(j), self.recent(j))}
         self.join(j, a)
 
     def join(self, j: Process, a: Attempt) -> None:
-        """J belongs to reformation list a."""
+        """Join reformation list a at j."""
         self.belongs[j] = a
         self.stage[j] = Stage.invited
 
     @action(fairness="weak")
     def refuse(self, j: Process, a: Attempt) -> None:
-        """Figure 24, phase I: `Else Vote "No"`."""
+        """Vote "No" (figure 24, phase I, `Else Vote "No"`)."""
         require(self.is_invited(j, a) and not self.may_join(j, a))
         require(j not in self.refusals[a] and not self.has_voted(a, j))
         self.refusals[a] |= {q for q in self.each(Process) if q == j and self.is_heard(a)}
 
     def is_invited(self, j: Process, a: Attempt) -> bool:
-        """Figure 23, phase I: `Broadcast an invitation to all sites in the broadcast group`."""
+        """Return True if j is invited (figure 23, phase I, `Broadcast an invitation to all sites in the
+        broadcast group`).
+        """
         return self.invitation[a] is not None and not self.has_begun(j, a)
 
     def may_join(self, j: Process, a: Attempt) -> bool:
-        """Figure 24, phase I: `Sequence Test passes and j does not belong to any reformation list`."""
+        """Return True if j may join (figure 24, phase I, `Sequence Test passes and j does not belong to any
+        reformation list`).
+        """
         return self.belongs[j] == 0 and self.passes_sequence_test(j, a)
 
     def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
-        """`A site can only join a list with a version number greatest than its previous list`: the one it has
-        committed.
+        """Return True if the version is higher than that of the list that j has committed (`A site can only
+        join a list with a version number greatest than its previous list`).
         """
         return self.version(a) > self.version(self.current[j])
 
     @action(fairness="weak")
     def agree(self, j: Process) -> None:
-        """Figure 24, phase II: j still belongs to the New TL, recovers all missing messages, votes "Yes" and
-        commits. The new token site goes on to phase III.
+        """Agree to the New TL (figure 24, phase II): j still belongs to it, recovers all missing messages,
+        votes "Yes" and commits. The new token site goes on to phase III.
         """
         a = self.belongs[j]
         require(self.stage[j] is Stage.invited and j in self.members(a))
@@ -363,7 +372,7 @@ class Reformation(Lists):
             self.stage[j] = Stage.authorising
 
     def end(self, p: Process, a: Attempt) -> None:
-        """`Commit New TL; End of Reformation Phase`."""
+        """End the reformation at a site (`Commit New TL; End of Reformation Phase`)."""
         self.current[p] = a
         self.highest[p] = max(self.highest[p], self.version(a))
         self.belongs[p] = 0
@@ -372,7 +381,7 @@ class Reformation(Lists):
 
     @action(fairness="weak")
     def accept_token(self, k: Process) -> None:
-        """Figure 24, phase III: the New Token has come, and k still belongs to the list."""
+        """Accept the New Token (figure 24, phase III), if k still belongs to the list."""
         require(self.stage[k] is Stage.authorising and self.tokens[self.belongs[k]])
         self.belongs[k] = 0
         self.stage[k] = Stage.normal
@@ -381,24 +390,24 @@ class Reformation(Lists):
 
     @action(fairness="weak")
     def give_up(self, p: Process) -> None:
-        """Figures 23 and 24: "Abort" has come, or what p waits for never will."""
+        """Give up (figures 23 and 24): "Abort" has come, or what p waits for never will."""
         require(self.is_at_it(p) and self.waits_in_vain(p))
         self.withdraw(p)
 
     @environment
     def time_out(self, p: Process) -> None:
-        """TIMEOUT_i, TIMEOUT_j or TIMEOUT_k comes too early."""
+        """Time out too early at p (TIMEOUT_i, TIMEOUT_j or TIMEOUT_k)."""
         require(self.is_at_it(p) and not self.waits_in_vain(p) and not self.down[p])
         self.withdraw(p)
 
     def is_at_it(self, p: Process) -> bool:
-        """P waits for an answer, for an announcement or for the token."""
+        """Return True if p waits for an answer, for an announcement or for the token."""
         return self.stage[p] is not Stage.normal and not self.is_restarting(p)
 
     def waits_in_vain(self, p: Process) -> bool:
-        """An originator got a "No", or waits for the answer of a site that cannot give it. A slave waits for
-        an originator that has failed or given up, for a New TL that it is not on, or for what nobody can give
-        it.
+        """Return True if p waits in vain. An originator does after a "No", or for a site that cannot answer;
+        a slave for an originator that has failed or given up, for a New TL without it, or for messages that
+        nobody can give it.
         """
         a = self.belongs[p]
         if self.misses(p) and not any(b == a and self.can_recover(p, b) for b in self.each(Attempt)):
@@ -412,7 +421,9 @@ class Reformation(Lists):
         )
 
     def is_silent(self, q: Process, p: Process) -> bool:
-        """Originator p has no answer of q, and q will not give one: it has failed, or has another list."""
+        """Return True if originator p has no answer of q and will get none: q has failed, or is in another
+        list.
+        """
         a = self.belongs[p]
         if self.stage[p] is Stage.announcing:
             return q in self.members(a) and q != p and q not in self.agreements[a] and self.has_left(q, a)
@@ -423,22 +434,23 @@ class Reformation(Lists):
         )
 
     def misses(self, p: Process) -> bool:
-        """P must recover missing messages before it goes on."""
+        """Return True if p must recover missing messages before it goes on."""
         return self.stage[p] is Stage.invited and p in self.members(self.belongs[p])
 
     def has_left(self, q: Process, a: ListName) -> bool:
-        """Q has failed, or no longer belongs to list a."""
+        """Return True if q has failed, or no longer belongs to list a."""
         return self.down[q] or self.belongs[q] != a
 
     def withdraw(self, p: Process) -> None:
-        """`Leave the list that previously joined`, `Wait and Restart`."""
+        """Withdraw from a reformation (`Leave the list that previously joined`, `Wait and Restart`)."""
         if self.has_begun(p, self.belongs[p]):
             self.forget_answers(self.belongs[p])
         self.belongs[p] = 0
         self.stage[p] = self.waits_as(p)
 
     def waits_as(self, p: Process) -> Stage:
-        """`Modify TL version number, Wait and Restart` in phase II of figure 23, `Wait and Restart` alone in
-        its phase III. A slave has no version number to modify.
+        """Return the stage in which a site waits to restart: `Modify TL version number, Wait and Restart` in
+        phase II of figure 23, `Wait and Restart` alone in its phase III. A slave has no version number to
+        modify.
         """
         return Stage.repeating if self.stage[p] is Stage.announcing else Stage.waiting

@@ -22,7 +22,7 @@ majority = ambiguity(
 
 
 class TokenLists(Group):
-    """The token lists that come of reformations."""
+    """Token lists that reformations make."""
 
     attempts: Const[int] = 3
     begun: ListName = 0
@@ -32,7 +32,9 @@ class TokenLists(Group):
 
     @action
     def reform(self, p: Process, responders: Set[Process], committed: Set[Process]) -> None:
-        """P invites, `responders` vote "Yes", and `committed` of them commit. The others of them wait."""
+        """Reform at once: p invites, `responders` vote "Yes", and `committed` of them commit; the others
+        wait.
+        """
         require(self.begun < self.attempts)
         require(p in responders and committed <= responders and len(committed) > 0)
         require(self.has_majority(p, responders))
@@ -46,29 +48,31 @@ class TokenLists(Group):
             self.works[q] = q in committed
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
-        """Majority test, of all processes."""
+        """Return True if the responders are a majority of all processes."""
         return 2 * len(responders) > self.processes
 
     def list_of(self, p: Process) -> Set[Process]:
-        """The members of the list that p has committed last."""
+        """Return the members of the list that p has committed last."""
         a = self.current[p]
         return self.members[a] if a > 0 else Set() | {q for q in self.each(Process)}
 
 
 @majority.reading("dynamic")
 class ListsDynamic(TokenLists):
-    """Majority test, of the list that the originator has committed last."""
+    """Reading of the majority test: a majority of the list that the originator has committed last, not of all
+    processes.
+    """
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
-        """More than half of that list."""
+        """Return True for more than half of the last committed list."""
         return 2 * len(responders & self.list_of(p)) > len(self.list_of(p))
 
 
 class ListsChecked(TokenLists, readings=(majority,)):
-    """Token lists, and whether they split the group."""
+    """Token lists, checked for a split of the group."""
 
     def is_complete(self, a: ListName) -> bool:
-        """All sites of list a have it as their last, and work."""
+        """Return True if all sites of list a have it as their last, and work."""
         return all(
             self.current[q] == a and self.works[q]
             for q in self.each(Process)
@@ -77,7 +81,9 @@ class ListsChecked(TokenLists, readings=(majority,)):
 
     @invariant
     def NoTwoComplete(self) -> bool:
-        """Not two lists are, each, the list in which all their sites work."""
+        """Invariant: no two different lists are both complete, that is, have all their sites
+        working in them.
+        """
         return not any(
             a < b and b <= self.begun and self.is_complete(a) and self.is_complete(b)
             for a in self.each(ListName)
@@ -91,12 +97,12 @@ class ListsChecked(TokenLists, readings=(majority,)):
 
     @witness
     def AllOfAListWork(self) -> bool:
-        """All sites of a list work in it."""
+        """Witness: all sites of a list work in it."""
         return any(a > 0 and a <= self.begun and self.is_complete(a) for a in self.each(ListName))
 
     @witness
     def MinorityWorks(self) -> bool:
-        """A list without a majority of all processes is complete."""
+        """Witness: a list without a majority of all processes is complete."""
         return any(
             a > 0 and a <= self.begun and self.is_complete(a) and 2 * len(self.members[a]) <= self.processes
             for a in self.each(ListName)

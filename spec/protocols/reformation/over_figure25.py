@@ -59,29 +59,29 @@ class OverFigure25(Figure25InLists, Reformation):
 
     @constraint("invite")
     def is_called(self, p: Process) -> bool:
-        """Figure 25 has called Reformation, or p restarts."""
+        """Return True if figure 25 has called Reformation, or p restarts."""
         return self.reforming[p]
 
     @environment
     def suspect_inactivity(self, p: Process) -> None:
-        """Lines 70-71, where a sequencer is active."""
+        """Suspect inactivity wrongly (lines 70-71), while a sequencer is active."""
         require(self.suspected < self.suspicions and self.is_free(p) and not self.is_blocked())
         self.suspected += 1
         self.reforming[p] = True
 
     def join(self, j: Process, a: Attempt) -> None:
-        """J stops working for the old list."""
+        """Join a reformation list; j stops working for the old one."""
         super().join(j, a)
         self.reforming[j] = True
 
     # What Reformation asks ----------------------------------------------------------------------------------
 
     def recent(self, p: Process) -> int:
-        """The number up to which p has all numbers and their messages."""
+        """Return the number up to which p has all numbers and their messages."""
         return self.complete_up_to(p)
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
-        """The new token site is up and on the list, and still has what j misses."""
+        """Return True if the new token site is up and on the list, and still has what j lacks."""
         return any(
             self.is_site(s, a)
             and (s == j or (not self.down[s] and (self.belongs[s] == a or self.current[s] == a)))
@@ -90,19 +90,19 @@ class OverFigure25(Figure25InLists, Reformation):
         )
 
     def recover(self, j: Process, a: Attempt) -> None:
-        """J has what the new token site has."""
+        """Recover, at j, everything that the new token site has."""
         for s in self.each(Process):
             if self.is_site(s, a):
                 self.take_over(j, s, a)
 
     def end(self, p: Process, a: Attempt) -> None:
-        """P works in the new list; what was the old one's is gone."""
+        """End the reformation: p works in the new list, and the state of the old one is gone."""
         super().end(p, a)
         self.begin_list(p)
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """An originator that is the new token site holds the token at once."""
+        """Generate the New Token; an originator that is the new token site holds it at once."""
         a = self.belongs[p]
         super().generate_token(p)
         if self.is_site(p, a):
@@ -110,13 +110,13 @@ class OverFigure25(Figure25InLists, Reformation):
 
     @action(fairness="weak")
     def accept_token(self, k: Process) -> None:
-        """`Accept the token and Starts Acknowledging Messages`."""
+        """Accept the New Token (`Accept the token and Starts Acknowledging Messages`)."""
         super().accept_token(k)
         self.holding[k] = True
 
 
 REPAIRS = (*REPAIRS_IN_LISTS, ModifyAtEveryRestart, OwnVersions, MostRecentList, OriginatorRecovers)
-"""All of them."""
+"""All repairs that the two texts need together."""
 
 
 class RbpReforming(
@@ -134,8 +134,8 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
     @invariant
     def StableInList(self) -> bool:
-        """Invariant: all of its list have a message that a process takes for stable, or had it until they
-        collected it.
+        """Invariant: all members of a list have a message that a member takes for stable, or had it until
+        they removed it.
         """
         return not any(
             self.is_free(p)
@@ -170,7 +170,7 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
     @witness
     def DeliveredInTheNewList(self) -> bool:
-        """All that are up have delivered every message, in a list that Reformation made."""
+        """Witness: all live processes have delivered every message, in a list that Reformation made."""
         return all(
             self.down[p] or (self.current[p] > 0 and all(self.delivered[p][m] for m in self.each(Message)))
             for p in self.each(Process)
@@ -178,38 +178,38 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
 
 class RbpReformingRuns(RbpReformingChecked):
-    """The failures of section 3.2.1, from the failure to the new list."""
+    """Witnesses for the failures of section 3.2.1, each from the failure to the new list."""
 
     called_by: Map[Process, Cause | None] = everywhere(None)
     failed_as: Map[Process, Role | None] = everywhere(None)
 
     @action(fairness="weak")
     def detect_sequencer(self, p: Process) -> None:
-        """Lines 38-40 and 48-50."""
+        """Detect the failure of the sequencer (lines 38-40 and 48-50), and record the cause."""
         super().detect_sequencer(p)
         self.called_by[p] = Cause.sequencer
 
     @action(fairness="weak")
     def detect_successor(self, p: Process) -> None:
-        """Lines 55-57 and 62-64."""
+        """Detect the failure of the successor (lines 55-57 and 62-64), and record the cause."""
         super().detect_successor(p)
         self.called_by[p] = Cause.successor
 
     @action(fairness="weak")
     def detect_inactivity(self, p: Process) -> None:
-        """Lines 70-71."""
+        """Detect inactivity (lines 70-71), and record the cause."""
         super().detect_inactivity(p)
         self.called_by[p] = Cause.inactivity
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p, and record its role."""
         super().crash(p)
         self.failed_as[p] = self.role(p)
 
     def role(self, p: Process) -> Role:
-        """Return the role of p: the sequencer gave the highest number of its list, the next one is named by
-        it.
+        """Return the role of p: the sequencer gave the highest number of its list, and that number names the
+        next sequencer.
         """
         top = max((self.highest_known(q) for q in self.each(Process)), default=0)
         gave = self.passed[p]
@@ -221,12 +221,14 @@ class RbpReformingRuns(RbpReformingChecked):
         return Role.next_sequencer if names else Role.simple
 
     def is_last_sent(self, q: Process, top: KnownNumber) -> bool:
-        """Q sends the ACK with the highest number."""
+        """Return True if q sends the ACK with the highest number."""
         sent = self.passed[q]
         return sent is not None and sent.number == top
 
     def goes_on_without(self, p: Process) -> bool:
-        """P has failed, and all that are up have delivered a message in a list without p."""
+        """Return True if p has failed, and all live processes have delivered a message in a list
+        without p.
+        """
         return self.down[p] and any(
             self.tokens[a]
             and p not in self.members(a)
@@ -238,7 +240,7 @@ class RbpReformingRuns(RbpReformingChecked):
         )
 
     def is_called_for(self, cause: Cause) -> bool:
-        """The originator of the valid list was called for this."""
+        """Return True if this cause called the originator of the valid list."""
         return any(
             self.tokens[a] and self.has_begun(p, a) and self.called_by[p] is cause
             for a in self.each(Attempt)
@@ -247,8 +249,8 @@ class RbpReformingRuns(RbpReformingChecked):
 
     @witness
     def SimpleProcessFails(self) -> bool:
-        """Figure 17: a simple process fails, and the list goes on without it when it should become the next
-        sequencer.
+        """Witness, figure 17: a simple process fails, and the list goes on without it when it should become
+        the next sequencer.
         """
         return self.is_called_for(Cause.successor) and any(
             self.failed_as[p] is Role.simple and self.goes_on_without(p) for p in self.each(Process)
@@ -256,14 +258,16 @@ class RbpReformingRuns(RbpReformingChecked):
 
     @witness
     def NextSequencerFails(self) -> bool:
-        """Figures 18 and 19: the next sequencer fails, and the sequencer calls Reformation."""
+        """Witness, figures 18 and 19: the next sequencer fails, and the sequencer calls Reformation."""
         return self.is_called_for(Cause.successor) and any(
             self.failed_as[p] is Role.next_sequencer and self.goes_on_without(p) for p in self.each(Process)
         )
 
     @witness
     def TokenIsLost(self) -> bool:
-        """Figure 20: the sequencer fails, the token does not arrive, and inactivity calls Reformation."""
+        """Witness, figure 20: the sequencer fails, the token does not arrive, and inactivity calls
+        Reformation.
+        """
         return (
             self.is_called_for(Cause.inactivity)
             and all(self.called_by[p] is not Cause.sequencer for p in self.each(Process))
@@ -274,14 +278,16 @@ class RbpReformingRuns(RbpReformingChecked):
 
     @witness
     def NextMissesMessages(self) -> bool:
-        """Figure 21: the sequencer fails, and the next one, which misses messages, calls Reformation."""
+        """Witness, figure 21: the sequencer fails, and the next one, which lacks messages, calls
+        Reformation.
+        """
         return self.is_called_for(Cause.sequencer) and any(
             self.failed_as[p] is Role.sequencer and self.goes_on_without(p) for p in self.each(Process)
         )
 
     @witness
     def SequencerAndNextFail(self) -> bool:
-        """Multiple failures: sequencer and next sequencer fail, and inactivity calls Reformation."""
+        """Witness, multiple failures: sequencer and next sequencer fail, and inactivity calls Reformation."""
         return self.is_called_for(Cause.inactivity) and any(
             self.failed_as[p] is Role.sequencer
             and self.failed_as[q] is Role.next_sequencer

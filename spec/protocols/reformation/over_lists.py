@@ -1,8 +1,8 @@
-"""Figure 25 over Reformation's half of the service: figure 25 checked alone, wherever the lists come from;
-and figure 25 as the normal phase's half of the service.
+"""Figure 25 over Reformation's half of the service, wherever lists come from; and figure 25 as the normal
+phase's half of the service.
 
-`order` is history: what has the numbers of each list. No step of figure 25 reads it; the service does,
-where a list must begin with what is stable. With `views` 1 it is figure 25 in one list.
+`order` is a history variable: the messages with the numbers of each list. No step of figure 25 reads it; the
+service does, where a list must begin with everything stable. With `views` 1 it is figure 25 in one list.
 """
 
 from __future__ import annotations
@@ -19,23 +19,27 @@ from antiphon.spec.services.events import Message, Process, View
 
 
 class OrderOfFigure25(Figure25InLists, TokenLists):
-    """Figure 25 in lists, with the order of each list, and what each process knew of it when it left it."""
+    """Figure 25 in lists, with the order of each list, and each process's knowledge of it at the time of
+    leaving.
+    """
 
     left: Map[Process, Map[ListName, LastNumber]] = everywhere(everywhere(0))
 
     def send_token(self, p: Process, body: Body | None, k: Number) -> None:
-        """Lines 54 and 61: the next number of p's list is given, in the first round."""
+        """Give the next number of p's list in the first round (lines 54 and 61), and record it in
+        the order.
+        """
         super().send_token(p, body, k)
         a = self.list_of(p)
         if k == len(self.order[a]) + 1:
             self.order[a] += (self.message_of(body),)
 
     def message_of(self, body: Body | None) -> Message | None:
-        """The message that B stands for. NULL stands for none."""
+        """Return the message that B stands for; None for NULL."""
         return body.message if body is not None else None
 
     def take_over(self, j: Process, s: Process, a: ListName) -> None:
-        """J leaves its list."""
+        """Take over from the new token site; j leaves its old list."""
         self.left[j][self.list_of(j)] = self.complete_up_to(j)
         super().take_over(j, s, a)
 
@@ -44,31 +48,35 @@ class OrderOfFigure25(Figure25InLists, TokenLists):
         return self.complete_up_to(p) if a == self.list_of(p) else self.left[p][a]
 
     def known(self, p: Process, a: ListName) -> int:
-        """The same, as the service calls it."""
+        """Return the known order as the service names it."""
         return self.known_in(p, a)
 
 
 class Figure25OverLists(
     OrderOfFigure25, ReformationService, repairs=REPAIRS, restrictions=(Urgent, Assigned, Patient)
 ):
-    """Figure 25, where token lists come from the service: each process stops for a version at any moment."""
+    """Figure 25 whose token lists come from the service: each process stops for a new version at
+    any moment.
+    """
 
     started: Map[Attempt, bool] = everywhere(False)
 
     @action
     def promise(self, p: Process, v: View) -> None:
-        """P stops working for its list: lines 39, 49, 56, 63 and 70, or another process has called."""
+        """Promise a version: p stops working for its list (lines 39, 49, 56, 63 and 70, or another process
+        has called).
+        """
         super().promise(p, v)
         self.reforming[p] = True
 
     @action
     def commit(self, p: Process, a: Attempt) -> None:
-        """The site still has what p misses."""
+        """Commit a list, whose site still has what p lacks."""
         require(any(self.is_site(s, a) and self.can_take_over(p, s, a) for s in self.each(Process)))
         super().commit(p, a)
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """P has what the site has, and nothing else."""
+        """Begin in the list with exactly what its site has."""
         for s in self.each(Process):
             if self.is_site(s, a):
                 self.take_over(p, s, a)
@@ -76,7 +84,7 @@ class Figure25OverLists(
 
     @action(fairness="weak")
     def start_list(self, p: Process) -> None:
-        """The site of a list that all have agreed to holds the token."""
+        """Start a list to which all have agreed: its site holds the token."""
         a = self.current[p]
         require(self.is_free(p) and a > 0 and self.is_site(p, a) and self.is_agreed(a))
         require(not any(b == a and self.started[b] for b in self.each(Attempt)))
@@ -87,20 +95,22 @@ class Figure25OverLists(
 
 
 class Figure25IsService(Figure25OverLists, refines=TokenListService):
-    """Figure 25, seen as the normal phase's half of the service. The other half is the same."""
+    """Refinement: figure 25 as the normal phase's half of the service; the other half is the
+    service's own.
+    """
 
 
 class RbpReformingIsService(RbpReforming, OrderOfFigure25, ListsOfFigures, refines=TokenListService):
-    """Figure 25 with figures 23 and 24 where it calls Reformation, seen as the service: both halves."""
+    """Refinement: figure 25 with figures 23 and 24 as both halves of the service."""
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """The list begins with what its site has."""
+        """Announce the list; it begins with what its site has."""
         a = self.belongs[p]
         super().announce(p, responders, site)
         self.order[a] = self.brought_by(site)
 
     def end(self, p: Process, a: Attempt) -> None:
-        """Remember the sites that have committed a list."""
+        """End the reformation, and record the sites that have committed the list."""
         super().end(p, a)
         self.joined[a] |= {p}

@@ -1,8 +1,8 @@
 """Figures 23 and 24 over the normal phase of the service: Reformation checked alone.
 
-What a site has is a prefix of the order of its list, so that it takes over what the new token site brings
-by taking the list's order: `drop_the_rest` and `originator_recovers` are in the text here. That all it
-does is a step of the service is a refinement (`ReformationIsService`).
+A site has a prefix of the order of its list, and recovers by taking the list's order: `drop_the_rest` and
+`originator_recovers` are in the text here. `ReformationIsService` states that all its steps are steps of the
+service.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from antiphon.spec.services.events import Process, View
 
 
 class ReformationOfService(Reformation, NormalPhaseService):
-    """Figures 23 and 24, and what they assume of the normal phase."""
+    """Figures 23 and 24, with their assumptions about the normal phase."""
 
     def is_agreed(self, a: ListName) -> bool:
-        """A New Token was generated for list a."""
+        """Return True if a New Token was generated for list a."""
         return a == 0 or self.tokens[a]
 
     def recent(self, p: Process) -> int:
-        """The number of the most recent message that p has."""
+        """Return the number of the most recent message that p has."""
         return self.known[p][self.current[p]]
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
-        """The new token site is up, and on list a."""
+        """Return True if the new token site is up, and on list a."""
         return any(
             self.is_site(s, a)
             and (s == j or (not self.down[s] and (self.belongs[s] == a or self.current[s] == a)))
@@ -38,23 +38,23 @@ class ReformationOfService(Reformation, NormalPhaseService):
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """The list begins with what its site has."""
+        """Announce the list; it begins with what its site has."""
         a = self.belongs[p]
         super().announce(p, responders, site)
         self.order[a] = self.brought_by(site)
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """The originator recovers too, before it commits (`originator_recovers`)."""
+        """Generate the New Token; the originator recovers too, before it commits (`originator_recovers`)."""
         require(any(a == self.belongs[p] and self.can_recover(p, a) for a in self.each(Attempt)))
         super().generate_token(p)
 
     def misses(self, p: Process) -> bool:
-        """P must recover missing messages before it goes on."""
+        """Return True if p must recover missing messages before it goes on."""
         return super().misses(p) or self.stage[p] is Stage.announcing
 
     def end(self, p: Process, a: Attempt) -> None:
-        """P has what the list begins with."""
+        """End the reformation: p has everything with which the list begins."""
         super().end(p, a)
         self.begin_in(p, a)
 
@@ -75,18 +75,20 @@ class ListsOfFigures(Reformation):
     joined: Map[Attempt, Set[Process]] = everywhere(Set())
 
     def promised(self, p: Process) -> View:
-        """The highest version that p has proposed or voted for."""
+        """Return the highest version that p has proposed or voted for."""
         return self.highest[p]
 
     def version_of(self, a: Attempt) -> int:
-        """A list has a version when it is announced."""
+        """Return the version of a list, which it has from its announcement on."""
         return self.version(a) if self.new_list[a] is not None else 0
 
 
 class ReformationIsService(ReformationOfServiceBounded, ListsOfFigures, refines=TokenListService):
-    """Figures 23 and 24, seen as Reformation's half of the service. The other half is the same."""
+    """Refinement: figures 23 and 24 as Reformation's half of the service; the other half is the service's
+    own.
+    """
 
     def end(self, p: Process, a: Attempt) -> None:
-        """Remember the sites that have committed a list."""
+        """End the reformation, and record the sites that have committed the list."""
         super().end(p, a)
         self.joined[a] |= {p}

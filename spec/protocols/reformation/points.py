@@ -1,8 +1,8 @@
-"""Everything may go wrong at every point of figures 23 to 25: crashes, timeouts, losses, false suspicions and
-competing originators, each as a witness.
+"""Witnesses that things can go wrong at every point of figures 23 to 25: crashes, timeouts, losses, false
+suspicions and competing originators.
 
-A witness of a timeout or a loss is a state in which it is the next step. Of the messages of Reformation,
-which stay (figures23_24.py), one is lost where who should receive it goes on without it.
+A witness of a timeout or a loss is a state in which it is the next step. Messages of Reformation stay in the
+network (figures23_24.py); one counts as lost when its receiver goes on without it.
 """
 
 from __future__ import annotations
@@ -14,57 +14,59 @@ from antiphon.spec.services.events import Process
 
 
 class RbpReformingPoints(RbpReformingChecked):
-    """RBP with Reformation, and the points at which something goes wrong."""
+    """RBP with Reformation, with a witness for each point at which something can go wrong."""
 
     # Crashes ------------------------------------------------------------------------------------------------
 
     def fails_in(self, stage: Stage) -> bool:
-        """A process has failed there."""
+        """Return True if a process has failed in this stage."""
         return any(self.down[p] and self.stage[p] is stage for p in self.each(Process))
 
     @witness
     def FailsAtWork(self) -> bool:
-        """A process fails in the normal phase, in a list that Reformation made."""
+        """Witness: a process fails in the normal phase, in a list that Reformation made."""
         return any(self.down[p] and self.works(p) and self.current[p] > 0 for p in self.each(Process))
 
     @witness
     def FailsWaiting(self) -> bool:
-        """A process fails that has given up."""
+        """Witness: a process fails that has given up a reformation."""
         return self.fails_in(Stage.waiting)
 
     @witness
     def FailsInviting(self) -> bool:
-        """An originator fails in phase I."""
+        """Witness: an originator fails in phase I."""
         return self.fails_in(Stage.inviting)
 
     @witness
     def FailsAnnouncing(self) -> bool:
-        """An originator fails in phases II and III."""
+        """Witness: an originator fails in phase II or III."""
         return self.fails_in(Stage.announcing)
 
     @witness
     def FailsInvited(self) -> bool:
-        """A slave fails in phases I and II."""
+        """Witness: a slave fails in phase I or II."""
         return self.fails_in(Stage.invited)
 
     @witness
     def FailsAuthorising(self) -> bool:
-        """A new token site fails in phase III."""
+        """Witness: a new token site fails in phase III."""
         return self.fails_in(Stage.authorising)
 
     # Timeouts, and messages of Reformation that are lost ----------------------------------------------------
 
     def times_out(self, p: Process, stage: Stage) -> bool:
-        """P may time out there, too early."""
+        """Return True if p may time out too early in this stage."""
         return self.stage[p] is stage and not self.down[p] and not self.waits_in_vain(p)
 
     def is_member(self, p: Process, a: Attempt) -> bool:
-        """P belongs to attempt a, and is on its New TL."""
+        """Return True if p belongs to attempt a, and is on its New TL."""
         return a == self.belongs[p] and p in self.members(a)
 
     @witness
     def InvitationLost(self) -> bool:
-        """A New TL leaves out a process that has not failed, and had promised nothing."""
+        """Witness: a New TL excludes a process that has not failed and had promised nothing, so its
+        invitation was lost.
+        """
         return any(
             self.new_list[a] is not None and not self.down[q] and self.highest[q] == 1
             for a in self.each(Attempt)
@@ -73,7 +75,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def VoteLost(self) -> bool:
-        """A New TL leaves out a process that has voted "Yes"."""
+        """Witness: a New TL excludes a process that has voted "Yes", so its vote was lost."""
         return any(
             self.new_list[a] is not None
             and a == self.belongs[q]
@@ -85,12 +87,12 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def InvitingTimesOut(self) -> bool:
-        """An originator times out in phase I."""
+        """Witness: an originator times out in phase I."""
         return any(self.times_out(p, Stage.inviting) for p in self.each(Process))
 
     @witness
     def InvitedTimesOut(self) -> bool:
-        """A slave times out before the New TL."""
+        """Witness: a slave times out before the New TL comes."""
         return any(
             self.times_out(p, Stage.invited) and self.belongs[p] == a and self.new_list[a] is None
             for p in self.each(Process)
@@ -99,7 +101,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def ListLost(self) -> bool:
-        """A slave times out that is on a New TL."""
+        """Witness: a slave on a New TL times out, so the New TL was lost."""
         return any(
             self.times_out(p, Stage.invited) and self.is_member(p, a)
             for p in self.each(Process)
@@ -108,7 +110,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def AgreementLost(self) -> bool:
-        """An originator times out in phase III, when all have voted."""
+        """Witness: an originator times out in phase III when all have voted, so a vote was lost."""
         return any(
             self.times_out(p, Stage.announcing)
             and self.is_member(p, a)
@@ -119,7 +121,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def NewTokenLost(self) -> bool:
-        """A new token site times out whose New Token was generated."""
+        """Witness: a new token site times out after its New Token was generated, so the token was lost."""
         return any(
             self.times_out(p, Stage.authorising) and self.is_member(p, a) and self.tokens[a]
             for p in self.each(Process)
@@ -129,7 +131,7 @@ class RbpReformingPoints(RbpReformingChecked):
     # Losses of figure 25 ------------------------------------------------------------------------------------
 
     def loses_in(self, stage: Stage) -> bool:
-        """A packet may be lost while a process is there."""
+        """Return True if a packet may be lost while a process is in this stage."""
         return (
             self.lost < self.losses
             and len(self.network) > 0
@@ -138,41 +140,41 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def LossInTheNewList(self) -> bool:
-        """A packet of a list that Reformation made may be lost."""
+        """Witness: a packet of a list that Reformation made may be lost."""
         return self.lost < self.losses and any(
             self.current[packet.to] > 0 and self.is_free(packet.to) for packet in self.network
         )
 
     @witness
     def LossWhileInviting(self) -> bool:
-        """A packet may be lost in phase I."""
+        """Witness: a packet may be lost in phase I."""
         return self.loses_in(Stage.inviting)
 
     @witness
     def LossWhileInvited(self) -> bool:
-        """A packet may be lost while a slave waits for the New TL."""
+        """Witness: a packet may be lost while a slave waits for the New TL."""
         return self.loses_in(Stage.invited)
 
     @witness
     def LossWhileAnnouncing(self) -> bool:
-        """A packet may be lost in phase II."""
+        """Witness: a packet may be lost in phase II."""
         return self.loses_in(Stage.announcing)
 
     @witness
     def LossWhileAuthorising(self) -> bool:
-        """A packet may be lost in phase III."""
+        """Witness: a packet may be lost in phase III."""
         return self.loses_in(Stage.authorising)
 
     @witness
     def LossWhileWaiting(self) -> bool:
-        """A packet may be lost while a process waits to restart."""
+        """Witness: a packet may be lost while a process waits to restart."""
         return self.loses_in(Stage.waiting)
 
     # False suspicions and competing originators -------------------------------------------------------------
 
     def competes_in(self, stage: Stage) -> bool:
-        """An originator invites that is in no other's list, while a process is there in another attempt, and
-        nobody has failed: at least one of them is wrong.
+        """Return True if an originator outside all other lists invites while a process is in this stage of
+        another attempt, and nobody has failed, so that at least one of them is wrong.
         """
         return not any(self.down[p] for p in self.each(Process)) and any(
             self.stage[p] is Stage.inviting
@@ -186,7 +188,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def SuspectsAtWork(self) -> bool:
-        """A process originates an attempt when nobody has failed, and all others work."""
+        """Witness: a process originates an attempt when nobody has failed, and all others work."""
         return not any(self.down[p] for p in self.each(Process)) and any(
             self.stage[p] is Stage.inviting and all(self.works(q) for q in self.each(Process) if q != p)
             for p in self.each(Process)
@@ -194,7 +196,9 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def SuspectsInTheNewList(self) -> bool:
-        """A process calls Reformation in a list that Reformation made, of which nobody has failed."""
+        """Witness: a process calls Reformation in a list that Reformation made, of which nobody
+        has failed.
+        """
         return any(
             self.reforming[p]
             and self.works(p)
@@ -205,25 +209,25 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def CompetesWithInviting(self) -> bool:
-        """Two originators are in phase I."""
+        """Witness: two originators are in phase I."""
         return self.competes_in(Stage.inviting)
 
     @witness
     def CompetesWithAnnouncing(self) -> bool:
-        """An originator invites while another one has announced its list."""
+        """Witness: an originator invites while another one has announced its list."""
         return self.competes_in(Stage.announcing)
 
     @witness
     def CompetesWithInvited(self) -> bool:
-        """An originator invites while a slave of another one waits."""
+        """Witness: an originator invites while a slave of another one waits."""
         return self.competes_in(Stage.invited)
 
     @witness
     def CompetesWithAuthorising(self) -> bool:
-        """An originator invites while the site of another one's list waits for the New Token."""
+        """Witness: an originator invites while the site of another one's list waits for the New Token."""
         return self.competes_in(Stage.authorising)
 
     @witness
     def CompetesWithWaiting(self) -> bool:
-        """An originator invites while another process waits to restart."""
+        """Witness: an originator invites while another process waits to restart."""
         return self.competes_in(Stage.waiting)

@@ -1,4 +1,6 @@
-"""Properties of Reformation: of its lists, of numbers and messages; and the runs that must be there."""
+"""Properties of Reformation: invariants of lists, numbers and messages, and witnesses of runs that must
+exist.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ from antiphon.spec.services import Process, TotalOrderBroadcast, ViewSynchrony
 
 
 class ReformationProperties(ReformationBounded):
-    """Reformation over the abstract normal phase, and what must be true of its state."""
+    """Properties of Reformation over the abstract normal phase."""
 
     # Properties: lists --------------------------------------------------------------------------------------
 
     def is_valid(self, a: ListName) -> bool:
-        """All of the list have agreed to it: its token was generated."""
+        """Return True if all of the list have agreed to it: its token was generated."""
         return a == 0 or self.tokens[a]
 
     def is_newer(self, a: ListName, b: ListName) -> bool:
-        """List a has the higher version number."""
+        """Return True if list a has the higher version number."""
         return self.version(a) > self.version(b)
 
     @invariant
@@ -34,7 +36,7 @@ class ReformationProperties(ReformationBounded):
 
     @step_invariant
     def MostRecent(self, before: Self) -> bool:
-        """A list that becomes valid has a higher version number than those that are valid."""
+        """Invariant: a list that becomes valid has a higher version number than all valid ones."""
         return not any(
             self.tokens[a] and not before.tokens[a] and self.tokens[b] and a != b and not self.is_newer(a, b)
             for a in self.each(Attempt)
@@ -43,7 +45,7 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneVersionOneList(self) -> bool:
-        """Invariant: of two lists that were committed somewhere one has the higher version number."""
+        """Invariant: any two committed lists have different version numbers."""
         return not any(
             p != q
             and self.current[p] != self.current[q]
@@ -54,7 +56,9 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def NoTwoComplete(self) -> bool:
-        """Not two lists are, each, the list in which all their sites work."""
+        """Invariant: no two different lists are both complete, that is, have all their sites
+        working in them.
+        """
         return not any(
             a < b and self.is_complete(a) and self.is_complete(b)
             for a in self.each(ListName)
@@ -62,7 +66,7 @@ class ReformationProperties(ReformationBounded):
         )
 
     def is_complete(self, a: ListName) -> bool:
-        """All sites of list a are up and work in it."""
+        """Return True if all sites of list a are up and work in it."""
         return self.is_valid(a) and all(
             q not in self.members(a) or (self.current[q] == a and self.works(q) and not self.down[q])
             for q in self.each(Process)
@@ -83,13 +87,13 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneComesThrough(self) -> bool:
-        """Not every reformation that may begin is given up while all sites are up."""
+        """Invariant: not every reformation that may begin is given up while all sites are up."""
         return not self.NoOutcome()
 
     # Properties: numbers and messages -----------------------------------------------------------------------
 
     def agree_up_to(self, p: Process, q: Process, k: LastNumber) -> bool:
-        """P and q have the same messages up to number k, and have them."""
+        """Return True if p and q have the same messages up to number k."""
         return len(self.log[q]) >= k and all(
             i >= k or i >= len(self.log[q]) or self.log[p][i].message == self.log[q][i].message
             for i in range(len(self.log[p]))
@@ -121,15 +125,15 @@ class ReformationProperties(ReformationBounded):
 
     @step_invariant
     def NothingDropped(self, before: Self) -> bool:
-        """A site that works has under a number what it had before."""
+        """Invariant: a site that works keeps the message under each number that it had before."""
         return all(
             self.log[p][: len(before.log[p])] == before.log[p] or self.down[p] for p in self.each(Process)
         )
 
     @invariant
     def OldListStops(self) -> bool:
-        """Invariant: the numbers that sites outside a valid list have given in an older one, and none of the
-        valid list has, are no more than there are such sites.
+        """Invariant: sites outside a valid list have given, in an older list, at most as many further numbers
+        as there are such sites.
         """
         return not any(
             self.tokens[a]
@@ -141,7 +145,7 @@ class ReformationProperties(ReformationBounded):
         )
 
     def is_given_outside(self, p: Process, i: LastNumber, a: Attempt) -> bool:
-        """Return True if a site outside list a has given what p has at position i, and none of list a has
+        """Return True if a site outside list a has given p's message at position i, and none of list a has
         it.
         """
         return self.log[p][i].giver not in self.members(a) and not any(
@@ -153,14 +157,14 @@ class ReformationProperties(ReformationBounded):
 
     @obligation
     def NobodyWaitsForEver(self) -> bool:
-        """No site that is up waits for ever for an answer, an announcement or a token."""
+        """Obligation: no live site waits for ever for an answer, an announcement or a token."""
         return not any(not self.down[p] and self.is_at_it(p) for p in self.each(Process))
 
     # Witnesses ----------------------------------------------------------------------------------------------
 
     @witness
     def GoodRun(self) -> bool:
-        """Figure 22: all sites have joined the new list, and its token site works."""
+        """Witness, figure 22: all sites have joined the new list, and its token site works."""
         return any(
             self.tokens[a]
             and all(
@@ -171,7 +175,7 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def DeliveredInNewList(self) -> bool:
-        """A message is numbered in a new list, and delivered there by all of it."""
+        """Witness: a message is numbered in a new list, and delivered there by all of it."""
         return any(
             len(self.log[p]) > 0
             and self.log[p][-1].list == a
@@ -188,7 +192,7 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def TwoOriginators(self) -> bool:
-        """Two sites are originators at the same time."""
+        """Witness: two sites are originators at the same time."""
         return any(
             p != q and self.stage[p] is Stage.inviting and self.stage[q] is Stage.inviting
             for p in self.each(Process)
@@ -197,8 +201,8 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def NoOutcome(self) -> bool:
-        """Every reformation that may begin has been given up, nobody has failed, and all originators wait to
-        restart as they did after the first.
+        """Witness: every reformation that may begin has been given up, nobody has failed, and all originators
+        wait to restart as after the first attempt.
         """
         return (
             self.begun == self.attempts
@@ -208,7 +212,9 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def AfterOriginatorFailed(self) -> bool:
-        """An originator has failed when others had joined its list, and the list of another one is valid."""
+        """Witness: an originator has failed after others had joined its list, and the list of another one is
+        valid.
+        """
         return any(
             self.has_begun(p, a) and self.down[p] and not self.tokens[a] and self.new_list[a] is not None
             and any(self.tokens[b] for b in self.each(Attempt))
@@ -218,7 +224,7 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def TokenTooLate(self) -> bool:
-        """A New Token was generated for a token site that has left the list."""
+        """Witness: a New Token was generated for a token site that has left the list."""
         return any(
             self.tokens[a] and self.is_site(p, a) and not self.works(p) and self.belongs[p] != a
             for p in self.each(Process)
@@ -227,7 +233,7 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def ExcludedGoesOn(self) -> bool:
-        """A site outside the most recent valid list is up and gives a number in its old list."""
+        """Witness: a live site outside the most recent valid list gives a number in its old list."""
         return any(
             self.tokens[a]
             and p not in self.members(a)
@@ -244,7 +250,9 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def Rejoined(self) -> bool:
-        """A site was outside a list that has delivered a message that it lacked, and is on a later list."""
+        """Witness: a site was outside a list that has delivered a message that it lacked, and is on a later
+        list.
+        """
         return any(
             self.tokens[a]
             and p not in self.members(a)
@@ -258,8 +266,8 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def CannotReturn(self) -> bool:
-        """A site that is on a New TL misses what the token site, which is up and on the list, has
-        collected.
+        """Witness: a site on a New TL lacks messages that the token site, which is up and on the list, has
+        removed.
         """
         return any(
             self.misses(p)
@@ -275,8 +283,8 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def Figure26(self) -> bool:
-        """The sequencer was cut off, not failed: it has delivered what it numbered, and the new list has
-        given the number to another message.
+        """Witness, figure 26: the sequencer was cut off and has not failed; it has delivered the message that
+        it numbered, and the new list has given the number to another message.
         """
         return any(
             self.tokens[a]
@@ -305,45 +313,45 @@ class ReformationViews(ReformationBounded, ViewSynchrony):
 
 
 class ReformationCounted(ReformationProperties):
-    """Reformation, and how many messages it sends."""
+    """Reformation with a count of its messages."""
 
     sent: Annotated[int, Between(0, "5 * processes * attempts")] = 0
 
     @action
     def invite(self, p: Process) -> None:
-        """An invitation goes to every other site."""
+        """Invite, and count an invitation for every other site."""
         super().invite(p)
         self.sent += self.processes - 1
 
     @action(fairness="weak")
     def vote(self, j: Process, a: Attempt) -> None:
-        """One answer."""
+        """Vote, and count one answer."""
         super().vote(j, a)
         self.sent += 1
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """The list goes to every other site on it."""
+        """Announce the list, and count a message for every other site on it."""
         super().announce(p, responders, site)
         self.sent += len(responders) - 1
 
     @action(fairness="weak")
     def agree(self, j: Process) -> None:
-        """One answer."""
+        """Agree, and count one answer."""
         super().agree(j)
         self.sent += 1
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """The token goes to the site, if that is another one."""
+        """Generate the token, and count a message if its site is another one."""
         own = any(self.is_site(p, a) and self.belongs[p] == a for a in self.each(Attempt))
         super().generate_token(p)
         self.sent += 0 if own else 1
 
     @invariant
     def GoodRunCosts(self) -> bool:
-        """In a good run as many invitations are sent as there are other sites, as many votes, lists, votes
-        again, and one token, which an originator that is the token site needs not send.
+        """Invariant: a good run sends, for each other site, one invitation, one vote, one list and one more
+        vote, and one token, unless the originator is the token site.
         """
         return not (self.begun == 1 and self.GoodRun()) or self.sent == 4 * (self.processes - 1) + (
             0 if any(self.has_begun(p, 1) and self.is_site(p, 1) for p in self.each(Process)) else 1

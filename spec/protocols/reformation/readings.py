@@ -50,7 +50,9 @@ resiliency = ambiguity(
 
 @majority.reading("dynamic")
 class MajorityDynamic(Reformation):
-    """Majority test, of the list that the originator has committed last."""
+    """Reading of the majority test: a majority of the list that the originator has committed last, not of all
+    sites.
+    """
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
         before = self.members(self.current[p])
@@ -59,7 +61,9 @@ class MajorityDynamic(Reformation):
 
 @committed.reading("sequenced")
 class CommittedSequenced(NormalPhase):
-    """Committed is what has a number, as far as its holder has everything before it."""
+    """Reading of `committed`: a message is committed when it has a number and the site has everything before
+    it.
+    """
 
     def recent(self, p: Process) -> int:
         return len(self.log[p])
@@ -67,7 +71,7 @@ class CommittedSequenced(NormalPhase):
 
 @invited.reading("old list")
 class InvitedOldList(Reformation):
-    """An invitation is taken by the sites of the originator's list."""
+    """Reading of the invitation: only sites of the originator's present list take it."""
 
     def is_invited(self, j: Process, a: Attempt) -> bool:
         return super().is_invited(j, a) and any(
@@ -77,7 +81,7 @@ class InvitedOldList(Reformation):
 
 @leaving.reading("remembers")
 class LeavingRemembers(Reformation):
-    """A site keeps the highest version that it has voted for, also when it leaves the list."""
+    """Reading of leaving a list: a site remembers the highest version that it has voted for."""
 
     def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
         return self.version(a) > self.highest[j]
@@ -89,8 +93,8 @@ class LeavingRemembers(Reformation):
 
 @collection.reading("at delivery")
 class CollectionAtDelivery(NormalPhase):
-    """Reading: a site has collected what it has delivered, since all of its list have it, and tells nobody
-    any more.
+    """Reading: a site removes a message when it has delivered it, since all sites of its list have it then,
+    and can send it to nobody any more.
     """
 
     def still_has(self, s: Process, k: LastNumber) -> bool:
@@ -99,7 +103,7 @@ class CollectionAtDelivery(NormalPhase):
 
 @resiliency.reading("majority")
 class ResiliencyMajority(NormalPhase):
-    """A message is delivered when a majority of all processes has acknowledged it."""
+    """Reading of resiliency: a message is delivered when a majority of all processes has acknowledged it."""
 
     def stable_up_to(self, p: Process) -> int:
         told = max(
@@ -114,11 +118,11 @@ class ResiliencyMajority(NormalPhase):
 
 @resiliency.reading("none")
 class ResiliencyNone(NormalPhase):
-    """A message is delivered at once."""
+    """Reading of resiliency: a message is delivered at once."""
 
     def stable_up_to(self, p: Process) -> int:
         return len(self.log[p])
 
 
 READINGS = (majority, committed, invited, leaving, collection, resiliency)
-"""All of them."""
+"""All readings."""

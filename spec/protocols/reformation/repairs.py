@@ -1,6 +1,4 @@
-"""The repairs of figures 23 and 24: what is printed, what is put in its place, and the claim that asks for
-it.
-"""
+"""Repairs of figures 23 and 24: for each the printed text, its replacement, and the claim that demands it."""
 
 from __future__ import annotations
 
@@ -15,7 +13,9 @@ from antiphon.spec.services.events import Process, View
     answers="REF-21",
 )
 class ModifyAtEveryRestart(Reformation):
-    """Printed: `Wait and Restart`, where phase II prints `Modify TL version number, Wait and Restart`."""
+    """Repair of figure 23, phase III. Printed: `Wait and Restart`, where phase II has `Modify TL version
+    number, Wait and Restart`. Repaired: phase III modifies the version number before the restart too.
+    """
 
     def waits_as(self, p: Process) -> Stage:
         return Stage.waiting
@@ -26,7 +26,9 @@ class ModifyAtEveryRestart(Reformation):
     answers="REF-09",
 )
 class OwnVersions(Reformation):
-    """Printed: `Modify TL version number`."""
+    """Repair of figure 23, phase III. Printed: `Modify TL version number`, so that two originators may choose
+    the same one. Repaired: originator k of n proposes only versions that are k modulo n.
+    """
 
     def modified_version(self, p: Process) -> int:
         return next(
@@ -41,7 +43,10 @@ class OwnVersions(Reformation):
     answers="REF-11",
 )
 class MostRecentList(Reformation):
-    """Printed: `the process with the most recent committed message`."""
+    """Repair of section 3.2.3. Printed: `the process with the most recent committed message`, by message
+    number alone. Repaired: the site with the most recent list comes first, and the number decides only within
+    one list.
+    """
 
     def list_told(self, p: Process) -> ListName:
         return self.current[p]
@@ -56,7 +61,9 @@ class MostRecentList(Reformation):
     answers="REF-12",
 )
 class DropTheRest(NormalPhase):
-    """Printed: `Recover all missing messages`."""
+    """Repair of figure 24, phase II. Printed: `Recover all missing messages`, and nothing about superfluous
+    ones. Repaired: a slave also gives up numbers that the new token site does not have.
+    """
 
     def take_over(self, j: Process, s: Process) -> None:
         self.log[j] = self.log[s]
@@ -67,7 +74,10 @@ class DropTheRest(NormalPhase):
     answers="REF-10",
 )
 class OriginatorRecovers(Reformation):
-    """Printed: `Generate "a New Token" and pass to New Token Site; Commit New TL`."""
+    """Repair of figure 23, phase III. Printed: `Generate "a New Token" and pass to New Token Site; Commit New
+    TL`, so the originator recovers nothing. Repaired: the originator recovers missing messages before it
+    commits.
+    """
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
@@ -82,4 +92,4 @@ class OriginatorRecovers(Reformation):
 
 
 REPAIRS = (ModifyAtEveryRestart, OwnVersions, MostRecentList, DropTheRest, OriginatorRecovers)
-"""All of them."""
+"""All repairs of figures 23 and 24."""

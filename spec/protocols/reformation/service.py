@@ -3,7 +3,7 @@ lists before it have made stable.
 
 The normal phase and Reformation are checked alone against it, and then together:
 1. `NormalPhaseService` is what Reformation assumes of the normal phase: a site knows a prefix of the order of
-   its list; who knows all of it gives the next number; what all of the list know is stable.
+    its list; a site that knows all of it gives the next number; the part that all of the list know is stable.
 2. `ReformationService` is what the normal phase assumes of Reformation: a site promises a version number, and
    with it to work in no list of a lower one; a list is formed of a majority that has promised its version; it
    begins with everything that a list of a lower version has made stable; its site brings that to the others;
@@ -11,8 +11,8 @@ The normal phase and Reformation are checked alone against it, and then together
 3. `TokenListService` is both. That it gives total order is checked like any protocol
    (`TokenListServiceChecked`).
 
-It knows no packet, no token that goes round, no timer, no vote and no refusal. A site stands still while it
-has promised a version and committed none.
+The service has no packets, no circulating token, no timers, no votes and no refusals. A site stands still
+while it has promised a version and committed none.
 
 Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
 2002, section 3.2.3: "There must be only one valid token list", "No message committed by the old token list is
@@ -60,24 +60,24 @@ Order = Annotated[Seq[Message | None], AtMost("numbers")]
 
 
 class TokenLists(Lists):
-    """Common state of both halves: lists, their orders, and what a site knows of them."""
+    """Common state of both halves: lists, their orders, and each site's knowledge of them."""
 
     order: Map[ListName, Order] = everywhere(())
 
     def is_agreed(self, a: ListName) -> bool:
-        """All of list a have agreed to it."""
+        """Return True if all of list a have agreed to it."""
         return a == 0
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """Return how much p knew of the order of list a when it worked there last."""
+        """Return how much p knew of the order of list a when it last worked there."""
         return 0
 
     def stable_up_to(self, a: ListName) -> int:
-        """The number up to which all of list a know its order."""
+        """Return the number up to which all of list a know its order."""
         return min((self.known_in(q, a) for q in self.each(Process) if q in self.members(a)), default=0)
 
     def stable_for(self, p: Process) -> int:
-        """The highest number that is stable in a list of p: in one that it has not joined it knows none."""
+        """Return the highest number that is stable in p's list; 0 in a list that p has not joined."""
         return max((self.stable_up_to(a) for a in self.each(ListName) if p in self.members(a)), default=0)
 
     def brought_by(self, s: Process) -> Order:
@@ -86,37 +86,37 @@ class TokenLists(Lists):
 
 
 class NormalPhaseService(TokenLists):
-    """Assumptions of Reformation about the normal phase."""
+    """Normal phase as Reformation assumes it."""
 
     known: Map[Process, Map[ListName, LastNumber]] = everywhere(everywhere(0))
     last_delivered: Map[Process, LastNumber] = everywhere(0)
     broadcasts: Annotated[int, Between(0, "messages")] = 0
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """Return how much p knew of the order of list a when it worked there last."""
+        """Return how much p knew of the order of list a when it last worked there."""
         return self.known[p][a]
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """P hands m to the service."""
+        """Hand m to the service at p."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
 
     @action
     def sequence(self, p: Process, m: Message) -> None:
-        """P, which knows all of the order of its list, gives the next number to a message that has none."""
+        """Give the next number at p, which knows all of its list's order, to a message without one."""
         require(self.may_give(p) and m.index < self.broadcasts and m not in self.order[self.list_of(p)])
         self.give(p, m)
 
     @action
     def pass_null(self, p: Process) -> None:
-        """P gives the next number to NULL."""
+        """Give the next number at p to NULL."""
         require(self.may_give(p))
         self.give(p, None)
 
     def may_give(self, p: Process) -> bool:
-        """P works in a list that all have agreed to, and knows its order."""
+        """Return True if p works in a list that all have agreed to, and knows its order."""
         a = self.list_of(p)
         return (
             self.works(p)
@@ -126,14 +126,14 @@ class NormalPhaseService(TokenLists):
         )
 
     def give(self, p: Process, m: Message | None) -> None:
-        """The next number of p's list is m's."""
+        """Give m the next number of p's list."""
         a = self.list_of(p)
         self.order[a] += (m,)
         self.known[p][a] = len(self.order[a])
 
     @action(fairness="weak")
     def learn(self, p: Process, k: LastNumber) -> None:
-        """P hears the numbers of its list up to k."""
+        """Learn the numbers of p's list up to k."""
         a = self.list_of(p)
         require(self.works(p) and self.known[p][a] < k and k <= len(self.order[a]))
         self.known[p][a] = k
@@ -150,12 +150,12 @@ class NormalPhaseService(TokenLists):
             emit(Deliver(p, m))
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """P has of list a what its site brings, and nothing else."""
+        """Begin in list a with exactly what its site brings."""
         self.known[p][a] = len(self.order[a])
 
 
 class ReformationService(TokenLists):
-    """Assumptions of the normal phase about Reformation."""
+    """Reformation as the normal phase assumes it."""
 
     new_list: Map[Attempt, TokenList | None] = everywhere(None)
     version_of: Map[Attempt, Installed] = everywhere(0)
@@ -166,46 +166,46 @@ class ReformationService(TokenLists):
     # Lists --------------------------------------------------------------------------------------------------
 
     def list_of(self, p: Process) -> ListName:
-        """The list that p has committed last; 0 is that of the beginning."""
+        """Return the list that p has committed last; 0 is the first."""
         return self.current[p]
 
     def version(self, a: ListName) -> int:
-        """The version of a list, 0 where none has formed. That of the beginning has 1."""
+        """Return the version of a list, 0 where none has formed; the first has 1."""
         return 1 if a == 0 else self.version_of[a]
 
     def works(self, p: Process) -> bool:
-        """P has promised no other version than that of its list."""
+        """Return True if p has promised no other version than that of its list."""
         return self.promised[p] == self.version(self.current[p])
 
     def members(self, a: ListName) -> Set[Process]:
-        """The sites of a list. All are on that of the beginning."""
+        """Return the sites of a list; all are on the first."""
         if a == 0:
             return Set() | {q for q in self.each(Process)}
         made = self.new_list[a]
         return made.members if made is not None else Set()
 
     def is_site(self, p: Process, a: ListName) -> bool:
-        """P is the token site of list a: p1 in the beginning."""
+        """Return True if p is the token site of list a; of the first list p1 is."""
         if a == 0:
             return p == Process(0)
         made = self.new_list[a]
         return made is not None and made.site == p
 
     def is_agreed(self, a: ListName) -> bool:
-        """All of list a have committed it."""
+        """Return True if all of list a have committed it."""
         return a == 0 or (self.version(a) > 0 and self.members(a) <= self.joined[a])
 
     # Steps --------------------------------------------------------------------------------------------------
 
     @action
     def promise(self, p: Process, v: View) -> None:
-        """P works in no list with a lower version than v any more, and commits none."""
+        """Promise version v: p works in no list with a lower version any more, and commits none."""
         require(v > self.promised[p])
         self.promised[p] = v
 
     @action
     def form(self, a: Attempt, members: Set[Process], site: Process, v: View) -> None:
-        """List a is formed of sites that have promised its version; it begins with what its site knows."""
+        """Form list a of sites that have promised its version; it begins with what its site knows."""
         require(self.new_list[a] is None and v > 1)
         require(not any(self.version_of[b] == v for b in self.each(Attempt)))
         require(self.has_majority(members) and site in members)
@@ -216,11 +216,15 @@ class ReformationService(TokenLists):
         self.order[a] = self.brought_by(site)
 
     def has_majority(self, members: Set[Process]) -> bool:
-        """`The list must have a majority of the processes`: of all."""
+        """Return True if the sites are a majority of all (`The list must have a majority of the
+        processes`).
+        """
         return 2 * len(members) > self.processes
 
     def keeps_the_stable(self, beginning: Order, v: View) -> bool:
-        """`No message committed by the old token list is lost`, of whatever list of a lower version."""
+        """Return True if the beginning contains everything stable in lists of lower versions (`No message
+        committed by the old token list is lost`).
+        """
         return all(
             self.version(c) == 0
             or self.version(c) >= v
@@ -229,12 +233,12 @@ class ReformationService(TokenLists):
         )
 
     def begins_alike(self, a: Order, b: Order, k: LastNumber) -> bool:
-        """The first k of a are those of b."""
+        """Return True if the first k messages of a are those of b."""
         return a[:k] == b[:k]
 
     def stable_at_most(self, c: ListName) -> int:
-        """The number up to which list c is stable or may become so: those of it who have promised a higher
-        version know as much.
+        """Return the number up to which list c is stable or may become so: up to there its members that have
+        promised a higher version know its order.
         """
         return min(
             (
@@ -247,7 +251,9 @@ class ReformationService(TokenLists):
 
     @action
     def commit(self, p: Process, a: Attempt) -> None:
-        """P, which has promised no higher version, goes on in list a with what the list's site brings."""
+        """Commit list a at p, which has promised no higher version; p goes on with what the list's site
+        brings.
+        """
         require(p in self.members(a) and self.promised[p] == self.version(a))
         require(self.version(self.current[p]) < self.version(a))
         require(any(self.is_site(s, a) and self.can_bring(s, a) for s in self.each(Process)))
@@ -257,45 +263,51 @@ class ReformationService(TokenLists):
         emit(Install(p, self.version(a), self.members(a)))
 
     def can_bring(self, s: Process, a: Attempt) -> bool:
-        """S, the site of list a, has not gone on to a later one."""
+        """Return True if s, the site of list a, has not gone on to a later one."""
         return self.promised[s] == self.version(a) or self.current[s] == a
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """P has of list a what its site brings, and nothing else."""
+        """Begin in list a with exactly what its site brings."""
 
 
 @mutation("a list begins with what its site knows, whatever was stable")
 class AnyBeginning(ReformationService):
-    """Section 3.2.3: `No message committed by the old token list is lost`."""
+    """Planted fault in the service of Reformation: a list begins with what its new token site knows, stable
+    messages or not. Correct, section 3.2.3: `No message committed by the old token list is lost`.
+    """
 
     def keeps_the_stable(self, beginning: Order, v: View) -> bool:
-        """Always."""
+        """Return True: any beginning of a list is allowed."""
         return True
 
 
 @mutation("a list is formed of any sites")
 class AnyMembers(ReformationService):
-    """Section 3.2.3: `The list must have a majority of the processes`."""
+    """Planted fault in the service of Reformation: a list is formed of any sites. Correct, section 3.2.3:
+    `The list must have a majority of the processes`.
+    """
 
     def has_majority(self, members: Set[Process]) -> bool:
-        """Always."""
+        """Return True: any set of sites counts as a majority."""
         return True
 
 
 @mutation("a site that has promised goes on in its list")
 class WorkOn(ReformationService):
-    """Section 3.2.3: `the reformation phase is blocking`."""
+    """Planted fault in the service of Reformation: a site that has promised a new list goes on in its old
+    one. Correct, section 3.2.3: `the reformation phase is blocking`.
+    """
 
     def works(self, p: Process) -> bool:
-        """Always."""
+        """Return True: a site always works."""
         return True
 
 
 class TokenListService(ReformationService, NormalPhaseService):
-    """Both halves."""
+    """Service of token lists: both halves."""
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """P has of list a what its site brings, and nothing else."""
+        """Begin in list a with exactly what its site brings."""
         self.known[p][a] = len(self.order[a])
 
     @witness
@@ -311,7 +323,7 @@ class TokenListServiceChecked(
 
     @witness
     def DeliveredInTwoLists(self) -> bool:
-        """A message was delivered in the first list by one, in a later one by another."""
+        """Witness: one site delivered a message in the first list, and another site in a later one."""
         return any(
             self.current[p] != self.current[q] and self.last_delivered[p] > 0 and self.last_delivered[q] > 0
             for p in self.each(Process)
@@ -320,7 +332,7 @@ class TokenListServiceChecked(
 
     @witness
     def AllDelivered(self) -> bool:
-        """All have delivered every message in a list that was formed."""
+        """Witness: all have delivered every message in a list that was formed."""
         return all(
             self.current[p] > 0 and self.delivered[p][m]
             for p in self.each(Process)

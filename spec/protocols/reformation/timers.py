@@ -18,21 +18,23 @@ from antiphon.spec.services import Process
     "when its list is announced, or to who has joined it"
 )
 class LongTimers(OverFigure25):
-    """Figures 23 and 24, TIMEOUT_i, TIMEOUT_j and TIMEOUT_k; figure 25, line 70."""
+    """Restriction on the timers of figures 23 and 24 (TIMEOUT_i, TIMEOUT_j, TIMEOUT_k) and of figure 25, line
+    70: none expires while an answer or the New Token can still come.
+    """
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Never."""
+        """Return False: no timer is due early."""
         return False
 
     @constraint("detect_inactivity")
     def no_list_is_made(self) -> bool:
-        """Bound: no site that is up makes a list, whose token would show activity."""
+        """Bound: no live site is making a list, whose token would show activity."""
         return not any(self.is_at_it(q) and not self.down[q] for q in self.each(Process))
 
     @constraint("announce")
     def hears_all(self, p: Process, responders: Set[Process]) -> bool:
-        """All that can have voted, and each vote is counted."""
+        """Return True if all sites that can have voted were heard."""
         a = self.belongs[p]
         return not self.awaits_a_vote(p) and all(
             q in responders or not self.has_voted(a, q) for q in self.each(Process)
@@ -40,16 +42,18 @@ class LongTimers(OverFigure25):
 
     @constraint("give_up")
     def has_waited(self, p: Process) -> bool:
-        """No answer is still to come, and with those that are there p cannot go on."""
+        """Return True if no vote can still come, and the votes that came do not suffice to
+        announce a list.
+        """
         return not self.awaits_a_vote(p) and not self.can_announce(p)
 
     @constraint("refuse")
     def comes_in_time(self, j: Process, a: Attempt) -> bool:
-        """The invitation is new to j, and its originator waits for votes."""
+        """Return True if the invitation is new to j, and its originator waits for votes."""
         return self.belongs[j] != a and self.new_list[a] is None
 
     def awaits_a_vote(self, p: Process) -> bool:
-        """P is an originator in phase I, and somebody that is up will vote "Yes"."""
+        """Return True if p is an originator in phase I, and a site that is up will vote "Yes"."""
         return any(
             a == self.belongs[p] and self.has_begun(p, a) and self.new_list[a] is None
             and not self.down[q] and self.is_invited(q, a)
@@ -59,7 +63,7 @@ class LongTimers(OverFigure25):
         )  # fmt: skip
 
     def can_announce(self, p: Process) -> bool:
-        """P is an originator in phase I, and has the votes of a majority."""
+        """Return True if p is an originator in phase I, and has the votes of a majority."""
         return any(
             a == self.belongs[p] and self.has_begun(p, a) and self.new_list[a] is None
             and len(self.refusals[a]) == 0
@@ -68,22 +72,24 @@ class LongTimers(OverFigure25):
         )  # fmt: skip
 
     def voters(self, p: Process, a: Attempt) -> Set[Process]:
-        """P, and who has voted for it."""
+        """Return p and the sites that have voted for it."""
         return Set() | {q for q in self.each(Process) if q == p or self.has_voted(a, q)}
 
 
 @restriction("nobody becomes an originator while another one, which is up, makes a list")
 class OneOriginator(OverFigure25):
-    """Restriction: the figures do not see to this (REF-04)."""
+    """Restriction: no site becomes an originator while another one that is up makes a list; the figures do
+    not guarantee this (REF-04).
+    """
 
     @constraint("invite")
     def is_alone(self) -> bool:
-        """No originator that is up is at it."""
+        """Bound: no other originator that is up is making a list."""
         return not any(
             self.is_at_it(q) and not self.down[q] and any(self.has_begun(q, a) for a in self.attempts_of(q))
             for q in self.each(Process)
         )
 
     def attempts_of(self, q: Process) -> Set[Attempt]:
-        """The attempt that q belongs to."""
+        """Return the attempt that q belongs to, as a set."""
         return Set() | {a for a in self.each(Attempt) if a == self.belongs[q]}

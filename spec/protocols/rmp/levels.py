@@ -32,7 +32,7 @@ from antiphon.spec.protocols.irbp.normal_phase import Ack, Number, Sequenced
 from antiphon.spec.services import Deliver, Message, Process
 
 Turn = Annotated[int, Between(1, "batch")]
-"""A message of an acknowledgement."""
+"""Position of a message in an acknowledgement."""
 
 
 class SeveralInOneAck(NormalSparing):
@@ -42,7 +42,7 @@ class SeveralInOneAck(NormalSparing):
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """The messages that have no number get the numbers after ts_p, at most `batch` of them."""
+        """Number the messages without a number after ts_p, at most `batch` of them."""
         require(self.holds_token(p) and self.unnumbered(p) is not None)
         for _ in self.each(Turn):
             m = self.unnumbered(p)
@@ -51,7 +51,7 @@ class SeveralInOneAck(NormalSparing):
 
     @constraint("sequence")
     def has_number_left(self, p: Process) -> bool:
-        """The numbers after ts_p are not too large."""
+        """Return True if the numbers after ts_p are within the bound."""
         return budget(self.last_number[p] + min(self.batch, self.waiting(p)) <= self.highest)
 
     def waiting(self, p: Process) -> int:
@@ -73,7 +73,7 @@ class SeveralInOneAck(NormalSparing):
             self.pending[p] = None
 
     def is_beside(self, p: Process, ack: Ack, k: Number) -> bool:
-        """The number k came with this one: its sender gave all from one to the other, in one turn."""
+        """Return True if the acknowledgement with this number also gave number k."""
         return all(
             any(
                 self.is_of_list(p, other) and other.sender == ack.sender and other.number == j
@@ -93,7 +93,7 @@ counted = ambiguity(
 
 
 class Levels(SeveralInOneAck, readings=(counted,)):
-    """Delivery at the chosen level; buffers are emptied of what is stable and delivered."""
+    """Delivery at the chosen level of resiliency; buffers keep a message until it is stable and delivered."""
 
     level: Const[int] = 3
 
@@ -104,20 +104,22 @@ class Levels(SeveralInOneAck, readings=(counted,)):
         return max(self.last_number[p] - k + 1, 0)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """All members have acknowledged since."""
+        """Return True if all members have acknowledged number k or a later one."""
         return self.acknowledged_since(p, k) >= len(self.token_list(p))
 
     def is_early(self) -> bool:
-        """A message is delivered before it is stable."""
+        """Return True if the message is delivered before it is stable."""
         return 0 < self.level and self.level < self.processes
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
-        """Lines 74-75; what is delivered early stays until then."""
+        """Return True if the item can become stable (lines 74-75); a message delivered early stays until
+        then.
+        """
         return super().can_settle(p, item) and (not self.is_early() or item.number <= self.last_delivered[p])
 
     @action(fairness="weak")
     def settle(self, p: Process, item: Sequenced) -> None:
-        """Lines 74-78; what was delivered early need not wait for delivery."""
+        """Make an item stable (lines 74-78); a message delivered early need not wait for delivery."""
         require(self.can_settle(p, item))
         if not self.is_early():
             self.stable[p] |= {item}
@@ -125,7 +127,9 @@ class Levels(SeveralInOneAck, readings=(counted,)):
         self.drop_body(p, item.message)
 
     def can_deliver(self, p: Process, item: Sequenced) -> bool:
-        """Line 79, or as soon as `level` processes have acknowledged."""
+        """Return True if the item can be delivered: by line 79, or because `level` processes have
+        acknowledged.
+        """
         if not self.is_early():
             return self.level > 0 and super().can_deliver(p, item)
         return (
@@ -138,7 +142,7 @@ class Levels(SeveralInOneAck, readings=(counted,)):
 
     @action(fairness="weak")
     def deliver_unreliably(self, p: Process, m: Message) -> None:
-        """Level 0: what is received is delivered."""
+        """Deliver a message upon its reception, at level 0."""
         require(self.level == 0 and self.is_active(p) and m in self.received[p] and m not in self.handed[p])
         self.handed[p] |= {m}
         emit(Deliver(p, m))
@@ -146,14 +150,14 @@ class Levels(SeveralInOneAck, readings=(counted,)):
 
 @counted.reading("acknowledgements")
 class CountAcknowledgements(Levels):
-    """An acknowledgement counts once, whatever it numbers."""
+    """Reading of RMP: an acknowledgement counts once, however many messages it numbers."""
 
     def acknowledged_since(self, p: Process, k: Number) -> int:
-        """The ends of turns from k on."""
+        """Return the number of acknowledgements from number k on that p knows."""
         return sum(1 for j in self.each(Number) if k <= j and j <= self.last_number[p] and self.is_last(p, j))
 
     def is_last(self, p: Process, j: Number) -> bool:
-        """No number after j came with it, as far as p knows."""
+        """Return True if j is the last number of its acknowledgement, as far as p knows."""
         return not any(
             one.number == j
             and other.number == j + 1

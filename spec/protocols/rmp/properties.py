@@ -12,7 +12,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
     """RMP's normal phase, checked against its level and total order broadcast."""
 
     def has(self, q: Process, m: Message) -> bool:
-        """Q has m in its buffer, or had it until it was stable."""
+        """Return True if q has m in its buffer, or had it until it was stable."""
         return m in self.received[q] or m in self.collected[q]
 
     @invariant
@@ -47,7 +47,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @witness
     def TwoInOneAck(self) -> bool:
-        """An acknowledgement has numbered two messages."""
+        """Witness: an acknowledgement has numbered two messages."""
         return any(
             one.sender == other.sender
             and other.number == one.number + 1
@@ -59,7 +59,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
@@ -68,7 +68,7 @@ class RingsChecked(RingsRepaired, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
     @witness

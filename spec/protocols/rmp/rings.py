@@ -18,17 +18,17 @@ from antiphon.spec.services import Message, Process
 
 
 class Rings(NormalSparing):
-    """RBP's normal phase among the primaries; the others hear what is sent."""
+    """RBP's normal phase among the primaries; the other processes receive from them."""
 
     primaries: Const[int] = 2
     remote: Const[bool] = False
-    """Only processes that are no primaries stop."""
+    """Switch: only processes that are no primaries stop."""
 
     source: Map[Message, Process | None] = everywhere(None)
     inserted: Set[Message] = Set()
 
     def is_primary(self, p: Process) -> bool:
-        """P is in the ring."""
+        """Return True if p is in the ring."""
         return p.index < self.primaries
 
     def primary_of(self, p: Process) -> Process:
@@ -42,12 +42,12 @@ class Rings(NormalSparing):
         self.listed[1] = Set(p for p in self.each(Process) if self.is_primary(p))
 
     def holds_token(self, p: Process) -> bool:
-        """Only members of the ring are named."""
+        """Return True if p holds the token: only members of the ring are named."""
         return self.is_primary(p) and super().holds_token(p)
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """A primary sends to all, another process to its primary."""
+        """Broadcast m: a primary sends to all, another process to its primary."""
         super().broadcast(p, m)
         self.source[m] = p
         if self.is_primary(p):
@@ -55,7 +55,7 @@ class Rings(NormalSparing):
 
     @action(fairness="weak")
     def insert(self, p: Process, m: Message) -> None:
-        """A primary source inserts what a secondary one has sent to it."""
+        """Insert, at a primary, a message that another process has sent to it."""
         q = self.source[m]
         require(self.is_active(p) and m in self.received[p] and m not in self.inserted)
         require(q is not None and self.primary_of(q) == p)
@@ -67,7 +67,9 @@ class Rings(NormalSparing):
         return super().was_sent(p, m) and (m in self.inserted or (q is not None and self.primary_of(q) == p))
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
-        """A primary that inserted a message sends it like one of its own."""
+        """Return True if m is sent again: a primary repeats a message that it inserted like one of
+        its own.
+        """
         q = self.source[m]
         return super().is_sent_again(p, m) or (
             m in self.inserted
@@ -79,23 +81,25 @@ class Rings(NormalSparing):
 
     @constraint("crash")
     def is_remote(self, p: Process) -> bool:
-        """Bound: a process that stops is no primary, or it does not matter."""
+        """Bound: only a process that is no primary stops, if `remote`."""
         return not self.remote or not self.is_primary(p)
 
 
 @repair("a primary keeps what the processes that receive from it still miss", answers="RMP-08")
 class KeepForLower(Rings):
-    """Repair: nothing is said of when a primary may forget what it retransmits."""
+    """Repair of rings. Printed: nothing about when a primary may forget what it retransmits. Repaired: a
+    primary keeps what the processes that receive from it still miss.
+    """
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """All primaries have it, and all who receive from p."""
+        """Return True if all primaries have the message, and all processes that receive from p."""
         return super().is_stable(p, k) and all(
             self.is_primary(q) or self.down[q] or self.primary_of(q) != p or self.has_number(q, k)
             for q in self.each(Process)
         )
 
     def has_number(self, q: Process, k: Number) -> bool:
-        """Q has what k was given to."""
+        """Return True if q has the message with number k."""
         return any(
             ack.number == k
             and self.knows(q, k)
@@ -105,4 +109,4 @@ class KeepForLower(Rings):
 
 
 class RingsRepaired(Rings, repairs=(KeepForLower,)):
-    """TRMP with its repair at choice."""
+    """TRMP, with its repair to choose."""

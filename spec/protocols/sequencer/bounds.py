@@ -1,4 +1,6 @@
-"""SEQUENCER is explored while there are views left: stops and hand-overs are limited, and every run ends."""
+"""SEQUENCER within bounds: stops and hand-overs are limited, there are finitely many views, and every run
+ends.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from antiphon.spec.services import Process
 
 
 class SequencerBounded(Sequencer, HandOvers, repairs=REPAIRS, readings=READINGS):
-    """SEQUENCER with what can be switched on; up to `stops` members stop."""
+    """SEQUENCER, with its variants to choose from; up to `stops` members stop."""
 
     stops: Const[int] = 0
 
@@ -19,13 +21,13 @@ class SequencerBounded(Sequencer, HandOvers, repairs=REPAIRS, readings=READINGS)
 
     @environment
     def leave(self, p: Process) -> None:
-        """On stop(); who stopped is told from who crashed."""
+        """Leave at stop(); a stopped process is told apart from a crashed one."""
         super().leave(p)
         self.stopped[p] = True
 
     @constraint("leave")
     def may_leave(self, p: Process) -> bool:
-        """There is a view left that can exclude p, and another member to go on."""
+        """Return True if p may leave: a view is left that can exclude it, and another member to go on."""
         return (
             self.formed < self.views
             and any(q != p and not self.down[q] for q in self.members[self.formed])

@@ -70,7 +70,9 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
 
     @action
     def send(self, p: Process, m: Message) -> None:
-        """M gets "the local_addr and a monotonically increasing seqno" and goes to the coordinator."""
+        """Send m: it gets "the local_addr and a monotonically increasing seqno" and goes to the
+        coordinator.
+        """
         to = self.coordinator(p)
         require(m.index == self.broadcasts and to is not None)
         k = self.last_number[p] + 1
@@ -84,18 +86,18 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
             self.unicast_to(p, to, Forward(to, p, k, m))
 
     def send_as_coordinator(self, p: Process, k: Number, m: Message) -> None:
-        """On send(M): "Else - Multicast(M, local_addr)"."""
+        """Send as coordinator (On send(M): "Else - Multicast(M, local_addr)")."""
         self.multicast_data(p, p, k, m)
 
     # On stop() --------------------------------------------------------------------------------------------
 
     def has_pending(self, p: Process) -> bool:
-        """The forward-table of p is not empty."""
+        """Return True if the forward-table of p is not empty."""
         return any(self.forward_table[p][k] is not None for k in self.each(Number))
 
     @environment
     def leave(self, p: Process) -> None:
-        """On stop(): p stops for ever and waits for nothing ("I decided not to implement this")."""
+        """Leave at stop(): p stops for ever and waits for nothing ("I decided not to implement this")."""
         require(not self.down[p] and p in self.members[self.formed])
         self.down[p] = True
         emit(Crash(p))
@@ -103,29 +105,33 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
     # On reception of M from S -----------------------------------------------------------------------------
 
     def may_take_forward(self, p: Process, q: Process) -> bool:
-        """FORWARD, "If not coord ... Else - Multicast(M,S)": p is the coordinator, and q sends to it."""
+        """Return True if p takes a FORWARD of q: p is the coordinator (else: "If not coord ... Else -
+        Multicast(M,S)"), and q sends to it.
+        """
         return self.is_coordinator(p)
 
     @action(fairness="weak")
     def receive_forward(self, p: Process, q: Process) -> None:
-        """FORWARD, at the coordinator: Multicast(M,S)."""
+        """Receive a FORWARD at the coordinator: Multicast(M,S)."""
         require(self.has_packet(q, p) and self.may_take_forward(p, q))
         packet = self.channel[q][p][0]
         self.take(q, p)
         self.multicast_data(p, packet.sender, packet.number, packet.message)
 
     def is_refused(self, p: Process) -> bool:
-        """FORWARD, "If not coord"."""
+        """Return True if p refuses a FORWARD ("If not coord")."""
         return not self.is_coordinator(p)
 
     @action(fairness="weak")
     def refuse_forward(self, p: Process, q: Process) -> None:
-        """FORWARD, "If not coord: error and return"."""
+        """Refuse a FORWARD ("If not coord: error and return")."""
         require(self.has_packet(q, p) and self.is_refused(p))
         self.take(q, p)
 
     def may_hear(self, p: Process, s: Process) -> bool:
-        """NAKACK may give p the next multicast of s: of a view that p has seen, from a member of its view."""
+        """Return True if NAKACK may give p the next multicast of s: it is of a view that p has seen, from a
+        member of p's view.
+        """
         if not self.has_multicast(s, p) or not self.is_member(p):
             return False
         view = self.log[s][self.heard[s][p]].view
@@ -135,50 +141,54 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
 
     @action(fairness="weak")
     def receive_data(self, p: Process, s: Process) -> None:
-        """DATA: "Take sender S from header and call Deliver(M,S)"."""
+        """Receive DATA: "Take sender S from header and call Deliver(M,S)"."""
         require(self.may_hear(p, s))
         packet = self.log[s][self.heard[s][p]]
         self.hear(s, p)
         self.unwrap(p, packet)
 
     def unwrap(self, p: Process, packet: Data) -> None:
-        """Deliver(M,S), where p was in the group already when M was multicast."""
+        """Call Deliver(M,S), if p was in the group already when M was multicast."""
         if packet.view >= self.first_view(p):
             self.deliver(p, packet.sender, packet.number, packet.message)
 
     def first_view(self, p: Process) -> View:
-        """The view with which p came into the group; nothing that was sent before reaches it."""
+        """Return the view with which p came into the group; earlier messages do not reach p."""
         return next((v for v in self.each(View) if p in self.members[v]), self.formed)
 
     # Multicast(M,S) ---------------------------------------------------------------------------------------
 
     def multicast_data(self, p: Process, s: Process, k: Number, m: Message) -> None:
-        """Multicast(M,S): "Replace FORWARD type in header with DATA type - Multicast M"."""
+        """Multicast (M,S): "Replace FORWARD type in header with DATA type - Multicast M"."""
         packet = Data(self.installed[p], s, k, m)
         self.multicast(p, packet)
         self.loop_back(p, packet)
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """The coordinator's own copy, which it receives as it sends it (`loopback`)."""
+        """Receive the coordinator's own copy as it is sent (reading `loopback`)."""
         self.hear(p, p)
         self.unwrap(p, packet)
 
     # Deliver(M,S) -----------------------------------------------------------------------------------------
 
     def is_received(self, p: Process, s: Process, k: Number) -> bool:
-        """Deliver(M,S): "M's seqno is <= the one in received-table"."""
+        """Return True if "M's seqno is <= the one in received-table" (Deliver(M,S))."""
         return k <= self.received_table[p][s]
 
     def is_discarded(self, p: Process, s: Process, k: Number) -> bool:
-        """Deliver(M,S): "If M was already delivered ... Discard M"."""
+        """Return True if the message is discarded (Deliver(M,S): "If M was already delivered ...
+        Discard M").
+        """
         return self.is_received(p, s, k)
 
     def update_entry(self, p: Process, s: Process, k: Number) -> None:
-        """Deliver(M,S): "Update the received-table with M's seqno with key=S"."""
+        """Update the entry of s (Deliver(M,S): "Update the received-table with M's seqno with key=S")."""
         self.received_table[p][s] = k
 
     def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
-        """Deliver(M,S): the own message leaves the forward-table; what was already delivered is discarded."""
+        """Deliver (M,S): p's own message leaves the forward-table; a message that was delivered already is
+        discarded.
+        """
         if p == s:
             self.forward_table[p][k] = None
         if not self.is_discarded(p, s, k):
@@ -189,7 +199,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """On view change, at p."""
+        """Change the view at p (On view change)."""
         require(self.may_install(p))
         before = self.coordinator(p)
         self.install(p)
@@ -202,16 +212,20 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
                 self.remove_entry(p, s)
 
     def must_resend(self, p: Process, before: Process, after: Process) -> bool:
-        """On view change: "If the coord leaves/crashes"."""
+        """Return True if p must send its messages again (On view change: "If the coord leaves/crashes")."""
         return before not in self.current_members(p)
 
     def resend_all(self, p: Process, to: Process) -> None:
-        """On view change: "For each message M in forward-table (*in increasing order of seqnos* !)"."""
+        """Send all messages again (On view change: "For each message M in forward-table (*in increasing order
+        of seqnos* !)").
+        """
         for k in self.each(Number):
             self.resend(p, to, k)
 
     def resend(self, p: Process, to: Process, k: Number) -> None:
-        """On view change: "Change M.dest to the new coord - Send M to the new coord"."""
+        """Send one message again (On view change: "Change M.dest to the new coord - Send M to the new
+        coord").
+        """
         m = self.forward_table[p][k]
         if m is not None:
             if to == p:
@@ -220,9 +234,13 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
                 self.unicast_to(p, to, Forward(to, p, k, m))
 
     def resend_to_itself(self, p: Process, k: Number, m: Message) -> None:
-        """Send again to itself, as new coordinator: it is there at once (`self_unicast`)."""
+        """Send a message again to p itself as new coordinator; it is there at once (reading
+        `self_unicast`).
+        """
         self.multicast_data(p, p, k, m)
 
     def remove_entry(self, p: Process, s: Process) -> None:
-        """On view change: "Remove entries for left members in received-table"."""
+        """Remove entries of members that left (On view change: "Remove entries for left members in
+        received-table").
+        """
         self.received_table[p][s] = 0

@@ -1,5 +1,5 @@
-"""With a flush SEQUENCER's multicasts are the machine of view synchrony: each is sent, received and left
-behind as the machine may do it.
+"""SEQUENCER with a flush beside the machine of view synchrony: each multicast is sent, received and dropped
+as the machine allows.
 
 The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
 `flush` is no flush of its own kind, and what SEQUENCER keeps with it, it keeps over that one too. What is
@@ -22,24 +22,26 @@ from antiphon.spec.services.view_machine import ViewSynchronousFollower
 
 
 class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
-    """SEQUENCER beside the machine. `names[s]` is what the machine calls the multicasts of s."""
+    """SEQUENCER beside the machine of view synchrony. `names[s]` are the machine's names for the multicasts
+    of s.
+    """
 
     names: Map[Process, Annotated[Seq[Message], AtMost("messages + room")]] = everywhere(())
     named: Annotated[int, Between(0, "messages")] = 0
 
     @initial
     def found(self) -> None:
-        """Both begin."""
+        """Found the group in both, SEQUENCER and the machine."""
         super().found()
         self.machine_found()
 
     @constraint("send")
     def has_names(self) -> bool:
-        """Two names are left for a message."""
+        """Return True if two names are left for a message."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     def multicast(self, sender: Process, packet: Data) -> None:
-        """A message of the machine is submitted."""
+        """Multicast a message, and submit it to the machine."""
         m = Message(self.named)
         self.named += 1
         self.names[sender] += (m,)
@@ -47,23 +49,23 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
         self.follow_broadcast(sender, m)
 
     def hear(self, sender: Process, to: Process) -> None:
-        """Deliver it."""
+        """Receive a multicast, and deliver it in the machine."""
         self.follow_delivery(to, self.names[sender][self.heard[sender][to]])
         super().hear(sender, to)
 
     def install(self, p: Process) -> None:
-        """P goes on."""
+        """Install the view at p in both."""
         super().install(p)
         self.follow_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p in both."""
         super().crash(p)
         self.follow_crash(p)
 
     @environment
     def leave(self, p: Process) -> None:
-        """P stops for ever."""
+        """Stop p in both."""
         super().leave(p)
         self.follow_crash(p)

@@ -1,9 +1,10 @@
-"""SEQUENCER over the machine of view synchrony: the machine is all that it has below it, with FIFO order of
-each sender's multicasts.
+"""SEQUENCER over the machine of view synchrony: below it is only the machine, with FIFO order of each
+sender's multicasts.
 
 `over_flush` shows that the repair `flush` does what the machine may do; this is the other direction
-(`services.view_layer`). Who is in a view `Membership` says. Half of the `messages` names are left for what is
-multicast again. The own copy of a coordinator is delivered at once, as `loopback` has it.
+(`services.view_layer`). `Membership` determines the members of views. Half of the `messages` names are left
+for messages that are multicast again. The own copy of a coordinator is delivered at once, as in reading
+`loopback`.
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design": "I
 decided not to implement this, because this implies flushing".
@@ -25,42 +26,42 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @initial
     def found(self) -> None:
-        """Both begin."""
+        """Found the group in both, SEQUENCER and the machine."""
         super().found()
         self.machine_found()
 
     @constraint("send")
     def has_names(self) -> bool:
-        """Two names are left for a message."""
+        """Return True if two names are left for a message."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     @constraint("receive_data", "admit", "reform", "suspect", "leave", "hand_over")
     def is_left_out(self) -> bool:
-        """The machine delivers; views change for crashes."""
+        """Return False: views change for crashes only, and nobody is excluded by the machine."""
         return False
 
     @action
     def send(self, p: Process, m: Message) -> None:
-        """Not while p's view ends."""
+        """Send m, unless p's view is ending."""
         require(self.machine_may_send(p))
         super().send(p, m)
 
     def may_take_forward(self, p: Process, q: Process) -> bool:
-        """Not while p's view ends."""
+        """Return True if p takes a FORWARD of q: not while p's view is ending."""
         return super().may_take_forward(p, q) and self.machine_may_send(p)
 
     def multicast(self, sender: Process, packet: Data) -> None:
-        """The machine has a message."""
+        """Multicast a message of the machine."""
         self.packet_of[Message(self.named)] = packet
         self.name_multicast(sender)
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """The own copy comes first."""
+        """Deliver the coordinator's own copy before any other."""
         self.unwrap(p, packet)
 
     @action(fairness="weak")
     def hear_next(self, p: Process, m: Message) -> None:
-        """The machine delivers m to p."""
+        """Receive m, which the machine delivers to p."""
         require(self.may_hear_next(p, m))
         self.machine_note_delivery(p, m)
         packet = self.packet_of[m]
@@ -69,19 +70,19 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """P goes on when the machine may."""
+        """Change the view at p when the machine allows it."""
         require(self.may_install(p))
         require(self.machine_may_install(p, self.formed, self.members[self.formed]))
         super().change_view(p)
 
     def install(self, p: Process) -> None:
-        """Before it sends anything again."""
+        """Install the view in the machine before p sends anything."""
         super().install(p)
         self.machine_note_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p in both."""
         super().crash(p)
         self.machine_dead[p] = True
 
@@ -91,7 +92,9 @@ class SequencerOverViewsChecked(SequencerOverViews, TotalOrderBroadcast, mutatio
 
     @witness
     def HeardInTheNextView(self) -> bool:
-        """Two have gone on after a crash, and have delivered a message of the next view."""
+        """Witness: two processes have gone on after a crash, and have delivered a message of the
+        next view.
+        """
         return any(
             p != q and self.delivered[p][m] and self.delivered[q][m]
             and any(

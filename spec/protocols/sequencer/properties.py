@@ -1,4 +1,4 @@
-"""SEQUENCER is checked against total order broadcast, its tables and tags against what the design says."""
+"""Properties of SEQUENCER: total order broadcast, and its tables and tags as the design describes them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ from antiphon.spec.services import (
 
 
 class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
-    """SEQUENCER and what must be true of it."""
+    """Properties of SEQUENCER."""
 
     def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
-        """Deliver(M,S): a seqno "needs to be 1 higher then prev seqno"; who joined has no previous one."""
+        """Deliver (M,S), and check that a seqno "needs to be 1 higher then prev seqno"; a process that joined
+        has no previous one.
+        """
         if not self.is_discarded(p, s, k) and self.first_view(p) == 1:
             expect(k == self.received_table[p][s] + 1, "NextNumber")
         super().deliver(p, s, k, m)
@@ -50,14 +52,18 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @invariant
     def OnlyCoordinatorMulticasts(self) -> bool:
-        """In the first view "it is only the coordinator who sends multicasts" (section "Motivation")."""
+        """Invariant: in the first view "it is only the coordinator who sends multicasts" (section
+        "Motivation").
+        """
         return self.formed > 1 or all(
             len(self.log[p]) == 0 or self.coordinator(p) == p for p in self.each(Process)
         )
 
     @invariant
     def OwnUnseen(self) -> bool:
-        """The forward-table has only what has "not yet been received (as bcasts)" (section "Design")."""
+        """Invariant: the forward-table has only messages "not yet been received (as bcasts)" (section
+        "Design").
+        """
         return not any(
             self.forward_table[p][k] == m and self.delivered[p][m]
             for p in self.each(Process)
@@ -67,7 +73,9 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @invariant
     def EntriesOfMembers(self) -> bool:
-        """received-table has at most "N entries, where N is the number of members", and only for members."""
+        """Invariant: received-table has at most "N entries, where N is the number of members", and only for
+        members.
+        """
         return all(
             self.received_table[p][s] == 0 or s in self.current_members(p)
             for p in self.each(Process)
@@ -76,7 +84,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @step_invariant
     def ResentOnFailoverOnly(self, before: Self) -> bool:
-        """On view change: "If the coord leaves/crashes" the messages are sent again, and else not."""
+        """Step invariant: messages are sent again at a view change only "If the coord leaves/crashes"."""
         return all(
             self.installed[p] == before.installed[p]
             or self.coordinator(p) != before.coordinator(p)
@@ -86,7 +94,9 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @obligation
     def Acknowledged(self) -> bool:
-        """Every forward-table of a member that is up becomes empty: the member has its messages back."""
+        """Obligation: every forward-table of a live member becomes empty, since the member gets its messages
+        back.
+        """
         return all(self.down[p] or not self.has_pending(p) for p in self.each(Process))
 
     @obligation
@@ -111,7 +121,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @invariant
     def SenderOrder(self) -> bool:
-        """Messages of one sender are delivered in the order in which it sent them."""
+        """Invariant: messages of one sender are delivered in the order in which it sent them."""
         return not any(
             self.is_overtaken(p, m, n)
             for p in self.each(Process)
@@ -130,7 +140,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
         )
 
     def is_overtaken(self, p: Process, m: Message, n: Message) -> bool:
-        """P delivered n before m, which has the same sender and was sent earlier."""
+        """Return True if p delivered n before m, though the same sender sent m earlier."""
         at = self.place[p][m]
         before = self.place[p][n]
         is_one_sender = m < n and self.origin[m] == self.origin[n]
@@ -138,14 +148,14 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @witness
     def Resent(self) -> bool:
-        """A new coordinator multicasts a message of another member that was sent to the old one."""
+        """Witness: a new coordinator multicasts a message of another member that was sent to the old one."""
         return any(
             packet.view > 1 and packet.sender != s for s in self.each(Process) for packet in self.log[s]
         )
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was sent, and everybody has accepted it."""
+        """Witness: everything was sent, and everybody has accepted it."""
         return self.broadcasts == self.messages and all(
             self.received_table[p][s] == self.last_number[s]
             for p in self.each(Process)
@@ -154,13 +164,15 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
 
 class SequencerViews(SequencerChecked):
-    """The same, with the view in which each process delivered each message (0: it has not)."""
+    """SEQUENCER with a record of the view in which each process delivered each message (0: not yet)."""
 
     delivered_in: Map[Process, Map[Message, Installed]] = everywhere(everywhere(0))
 
     @on(Deliver)
     def judge_view(self, event: Deliver) -> None:
-        """Members that are up deliver a message in one view; a joiner none that one of them had before."""
+        """Check that live members deliver a message in one view, and a joiner none that an old member
+        delivered before.
+        """
         p = event.process
         m = event.message
         if m is not None:
@@ -174,7 +186,7 @@ class SequencerViews(SequencerChecked):
 
 
 class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelling,)):
-    """The relabelling of one message, and what must be true of it."""
+    """Properties of the relabelling of one message."""
 
     @step_invariant
     def MulticastToAll(self, before: Self) -> bool:
@@ -190,5 +202,5 @@ class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelli
 
     @witness
     def AskedOriginator(self) -> bool:
-        """A request goes "to B, rather than A"."""
+        """Witness: a request goes "to B, rather than A"."""
         return any(isinstance(packet, Request) and packet.to.index == 1 for packet in self.network)

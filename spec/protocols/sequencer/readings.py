@@ -1,4 +1,4 @@
-"""Readings of open sentences on UNICAST and NAKACK; the meaning of the text itself comes first."""
+"""Readings of open sentences on UNICAST and NAKACK; the first meaning of each is that of the text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ unicast = ambiguity(
 
 @unicast.reading("unordered")
 class UnicastUnordered(Sequencer, LooseUnicast[Forward]):
-    """The document asks UNICAST for retransmission, not for order."""
+    """Reading of SEQUENCER: UNICAST keeps no order, since the document asks it for retransmission only."""
 
     @action(fairness="weak")
     def receive_loose_forward(self, packet: Annotated[Forward, In("loose")]) -> None:
-        """FORWARD, at the coordinator: Multicast(M,S)."""
+        """Receive a FORWARD at the coordinator, in any order: Multicast(M,S)."""
         p = packet.to
         require(self.may_take_forward(p, packet.sender))
         self.loose -= {packet}
@@ -29,7 +29,7 @@ class UnicastUnordered(Sequencer, LooseUnicast[Forward]):
 
     @action(fairness="weak")
     def refuse_loose_forward(self, packet: Annotated[Forward, In("loose")]) -> None:
-        """FORWARD, "If not coord: error and return"."""
+        """Refuse a FORWARD ("If not coord: error and return")."""
         require(self.is_refused(packet.to))
         self.loose -= {packet}
 
@@ -43,10 +43,10 @@ loopback = ambiguity(
 
 @loopback.reading("queued")
 class LoopbackQueued(Sequencer):
-    """The own copy comes back by NAKACK."""
+    """Reading of SEQUENCER: a sender's own copy comes back by NAKACK, not at once."""
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """Do nothing: it comes later."""
+        """Do nothing: the own copy comes later, by NAKACK."""
 
 
 self_unicast = ambiguity(
@@ -59,10 +59,10 @@ self_unicast = ambiguity(
 
 @self_unicast.reading("queued")
 class SelfUnicastQueued(Sequencer):
-    """A new coordinator's message to itself takes its time."""
+    """Reading of SEQUENCER: a new coordinator's message to itself is queued like any other."""
 
     def resend_to_itself(self, p: Process, k: Number, m: Message) -> None:
-        """By UNICAST."""
+        """Send the message to p itself by UNICAST."""
         self.unicast_to(p, p, Forward(p, p, k, m))
 
 
@@ -76,10 +76,10 @@ from_left = ambiguity(
 
 @from_left.reading("refused")
 class FromLeftRefused(Sequencer):
-    """UNICAST drops the connections of members that left."""
+    """Reading of SEQUENCER: UNICAST drops connections to members that left."""
 
     def may_take_forward(self, p: Process, q: Process) -> bool:
-        """Q is in p's view."""
+        """Return True if q is in p's view too."""
         return super().may_take_forward(p, q) and q in self.current_members(p)
 
 
@@ -95,8 +95,10 @@ relabelling = ambiguity(
 
 @relabelling.reading("in place")
 class RelabellingInPlace(SequencerCopy):
-    """Reading: the text warns of this: "otherwise we would change the original message"."""
+    """Reading of SEQUENCER: the coordinator relabels the message itself, not a copy, though the text warns:
+    "otherwise we would change the original message".
+    """
 
     def relabel(self, p: Process) -> None:
-        """NAKACK's message names B."""
+        """Write B's name into NAKACK's own message."""
         self.window[p] = Process(1)

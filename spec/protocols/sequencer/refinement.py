@@ -19,7 +19,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, 
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 Turn = Annotated[int, Between(1, "messages + room")]
-"""A place among the multicasts of one view, from 1."""
+"""Position among the multicasts of one view, from 1."""
 
 
 class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
@@ -27,8 +27,8 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what is delivered, with its place: it is the multicast that p received, or passed up,
-        last.
+        """Remember a delivered message with its position: that of the multicast that p received, or passed
+        up, last.
         """
         p = event.process
         m = event.message
@@ -38,9 +38,7 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
                     self.given[p] |= {Assigned(self.log[s][k].view, self.place_in_view(s, k), m)}
 
     def place_in_view(self, s: Process, k: Place) -> int:
-        """Return how many multicasts of s up to number k, counted from 0, are of the same view as that
-        one.
-        """
+        """Return how many multicasts of s up to number k (from 0) belong to the same view as that one."""
         return sum(1 for j in self.each(Place) if j <= k and self.log[s][j].view == self.log[s][k].view)
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
@@ -57,11 +55,11 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def gone(self, p: Process) -> bool:
-        """P has crashed or stopped."""
+        """Return True if p has crashed or stopped."""
         return self.down[p]
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Multicasts before one that p delivered, which nobody delivered."""
+        """Return the multicasts before one that p delivered which nobody delivered."""
         return Set() | {
             Assigned(v, k, None)
             for v in self.each(View)

@@ -1,4 +1,4 @@
-"""The repairs of SEQUENCER: each changes one sentence of the design, and says which claim it answers."""
+"""Repairs of SEQUENCER: each changes one sentence of the design, and names the claim that demands it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from antiphon.spec.services import Message, Process
     answers="SEQ-11",
 )
 class KeepEarly(Sequencer):
-    """Keep what comes before its receiver is coordinator. Printed: "If not coord: error and return"."""
+    """Repair of SEQUENCER, reception of FORWARD. Printed: "If not coord: error and return". Repaired: a
+    process that is not coordinator yet keeps the forwarded message until it is.
+    """
 
     def is_refused(self, p: Process) -> bool:
         """Return False: nothing is refused."""
@@ -21,24 +23,24 @@ class KeepEarly(Sequencer):
 
 
 class Leaving(Sequencer):
-    """Common state of the repairs of the view change: who leaves a view with whom, who holds which
-    multicast.
+    """Common state of the repairs of the view change: which members leave a view together, and which have
+    each multicast.
     """
 
     def is_blocked(self, p: Process) -> bool:
-        """P is about to leave its view, and sends nothing."""
+        """Return True if p is about to leave its view, so that it sends nothing."""
         return False
 
     def goes_on(self, p: Process, q: Process) -> bool:
-        """Q goes with p from p's view to the view that has formed."""
+        """Return True if q goes with p from p's view to the view that has formed."""
         return q in self.members[self.formed] and q in self.current_members(p)
 
     def is_held(self, s: Process, k: Position, q: Process) -> bool:
-        """Q has received the multicast at position k of s (from 0), or is s itself."""
+        """Return True if q has received the multicast at position k of s (from 0), or is s itself."""
         return k < (len(self.log[s]) if q == s else self.heard[s][q])
 
     def is_flushed(self, p: Process) -> bool:
-        """P has received what any of those has received who go on with it."""
+        """Return True if p has received everything that the members going on with it have received."""
         return not any(self.may_hear(p, s) for s in self.each(Process))
 
 
@@ -48,25 +50,28 @@ class Leaving(Sequencer):
     answers="SEQ-08",
 )
 class Flush(Leaving):
-    """Printed: "I decided not to implement this, because this implies flushing"."""
+    """Repair of SEQUENCER. Printed: "I decided not to implement this, because this implies flushing".
+    Repaired: survivors leave a view only when all of them have received what any of them has, and send
+    nothing meanwhile.
+    """
 
     def is_blocked(self, p: Process) -> bool:
-        """A view has formed that p has not installed."""
+        """Return True if a view has formed that p has not installed."""
         return self.may_install(p)
 
     @action
     def send(self, p: Process, m: Message) -> None:
-        """Not while p is about to leave its view."""
+        """Send m, unless p is about to leave its view."""
         require(not self.is_blocked(p))
         super().send(p, m)
 
     def may_take_forward(self, p: Process, q: Process) -> bool:
-        """Not while p is about to leave its view."""
+        """Return True if p takes a FORWARD of q: not while p is about to leave its view."""
         return super().may_take_forward(p, q) and not self.is_blocked(p)
 
     def may_hear(self, p: Process, s: Process) -> bool:
-        """Return True if p may hear s: not if s has left; before p leaves its view, what another has who goes
-        on with it.
+        """Return True if p may receive from s: not if s has left; and before p leaves its view, only what a
+        member that goes on with p has.
         """
         k = self.heard[s][p]
         is_due = any(self.goes_on(p, q) and self.is_held(s, k, q) for q in self.each(Process))
@@ -74,7 +79,7 @@ class Flush(Leaving):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """Only when p is flushed."""
+        """Change the view only if p is flushed."""
         require(self.may_install(p) and self.is_flushed(p))
         super().change_view(p)
 
@@ -84,7 +89,10 @@ class Flush(Leaving):
     answers="SEQ-13",
 )
 class OnlyMembers(Sequencer):
-    """Printed: "If M was already delivered (M's seqno is <= the one in received-table): - Discard M"."""
+    """Repair of SEQUENCER, Deliver. Printed: "If M was already delivered (M's seqno is <= the one in
+    received-table): - Discard M", but the entry of a process that left is gone. Repaired: a message of such a
+    process is discarded.
+    """
 
     def is_discarded(self, p: Process, s: Process, k: Number) -> bool:
         """Return True also for a message of a process that has left."""
@@ -96,16 +104,20 @@ class OnlyMembers(Sequencer):
     answers="SEQ-21",
 )
 class ResendOnChange(Sequencer):
-    """Printed: "If the coord leaves/crashes"."""
+    """Repair of SEQUENCER, On view change. Printed: "If the coord leaves/crashes". Repaired: messages are
+    sent again whenever the coordinator is another one.
+    """
 
     def must_resend(self, p: Process, before: Process, after: Process) -> bool:
-        """The coordinator is another one."""
+        """Return True if the coordinator is another process."""
         return before != after
 
 
 @repair("Deliver: received-table remembers each seqno, not only the highest", answers="SEQ-04")
 class RememberEach(Sequencer):
-    """Printed: "received-table: Map which keeps the highest seqno seen per member"."""
+    """Repair of SEQUENCER, Deliver. Printed: "received-table: Map which keeps the highest seqno seen per
+    member", which discards a message that was overtaken. Repaired: each seqno is remembered.
+    """
 
     accepted: Map[Process, Map[Process, Set[Number]]] = everywhere(everywhere(Set()))
 
@@ -114,12 +126,12 @@ class RememberEach(Sequencer):
         return k in self.accepted[p][s]
 
     def update_entry(self, p: Process, s: Process, k: Number) -> None:
-        """One more seqno; the highest stays the highest."""
+        """Add the seqno; the highest one stays recorded too."""
         self.accepted[p][s] |= {k}
         self.received_table[p][s] = max(self.received_table[p][s], k)
 
     def remove_entry(self, p: Process, s: Process) -> None:
-        """None is left."""
+        """Remove all entries of s."""
         super().remove_entry(p, s)
         self.accepted[p][s] = Set()
 
@@ -129,17 +141,21 @@ class RememberEach(Sequencer):
     answers="SEQ-10",
 )
 class RememberOwn(Sequencer):
-    """Printed: "If not coordinator: - Add message to the forward-table"."""
+    """Repair of SEQUENCER, On send. Printed: "If not coordinator: - Add message to the forward-table".
+    Repaired: the coordinator adds its own message too, until it gets it back.
+    """
 
     def send_as_coordinator(self, p: Process, k: Number, m: Message) -> None:
-        """The coordinator adds it, too."""
+        """Add the message to the coordinator's forward-table too."""
         self.forward_table[p][k] = m
         super().send_as_coordinator(p, k, m)
 
 
 @repair("On stop: wait until forward-table is empty", answers="SEQ-19")
 class WaitBeforeStop(Sequencer):
-    """Printed: "Wait for all replies until forward-table is empty, or a timeout (?)", and not implemented."""
+    """Repair of SEQUENCER, On stop. Printed: "Wait for all replies until forward-table is empty, or a timeout
+    (?)", which was not implemented. Repaired: a process waits for that before it stops.
+    """
 
     @environment
     def leave(self, p: Process) -> None:
@@ -150,21 +166,21 @@ class WaitBeforeStop(Sequencer):
 
 @repair("Deliver: a message is delivered after all members of the view have received it", answers="SEQ-20")
 class WaitForAll(Leaving):
-    """Printed: "Take sender S from header and call Deliver(M,S)"."""
+    """Repair of SEQUENCER, Deliver. Printed: "Take sender S from header and call Deliver(M,S)". Repaired: a
+    message is delivered only after all members of the view have received it.
+    """
 
     passed_up: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
 
     def unwrap(self, p: Process, packet: Data) -> None:
-        """Not yet: `pass_up` does it."""
+        """Do nothing yet: `pass_up` delivers later."""
 
     def handed_on(self, sender: Process, to: Process) -> Position:
         """Return the messages that were passed up."""
         return self.passed_up[sender][to]
 
     def is_stable(self, p: Process, s: Process) -> bool:
-        """Return True if the next message of s is with all members of the view, or with all who go on from
-        it.
-        """
+        """Return True if all members of the view have the next message of s, or all that go on from it."""
         k = self.passed_up[s][p]
         return all(
             self.is_held(s, k, q) or (self.is_blocked(p) and (self.down[q] or not self.goes_on(p, q)))
@@ -182,7 +198,7 @@ class WaitForAll(Leaving):
             self.deliver(p, packet.sender, packet.number, packet.message)
 
     def is_flushed(self, p: Process) -> bool:
-        """And has passed it up."""
+        """Return True if p is flushed, and has passed up everything."""
         is_done = all(self.passed_up[s][p] == self.heard[s][p] for s in self.each(Process))
         return super().is_flushed(p) and is_done
 

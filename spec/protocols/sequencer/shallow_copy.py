@@ -1,12 +1,13 @@
-"""The receiver relabels a copy: the layer below keeps the message that it passed up, and sends it again.
+"""Relabelling of a copy by its receiver: the layer below keeps the original message, and sends it again.
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Overview", the
 example.
 
 What is modelled: one message of B (the second process), multicast by the coordinator A (the first).
-`window[p]` is whom p's copy in NAKACK names as its sender, `None` where p has no copy. Whoever misses the
-message asks those who have one; what arrives is filed under the sender that it names. NAKACK reads A's stream
-for A's message: a copy that names B is filed in a stream where nobody waits for it, and asked for from B.
+`window[p]` is the sender that p's copy in NAKACK names, `None` where p has no copy. A process that lacks the
+message asks those that have one; a copy that arrives is filed under the sender that it names. NAKACK reads
+A's stream for A's message: a copy that names B is filed in a stream that nobody reads, and the message is
+asked for from B.
 """
 
 from __future__ import annotations
@@ -36,24 +37,26 @@ class Request:
 
 
 class SequencerCopy(Losses[Copy | Request], Group):
-    """One message, relabelled by everybody who delivers it."""
+    """One message, relabelled by each process that delivers it."""
 
     window: Map[Process, Process | None] = everywhere(None)
     misfiled: Map[Process, bool] = everywhere(False)
     multicast: bool = False
 
     def unwrap(self, p: Process) -> None:
-        """SEQUENCER at p "replaces M's sender address with B", and passes the message up."""
+        """Relabel the message at p ("replaces M's sender address with B"), and pass it up."""
         self.relabel(p)
         emit(Deliver(p, Message(0)))
 
     def relabel(self, p: Process) -> None:
-        """Relabel "on a (shallow) *copy* of M": what NAKACK keeps at p names A (`relabelling`)."""
+        """Relabel "on a (shallow) *copy* of M": the message that NAKACK keeps at p still names A (reading
+        `relabelling`).
+        """
         self.window[p] = Process(0)
 
     @action
     def send(self, p: Process) -> None:
-        """The coordinator multicasts the message of the second process, and receives it itself at once."""
+        """Multicast, as coordinator, the message of the second process, and receive it at once."""
         require(p.index == 0 and not self.multicast)
         self.multicast = True
         emit(Broadcast(Process(1), Message(0)))
@@ -62,7 +65,9 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def receive(self, packet: Annotated[Copy, In("network")]) -> None:
-        """NAKACK files the message under the sender it names, and passes up the first of A's stream, once."""
+        """Receive the message: NAKACK files it under the sender it names, and passes up the first of A's
+        stream, once.
+        """
         p = packet.to
         self.network -= {packet}
         if packet.source.index != 0:
@@ -72,7 +77,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
-        """P misses the message and asks its sender: A, or B once a copy has come that names B."""
+        """Ask for the message that p lacks: p asks A, or B once a copy has come that names B."""
         require(self.multicast and p != q and self.window[p] is None)
         require(q.index == (1 if self.misfiled[p] else 0))
         self.network |= {Request(q, p, q)}

@@ -1,4 +1,4 @@
-"""Figures 2 and 5 with what can be switched on; sizes and the budget of losses bound them enough."""
+"""Figures 2 and 5 with their variants to choose from; sizes and the budget of losses are bounds enough."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 @record
 class Data:
-    """(m), on its way to one process."""
+    """Message (m), on its way to one process."""
 
     to: Process
     message: Message
@@ -46,26 +46,26 @@ class Figure2(Losses[Data], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 1-3."""
+        """Broadcast a message (lines 1-3)."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
         self.send_to_all(p, m)
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Line 3: send (m) to all; the sender's own copy is there at once (`own_copy`)."""
+        """Send (m) to all (line 3); the sender's own copy is there at once (reading `own_copy`)."""
         self.network |= {Data(q, m) for q in self.each(Process) if q != p}
         self.take_in(p, m)
 
     # Lines 4-13, the token holder (lines 5-6: the token lists nothing) -------------------------------------
 
     def successor(self, p: Process) -> Process:
-        """Line 13: s + 1 mod n."""
+        """Return the next holder of the token, s + 1 mod n (line 13)."""
         return Process((p.index + 1) % self.processes)
 
     @action(fairness="weak")
     def receive_token(self, p: Process, missing: Message | None) -> None:
-        """Lines 7-13; `missing` is the m' of line 8, None if there is none."""
+        """Receive the token (lines 7-13); `missing` is the m' of line 8, None if there is none."""
         require(self.token_to == p)
         if missing is None:
             require(all(m in self.delivered_queue[p] for m in self.listed))
@@ -76,24 +76,24 @@ class Figure2(Losses[Data], Group):
         self.token_to = self.successor(p)
 
     def catch_up(self, p: Process, missing: Message | None) -> None:
-        """Lines 8-10: if there is an m' that was not yet delivered, it is."""
+        """Deliver an m' of the token that was not delivered yet, if there is one (lines 8-10)."""
         if missing is not None:
             self.hand_over(p, missing)
 
     # Lines 14-21, the destinations (lines 15-17: the queues are empty) -------------------------------------
 
     def hand_over(self, p: Process, m: Message) -> None:
-        """Lines 9-10 and 20-21: deliver and remember."""
+        """Deliver a message and remember it (lines 9-10 and 20-21)."""
         self.delivered_queue[p] |= {m}
         emit(Deliver(p, m))
 
     def take_in(self, p: Process, m: Message) -> None:
-        """Lines 18-21: store, deliver, remember."""
+        """Store, deliver and remember a message (lines 18-21)."""
         self.received[p] |= {m}
         self.hand_over(p, m)
 
     @action(fairness="weak")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
-        """Line 18."""
+        """Receive a message (line 18)."""
         self.network -= {packet}
         self.take_in(packet.to, packet.message)

@@ -34,7 +34,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 @record
 class Notice:
-    """delivered(id(m)), on its way to one process."""
+    """Packet delivered(id(m)), on its way to one process."""
 
     to: Process
     message: Message
@@ -42,7 +42,7 @@ class Notice:
 
 @record
 class Request:
-    """request(id(m)), on its way to one process."""
+    """Packet request(id(m)), on its way to one process."""
 
     to: Process
     sender: Process
@@ -71,26 +71,26 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Lines 1-3."""
+        """Broadcast a message (lines 1-3)."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
         self.send_to_all(p, m)
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Line 3: send (m) to all; the sender's own copy is there at once (`own_copy`)."""
+        """Send (m) to all (line 3); the sender's own copy is there at once (reading `own_copy`)."""
         self.network |= {Data(q, m) for q in self.each(Process) if q != p}
         self.take_in(p, m)
 
     # Lines 4-18, the token holder (lines 5-6: the token lists nothing) -------------------------------------
 
     def successor(self, p: Process) -> Process:
-        """Line 18: s + 1 mod n."""
+        """Return the next holder of the token, s + 1 mod n (line 18)."""
         return Process((p.index + 1) % self.processes)
 
     @action(fairness="weak")
     def receive_token(self, p: Process) -> None:
-        """Line 7."""
+        """Receive the token (line 7)."""
         require(self.token_to == p)
         self.token_to = None
         self.holder = p
@@ -98,7 +98,7 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def check(self, p: Process, missing: Message | None) -> None:
-        """Lines 8-9: a listed m' was not delivered, `missing`, or there is none (None)."""
+        """Check whether a listed m' was not delivered (lines 8-9): `missing`, or None."""
         require(self.holder == p and self.stage is Stage.checking)
         if missing is None:
             require(all(m in self.delivered_queue[p] for m in self.listed))
@@ -110,7 +110,7 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def request(self, p: Process) -> None:
-        """Lines 10-12: ask all for m', until it is there."""
+        """Ask all for m' until p has it (lines 10-12)."""
         m = self.wanted
         require(self.holder == p and self.stage is Stage.waiting)
         require(m is not None and m not in self.received[p])
@@ -119,7 +119,7 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def deliver_missing(self, p: Process) -> None:
-        """Lines 12-14: m' has arrived (and line 25 has delivered it); deliver it."""
+        """Deliver m', which has arrived and which line 25 has delivered already (lines 12-14)."""
         m = self.wanted
         require(self.holder == p and self.stage is Stage.waiting)
         require(m is not None and m in self.received[p])
@@ -129,12 +129,12 @@ class Figure5(Losses[Data | Notice | Request], Group):
             self.hand_over(p, m)
 
     def stage_after_one(self) -> Stage:
-        """Line 8 is an `if`: after one m' comes line 15."""
+        """Return the stage after one m': line 15, since line 8 is an `if`."""
         return Stage.passing
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
-        """Lines 15-18: list and announce what is new, pass the token on."""
+        """List and announce new messages, and pass the token (lines 15-18)."""
         require(self.holder == p and self.stage is Stage.passing)
         new = {m for m in self.delivered_queue[p] if m not in self.listed}
         self.network |= {Notice(q, m) for m in new for q in self.each(Process) if q != p}
@@ -145,24 +145,24 @@ class Figure5(Losses[Data | Notice | Request], Group):
     # Lines 19-32, the destinations (lines 20-22: the queues are empty) -------------------------------------
 
     def hand_over(self, p: Process, m: Message) -> None:
-        """Lines 13-14 and 25-26: deliver and remember."""
+        """Deliver a message and remember it (lines 13-14 and 25-26)."""
         self.delivered_queue[p] |= {m}
         emit(Deliver(p, m))
 
     def take_in(self, p: Process, m: Message) -> None:
-        """Lines 24-26: store, deliver, remember."""
+        """Store, deliver and remember a message (lines 24-26)."""
         self.received[p] |= {m}
         self.hand_over(p, m)
 
     @action(fairness="weak")
     def receive_data(self, packet: Annotated[Data, In("network")]) -> None:
-        """Line 23."""
+        """Receive a message (line 23)."""
         self.network -= {packet}
         self.take_in(packet.to, packet.message)
 
     @action(fairness="weak")
     def receive_notice(self, packet: Annotated[Notice, In("network")]) -> None:
-        """Lines 27-29: ask once for what was missed."""
+        """Receive a notice, and ask once for a missed message (lines 27-29)."""
         p = packet.to
         self.network -= {packet}
         for m in self.each(Message):
@@ -170,12 +170,14 @@ class Figure5(Losses[Data | Notice | Request], Group):
                 self.network |= {Request(q, p, m) for q in self.each(Process) if q != p}
 
     def is_missed(self, p: Process, m: Message, packet: Notice) -> bool:
-        """Lines 28-29: the announced message, since p has not got the token's list (`missed`)."""
+        """Return True for the announced message, since p does not have the token's list (lines 28-29, reading
+        `missed`).
+        """
         return m == packet.message
 
     @action(fairness="weak")
     def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
-        """Lines 30-32: whoever has the message sends it."""
+        """Receive a request; a process that has the message sends it (lines 30-32)."""
         self.network -= {packet}
         if packet.message in self.received[packet.to]:
             self.network |= {Data(packet.sender, packet.message)}

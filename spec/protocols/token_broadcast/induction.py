@@ -1,11 +1,13 @@
-"""Why figure 5 as repaired delivers honestly: invariants with which Z3 proves `BroadcastOnce`, `Integrity`,
-`UniformIntegrity` and `ListedWherePassed` by induction, for every number of processes, messages and losses:
-`antiphon check antiphon.spec.protocols.token_broadcast.induction:Figure5Proof --repair all --prove --every
+"""Proof by induction that figure 5 as repaired delivers honestly.
+
+With these invariants Z3 proves `BroadcastOnce`, `Integrity`, `UniformIntegrity` and `ListedWherePassed` for
+every number of processes, messages and losses: `antiphon check
+antiphon.spec.protocols.token_broadcast.induction:Figure5Proof --repair all --prove --every
 processes,messages,losses`.
 
-In words: whatever is received, listed, delivered, asked for by name or in flight was broadcast. Message k is
-broadcast when k were broadcast before, so that none is broadcast twice. And what the service has seen
-delivered is what stands in the queue of delivered messages, which the repaired lines 13 and 25 look at.
+In words: every message that is received, listed, delivered, asked for by name or in flight was broadcast.
+Message k is broadcast when k were broadcast before, so that none is broadcast twice. And the deliveries that
+the service has seen are the queue of delivered messages, which the repaired lines 13 and 25 read.
 """
 
 from __future__ import annotations
@@ -17,18 +19,18 @@ from antiphon.spec.services import Message, Process
 
 
 class Figure5Proof(Figure5Checked):
-    """Figure 5, what must be true of it, and what is true besides."""
+    """Figure 5, with its properties and the invariants of the proof."""
 
     @invariant
     def BroadcastInTheirOrder(self) -> bool:
-        """The messages that were broadcast are the first ones."""
+        """Invariant: the messages that were broadcast are the first ones."""
         return all(
             (self.origin[m] is not None) == (m.index < self.broadcasts) for m in self.each(Message)
         )
 
     @invariant
     def QueueIsWhatIsDelivered(self) -> bool:
-        """A process has delivered what stands in its queue."""
+        """Invariant: a process has delivered the messages in its queue, and no others."""
         return all(
             self.delivered[p][m] == (m in self.delivered_queue[p])
             for p in self.each(Process)

@@ -1,4 +1,4 @@
-"""Figures 2 and 5 are checked against reliable broadcast, and the token's list against what was delivered."""
+"""Properties of figures 2 and 5: reliable broadcast, and the token's list compared with the deliveries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from antiphon.spec.services import Message, Process, ReliableBroadcast
 
 
 class Figure2Checked(Figure2Bounded, ReliableBroadcast):
-    """Figure 2 and what must be true of it.
+    """Properties of figure 2.
 
     `lister` remembers who listed a message, `returned` the messages whose lister has had the token again.
     """
@@ -19,7 +19,7 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @action(fairness="weak")
     def receive_token(self, p: Process, missing: Message | None) -> None:
-        """Lines 7-13, and a note of what p listed before, and of what it lists now."""
+        """Receive the token (lines 7-13), and record what p listed before and lists now."""
         super().receive_token(p, missing)
         self.returned |= {m for m in self.each(Message) if self.lister[m] == p}
         for m in self.each(Message):
@@ -33,24 +33,24 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @witness
     def TokenListsAll(self) -> bool:
-        """The token lists every message that there is: its list is as long as the history."""
+        """Invariant: the token lists every broadcast message: its list is as long as the history."""
         return len(self.listed) == self.messages
 
     @witness
     def TokenReturns(self) -> bool:
-        """The token has been around after listing something."""
+        """Witness: the token has gone round after listing something."""
         return len(self.returned) > 0
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was broadcast and is delivered everywhere."""
+        """Witness: everything was broadcast and is delivered everywhere."""
         return self.broadcasts == self.messages and all(
             len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
         )
 
 
 class Figure5Checked(Figure5Bounded, ReliableBroadcast):
-    """Figure 5 and what must be true of it."""
+    """Properties of figure 5."""
 
     @invariant
     def ListedWherePassed(self) -> bool:
@@ -66,12 +66,12 @@ class Figure5Checked(Figure5Bounded, ReliableBroadcast):
 
     @witness
     def Recovered(self) -> bool:
-        """The holder waits for a message that it missed."""
+        """Witness: the holder waits for a message that it missed."""
         return self.stage is Stage.waiting
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was broadcast and is delivered everywhere."""
+        """Witness: everything was broadcast and is delivered everywhere."""
         return self.broadcasts == self.messages and all(
             len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
         )

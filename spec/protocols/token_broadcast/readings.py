@@ -18,19 +18,23 @@ own_copy_of_figure_5 = ambiguity("own_copy", "at once", about=OWN_COPY)
 
 @own_copy_of_figure_2.reading("by network")
 class OwnCopyByNetwork2(Figure2):
-    """Line 3: the sender is one of all."""
+    """Reading of figure 2, line 3: the sender is one of `all`, so its own copy travels through the
+    network.
+    """
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """A copy travels to each process, p too."""
+        """Send a copy to each process, p included."""
         self.network |= {Data(q, m) for q in self.each(Process)}
 
 
 @own_copy_of_figure_5.reading("by network")
 class OwnCopyByNetwork5(Figure5):
-    """Line 3: the sender is one of all."""
+    """Reading of figure 5, line 3: the sender is one of `all`, so its own copy travels through the
+    network.
+    """
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """A copy travels to each process, p too."""
+        """Send a copy to each process, p included."""
         self.network |= {Data(q, m) for q in self.each(Process)}
 
 
@@ -44,8 +48,10 @@ missed = ambiguity(
 
 @missed.reading("the listed")
 class MissedListed(Figure5):
-    """Lines 28-29: `for all m' in token.delivered, not in recvQ_p`, as if everybody could read the token."""
+    """Reading of figure 5, lines 28-29 (`for all m' in token.delivered, not in recvQ_p`): a process can tell
+    from the token which messages it misses.
+    """
 
     def is_missed(self, p: Process, m: Message, packet: Notice) -> bool:
-        """Whatever the token lists."""
+        """Return True for every message that the token lists."""
         return m in self.listed

@@ -1,4 +1,5 @@
-"""Figures 2 and 5 are the machine without numbers, since they order nothing: their deliveredQ is its state.
+"""Figures 2 and 5 as the machine without numbers, since they order nothing; their deliveredQ is the machine's
+state.
 
 No mapping makes either of them an ordering machine: that would give total order, and two processes of theirs
 deliver two messages in two orders (`Figure2Ordered`, `Figure5Ordered`). Tokens, lists, notices, requests and

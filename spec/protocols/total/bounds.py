@@ -1,4 +1,6 @@
-"""TOTAL is explored while there are ids; where asked for, senders take turns, timers wait for the network."""
+"""TOTAL within bounds: ids are limited; where asked for, senders take turns and timers wait for
+the network.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from antiphon.spec.services import Message, Process
 
 @restriction("message k comes from the process after the k-th")
 class Assigned(Total):
-    """Senders take turns."""
+    """Restriction: senders take turns: message k comes from process k + 1, cyclically."""
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
@@ -22,7 +24,7 @@ class Assigned(Total):
 
 @restriction("a timer expires only when nothing is in flight")
 class Patient(Total):
-    """Timers wait for the network."""
+    """Restriction: timers expire only when no message is in flight."""
 
     @constraint("request_again", "announce_view_again", "ask", "announce_last", "send_suffix")
     def is_quiet(self) -> bool:
@@ -31,22 +33,22 @@ class Patient(Total):
 
 
 class TotalBounded(Total, repairs=REPAIRS, readings=READINGS, restrictions=(Assigned, Patient)):
-    """TOTAL with what can be switched on; nobody assigns more than `messages + spare` ids in a view."""
+    """TOTAL with its variants to choose from; at most `messages + spare` ids are assigned in a view."""
 
     @constraint("broadcast", "request_again")
     def has_room(self, p: Process, m: Message) -> bool:
-        """An id is left for m, should p be the one to assign it."""
+        """Return True if an id is left for m, should p assign it."""
         is_assigned = self.is_sequencer(p) and self.gets_id(p, m)
         return not is_assigned or self.next_to_assign[p] < self.first_ids + self.messages + self.spare
 
     @constraint("receive_request")
     def has_room_for(self, packet: Request) -> bool:
-        """The same for a request."""
+        """Return True if an id is left for the message of a request."""
         return self.has_room(packet.to, packet.message)
 
     @action(fairness="weak")
     def change_view(self, p: Process, first: First) -> None:
-        """VIEW_CHANGE at p; what nobody will receive any more is in flight no more."""
+        """Change the view at p (VIEW_CHANGE); packets that nobody will receive any more vanish."""
         super().change_view(p, first)
         self.network -= {
             packet

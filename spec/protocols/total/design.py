@@ -53,7 +53,9 @@ class Total(Losses[Packet], Membership):
 
     @initial
     def found(self) -> None:
-        """The first view, settled; or one that follows a view in which `expected` was next."""
+        """Found the first view, settled; or, with `expected`, one that follows a view in which that id was
+        next.
+        """
         self.found_group()
         for p in self.each(Process):
             if self.expected > 0:
@@ -68,33 +70,37 @@ class Total(Losses[Packet], Membership):
     # The layer below --------------------------------------------------------------------------------------
 
     def may_act(self, p: Process) -> bool:
-        """P is in a view."""
+        """Return True if p is in a view."""
         return self.is_member(p)
 
     def hears(self, p: Process, v: View) -> bool:
-        """P may receive what was sent in view v, which "may only be received in that view"."""
+        """Return True if p may receive a message sent in view v, which "may only be received in
+        that view".
+        """
         return self.may_act(p) and self.may_receive(p, v)
 
     def reaches(self, p: Process, q: Process) -> bool:
-        """A packet of p can still be received by q."""
+        """Return True if q can still receive a packet of p."""
         is_there = not self.down[q] and not self.is_stale(q, self.installed[p])
         return q != p and q in self.group_of(p) and is_there
 
     # Members ----------------------------------------------------------------------------------------------
 
     def lowest_queued(self, p: Process) -> Number | None:
-        """The "lowest sequence id stored"."""
+        """Return the "lowest sequence id stored" in p's queue."""
         return next((k for k in self.each(Number) if self.queue[p][k] is not None), None)
 
     @action(fairness="weak")
     def receive_bcast(self, packet: Annotated[Bcast, In("network")]) -> None:
-        """TOTAL_BCAST: "A normal broadcast message to the group"."""
+        """Receive TOTAL_BCAST: "A normal broadcast message to the group"."""
         require(self.hears(packet.to, packet.view))
         self.network -= {packet}
         self.take_in(packet.to, packet.number, packet.message)
 
     def take_in(self, p: Process, k: Number, m: Message) -> None:
-        """A message whose id is lower than expected, or queued already, is discarded; another is queued."""
+        """Take a message in: one with a lower id than expected, or queued already, is discarded; another is
+        queued.
+        """
         queued = self.queue[p][k]
         if k < self.next_expected[p]:
             self.discard_lower(p, m)
@@ -105,13 +111,15 @@ class Total(Losses[Packet], Membership):
             self.pass_up_queue(p)
 
     def discard_lower(self, p: Process, m: Message) -> None:
-        """Discarded "because it has already been received and passed up the stack"."""
+        """Discard a message "because it has already been received and passed up the stack"."""
 
     def discard_twin(self, p: Process, queued: Message, m: Message) -> None:
-        """Discarded "since the messages are the same"."""
+        """Discard a message that is queued already, "since the messages are the same"."""
 
     def pass_up_queue(self, p: Process) -> None:
-        """While the queue has the next expected id, "the message is removed from the queue and passed up"."""
+        """Pass up the queue: while it has the next expected id, "the message is removed from the queue and
+        passed up".
+        """
         for k in self.each(Number):
             m = self.queue[p][k]
             if k == self.next_expected[p] and m is not None:
@@ -119,20 +127,20 @@ class Total(Losses[Packet], Membership):
                 self.pass_up(p, k, m)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """Passed up: "The next expected sequence id is also incremented by one"."""
+        """Pass a message up: "The next expected sequence id is also incremented by one"."""
         self.next_expected[p] = k + 1
         emit(Deliver(p, m))
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """A member that wishes to broadcast a message "sends it only the sequencer"."""
+        """Broadcast a message: a member that wishes to "sends it only the sequencer"."""
         require(m.index == self.broadcasts and self.may_act(p))
         self.broadcasts += 1
         emit(Broadcast(p, m))
         self.request(p, m)
 
     def request(self, p: Process, m: Message) -> None:
-        """TOTAL_REQUEST, unless p is the sequencer."""
+        """Send TOTAL_REQUEST, unless p is the sequencer."""
         to = self.sequencer(p)
         if self.is_sequencer(p):
             self.assign(p, m)
@@ -142,20 +150,22 @@ class Total(Losses[Packet], Membership):
     # Sequencer --------------------------------------------------------------------------------------------
 
     def sequencer(self, p: Process) -> Process | None:
-        """The "first listed member", by p's list."""
+        """Return the sequencer, the "first listed member" by p's list."""
         return self.coordinator(p)
 
     def knows_address(self, p: Process) -> bool:
-        """SET_LOCAL_ADDRESS came to p "at some point (usually at the beginning of the connection)"."""
+        """Return True if p knows its address: SET_LOCAL_ADDRESS came "at some point (usually at the beginning
+        of the connection)".
+        """
         return True
 
     def is_sequencer(self, p: Process) -> bool:
-        """P finds itself first in the list."""
+        """Return True if p is first in its own list."""
         return self.knows_address(p) and self.sequencer(p) == p
 
     @action(fairness="weak")
     def receive_request(self, packet: Annotated[Request, In("network")]) -> None:
-        """TOTAL_REQUEST: the sequencer "assigns a sequence id to the message and broadcasts it"."""
+        """Receive TOTAL_REQUEST: the sequencer "assigns a sequence id to the message and broadcasts it"."""
         p = packet.to
         require(self.hears(p, packet.view))
         self.network -= {packet}
@@ -163,11 +173,11 @@ class Total(Losses[Packet], Membership):
             self.assign(p, packet.message)
 
     def gets_id(self, p: Process, m: Message) -> bool:
-        """An id is assigned "each time the sequencer receives a broadcast request"."""
+        """Return True if m gets an id: "each time the sequencer receives a broadcast request"."""
         return True
 
     def assign(self, p: Process, m: Message) -> None:
-        """The message gets the next id and is broadcast to the group."""
+        """Assign the next id to the message and broadcast it to the group."""
         if self.gets_id(p, m):
             number = self.next_to_assign[p]
             self.next_to_assign[p] = number + 1
@@ -176,27 +186,29 @@ class Total(Losses[Packet], Membership):
             self.take_in(p, number, m)
 
     def send_bcast(self, p: Process, number: Number, m: Message) -> None:
-        """TOTAL_BCAST to the group."""
+        """Send TOTAL_BCAST to the group."""
         group = {q for q in self.each(Process) if self.reaches(p, q)}
         self.network |= {Bcast(q, self.installed[p], number, m) for q in group}
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Keep what can be sent again, until the view changes (`keeping`)."""
+        """Keep the message for retransmission, until the view changes (reading `keeping`)."""
         self.sent[p][number] = m
 
     # View Changes -----------------------------------------------------------------------------------------
 
     def next_of_view(self, p: Process) -> bool:
-        """P will be the sequencer of the view that has formed."""
+        """Return True if p will be the sequencer of the view that has formed."""
         return self.knows_address(p) and self.first_listed(p, self.formed) == p
 
     def is_new_sequencer(self, p: Process) -> bool:
-        """P will be "the new sequencer" of the view that has formed (`announcing`)."""
+        """Return True if p will be "the new sequencer" of the view that has formed (reading `announcing`)."""
         return self.next_of_view(p)
 
     @action(fairness="weak")
     def change_view(self, p: Process, first: First) -> None:
-        """VIEW_CHANGE at p; a new sequencer begins "assigning sequences at any value", `first`."""
+        """Change the view at p (VIEW_CHANGE); a new sequencer begins "assigning sequences at any value",
+        `first`.
+        """
         require(self.may_install(p))
         is_next = self.next_of_view(p)
         is_new = self.is_new_sequencer(p)
@@ -209,38 +221,44 @@ class Total(Losses[Packet], Membership):
             self.follow(p)
 
     def clear(self, p: Process) -> None:
-        """Members "clear this queue when they observe a VIEW_CHANGE event"."""
+        """Clear the queue: members "clear this queue when they observe a VIEW_CHANGE event"."""
         self.queue[p] = everywhere(None)
 
     def forget_sent(self, p: Process) -> None:
-        """Forget what was sent in the old view: it is not sent again."""
+        """Forget messages sent in the old view, which are not sent again."""
         self.sent[p] = everywhere(None)
 
     def begin_view(self, p: Process, first: First) -> None:
-        """The new sequencer "broadcasts a TOTAL_NEW_VIEW message" with the id of its first message."""
+        """Begin the view: the new sequencer "broadcasts a TOTAL_NEW_VIEW message" with the id of its first
+        message.
+        """
         self.forget_sent(p)
         self.next_to_assign[p] = first
         self.next_expected[p] = first
         self.send_new_view(p, first)
 
     def send_new_view(self, p: Process, first: First) -> None:
-        """TOTAL_NEW_VIEW to the group."""
+        """Send TOTAL_NEW_VIEW to the group."""
         self.network |= {NewView(q, self.formed, first) for q in self.group_of(p) - {p} if not self.down[q]}
 
     def follow(self, p: Process) -> None:
-        """P is not the sequencer: it has nothing to assign, and expects the id that it expected."""
+        """Follow another sequencer: p has nothing to assign, and still expects the same id."""
         self.forget_sent(p)
         self.next_to_assign[p] = 0
 
     @action(fairness="weak")
     def receive_new_view(self, packet: Annotated[NewView, In("network")]) -> None:
-        """TOTAL_NEW_VIEW: "Message sent when the view changes, resetting the state of the TOTAL layer"."""
+        """Receive TOTAL_NEW_VIEW: "Message sent when the view changes, resetting the state of the TOTAL
+        layer".
+        """
         require(self.hears(packet.to, packet.view))
         self.network -= {packet}
         self.reset_state(packet.to, packet.first)
 
     def reset_state(self, p: Process, first: First) -> None:
-        """The next expected id is the first of the view; the queue is empty again (`reset`)."""
+        """Reset the state: the next expected id is the first of the view, and the queue is empty (reading
+        `reset`).
+        """
         self.next_expected[p] = first
         self.queue[p] = everywhere(None)
 
@@ -248,7 +266,9 @@ class Total(Losses[Packet], Membership):
 
     @action(fairness="weak")
     def ask(self, p: Process) -> None:
-        """A gap is asked for: the "lowest sequence id is greater than the next expected sequence id"."""
+        """Ask for the messages of a gap: the "lowest sequence id is greater than the next expected sequence
+        id".
+        """
         to = self.sequencer(p)
         lowest = self.lowest_queued(p)
         expected = self.next_expected[p]
@@ -260,7 +280,9 @@ class Total(Losses[Packet], Membership):
 
     @action(fairness="weak")
     def receive_resend(self, packet: Annotated[Resend, In("network")]) -> None:
-        """TOTAL_RESEND: "A request (to the sequencer) to resend the message", which it does if it has it."""
+        """Receive TOTAL_RESEND, "A request (to the sequencer) to resend the message", and answer it if
+        possible.
+        """
         p = packet.to
         m = self.sent[p][packet.number]
         require(self.hears(p, packet.view))

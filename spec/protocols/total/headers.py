@@ -1,9 +1,8 @@
-"""Members of TOTAL speak in the header types of the document's appendix, each sent in a view.
+"""Header types of TOTAL's packets, from the document's appendix; each packet is sent in a view.
 
 Source: Cornell, "JavaGroups TOTAL", appendix, "TotalHeader types". TOTAL_UNICAST, "a unicast message not to
-be processed by the TOTAL layer", is left out. TOTAL_NEW_VIEW_ACK and TOTAL_SEQ_ACK are "not currently
-used", and of TOTAL_CUM_SEQ_ACK the text does not say who sends it: the literal text sends none of the
-three.
+be processed by the TOTAL layer", is left out. TOTAL_NEW_VIEW_ACK and TOTAL_SEQ_ACK are "not currently used",
+and of TOTAL_CUM_SEQ_ACK the text does not say who sends it: the literal text sends none of the three.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""TOTAL, judged view by view by the service of view synchrony: the application is told of a view when TOTAL
-is.
+"""TOTAL, judged view by view by the service of view synchrony: the application learns of a view together with
+TOTAL.
 
 Source: Cornell, "JavaGroups TOTAL", sections View Changes ("messages sent in a certain view may only be
 received in that view (virtual synchrony)") and Future Improvements (a flush protocol).
@@ -16,6 +16,6 @@ class TotalInViews(TotalBounded, ViewSynchrony):
     """TOTAL over views in which messages stay, with or without a flush."""
 
     def install(self, p: Process) -> None:
-        """VIEW_CHANGE at p."""
+        """Install the view at p (VIEW_CHANGE)."""
         super().install(p)
         emit(Install(p, self.installed[p], self.members_of(self.installed[p])))

@@ -1,4 +1,5 @@
-"""With a flush what TOTAL numbers and passes up in a view is the machine of view synchrony.
+"""TOTAL with a flush beside the machine of view synchrony: numbering a message submits it there, passing it
+up delivers it.
 
 The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
 `flush` is no flush of its own kind, and what TOTAL keeps with it, it keeps over that one too. An id of a view
@@ -21,24 +22,24 @@ from antiphon.spec.services.view_machine import ViewSynchronousFollower
 
 
 class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
-    """TOTAL beside the machine. `names[v][k]` is what the machine calls id k of view v."""
+    """TOTAL beside the machine of view synchrony. `names[v][k]` is the machine's name for id k of view v."""
 
     names: Map[View, Map[Number, Message | None]] = everywhere(everywhere(None))
     named: Annotated[int, Between(0, "messages")] = 0
 
     @initial
     def found(self) -> None:
-        """Both begin."""
+        """Found the group in both, TOTAL and the machine."""
         super().found()
         self.machine_found()
 
     @constraint("broadcast")
     def has_names(self) -> bool:
-        """Two names are left for a message."""
+        """Return True if two names are left for a message."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Submit what gets an id."""
+        """Keep a message that gets an id, and submit it to the machine."""
         name = Message(self.named)
         self.named += 1
         super().keep(p, number, m)
@@ -48,7 +49,7 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         self.follow_broadcast(p, name)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """Deliver what is passed up."""
+        """Pass a message up, and deliver it in the machine."""
         for v in self.each(View):
             if v == self.installed[p]:
                 name = self.names[v][k]
@@ -57,12 +58,12 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         super().pass_up(p, k, m)
 
     def install(self, p: Process) -> None:
-        """P goes on."""
+        """Install the view at p in both."""
         super().install(p)
         self.follow_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p in both."""
         super().crash(p)
         self.follow_crash(p)

@@ -1,10 +1,10 @@
-"""TOTAL over the machine of view synchrony: the machine is all that it has below it for what goes to the
-group, with FIFO order of each sender's multicasts.
+"""TOTAL over the machine of view synchrony: below it, for multicasts to the group, is only the machine, with
+FIFO order of each sender's multicasts.
 
 `over_flush` shows that the repair `flush` does what the machine may do; this is the other direction
-(`services.view_layer`). Who is in a view `Membership` says. To the group go TOTAL_BCAST and TOTAL_NEW_VIEW;
-TOTAL_REQUEST goes to the sequencer alone, past the machine. The machine loses nothing, so that nobody asks
-for a message again.
+(`services.view_layer`). `Membership` determines the members of views. To the group go TOTAL_BCAST and
+TOTAL_NEW_VIEW; TOTAL_REQUEST goes to the sequencer alone, past the machine. The machine loses nothing, so
+nobody asks for a message again.
 
 Source: Cornell, "JavaGroups TOTAL", section Future Improvements: "A flush protocol would delay the view
 change until all ... are synchronized".
@@ -32,7 +32,9 @@ from antiphon.spec.services.view_layer import LAYER_FAULTS, ViewSynchronousLayer
 
 @record
 class Header:
-    """TOTAL_BCAST of `message` with its id; where there is none, TOTAL_NEW_VIEW with the first id."""
+    """Header of a multicast: TOTAL_BCAST of `message` with its id; without a message, TOTAL_NEW_VIEW with the
+    first id.
+    """
 
     number: Number
     message: Message | None
@@ -45,40 +47,42 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @initial
     def found(self) -> None:
-        """Both begin."""
+        """Found the group in both, TOTAL and the machine."""
         super().found()
         self.machine_found()
 
     @constraint("broadcast")
     def has_names(self) -> bool:
-        """Two names are left for a message, and one for each view after the first."""
+        """Return True if two names are left for a message, and one for each view after the first."""
         return 2 * self.broadcasts + 1 + self.views <= self.messages
 
     @constraint("receive_bcast", "receive_new_view", "ask", "receive_resend", "admit", "suspect")
     def is_left_out(self) -> bool:
-        """The machine delivers, and nothing is lost; views change for crashes, and by `reform`."""
+        """Return False: the machine delivers, nothing is lost, and views change for crashes and by `reform`
+        only.
+        """
         return False
 
     def may_act(self, p: Process) -> bool:
-        """Not while p's view ends."""
+        """Return True if p may act: not while p's view is ending."""
         return super().may_act(p) and self.machine_may_send(p)
 
     def multicast(self, p: Process, header: Header) -> None:
-        """The machine has a message."""
+        """Multicast a message of the machine."""
         self.header_of[Message(self.named)] = header
         self.name_multicast(p)
 
     def send_bcast(self, p: Process, number: Number, m: Message) -> None:
-        """TOTAL_BCAST."""
+        """Send TOTAL_BCAST by the machine."""
         self.multicast(p, Header(number, m))
 
     def send_new_view(self, p: Process, first: First) -> None:
-        """TOTAL_NEW_VIEW."""
+        """Send TOTAL_NEW_VIEW by the machine."""
         self.multicast(p, Header(first, None))
 
     @action(fairness="weak")
     def hear_next(self, p: Process, m: Message) -> None:
-        """The machine delivers m to p."""
+        """Receive m, which the machine delivers to p."""
         require(self.may_hear_next(p, m))
         self.machine_note_delivery(p, m)
         header = self.header_of[m]
@@ -91,29 +95,29 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @action(fairness="weak")
     def change_view(self, p: Process, first: First) -> None:
-        """P goes on when the machine may."""
+        """Change the view at p when the machine allows it."""
         require(self.may_install(p))
         require(self.machine_may_install(p, self.formed, self.members[self.formed]))
         super().change_view(p, first)
 
     def install(self, p: Process) -> None:
-        """Before it sends TOTAL_NEW_VIEW."""
+        """Install the view in the machine before p sends TOTAL_NEW_VIEW."""
         super().install(p)
         self.machine_note_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p in both."""
         super().crash(p)
         self.machine_dead[p] = True
 
 
 class TotalOverViewsChecked(TotalOverViews, TotalChecked, mutations=LAYER_FAULTS):
-    """TOTAL over the machine, judged as TOTAL is."""
+    """TOTAL over the machine, with the properties of TOTAL."""
 
     @witness
     def HeardInTheNextView(self) -> bool:
-        """Two have gone on, and have passed up a message of the next view."""
+        """Witness: two members have gone on, and have passed up a message of the next view."""
         return any(
             p != q and self.view_count[p][2] > 0 and self.view_count[q][2] > 0
             for p in self.each(Process)

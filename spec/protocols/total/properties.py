@@ -1,4 +1,4 @@
-"""TOTAL is checked against total order broadcast while the view stays, and against one sequence a view.
+"""Properties of TOTAL: total order broadcast while the view stays, and one sequence of messages in each view.
 
 Source: Cornell, "JavaGroups TOTAL", sections Members and Future Improvements.
 """
@@ -48,7 +48,7 @@ class QueuedTwice:
 
 
 class TotalChecked(TotalBounded, TotalOrderBroadcast):
-    """TOTAL and what must be true of it, view by view too.
+    """Properties of TOTAL, also view by view.
 
     `view_order[v][k]` is the message that was passed up k-th in view v, by whoever was first;
     `view_count[p][v]` is how many p has passed up in v.
@@ -59,7 +59,9 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @on(Deliver)
     def judge_view(self, event: Deliver) -> None:
-        """Section Future Improvements: "total order for a prefix of the messages in one view"."""
+        """Check that a member passes up the k-th message of the view's sequence (Future Improvements: "total
+        order for a prefix of the messages in one view").
+        """
         p = event.process
         m = event.message
         v = self.installed[p]
@@ -73,27 +75,31 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
             self.view_count[p][v] = k
 
     def discard_lower(self, p: Process, m: Message) -> None:
-        """An id that is lower than the expected one."""
+        """Discard a message whose id is lower than expected, and emit that."""
         emit(Discarded(p, m))
 
     def discard_twin(self, p: Process, queued: Message, m: Message) -> None:
-        """An id that is queued."""
+        """Discard a message whose id is queued, and emit that."""
         emit(QueuedTwice(p, queued, m))
 
     @on(Discarded)
     def judge_discard(self, event: Discarded) -> None:
-        """Section Members: "it has already been received and passed up the stack"."""
+        """Check that a discarded message "has already been received and passed up the stack" (section
+        Members).
+        """
         p = event.process
         expect(self.delivered[p][event.message], "DiscardedWasPassedUp", Deliver(p, event.message))
 
     @on(QueuedTwice)
     def judge_twin(self, event: QueuedTwice) -> None:
-        """Section Members: "the message is discarded since the messages are the same"."""
+        """Check that a message is discarded "since the messages are the same" (section Members)."""
         expect(event.queued == event.message, "QueuedTwinIsTheSame", Deliver(event.process, event.queued))
 
     @invariant
     def OneSequencer(self) -> bool:
-        """Section Sequencer: "exactly one sequencer"; no two members of a view have an id to assign next."""
+        """Invariant: there is "exactly one sequencer" (section Sequencer): no two members of a view have an
+        id to assign next.
+        """
         return not any(
             self.next_to_assign[p] > 0
             and self.next_to_assign[q] > 0
@@ -104,7 +110,9 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
         )
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Section Sequencer: "no two messages receive the same sequence id", in a view."""
+        """Keep a message, and check that "no two messages receive the same sequence id" in a view (section
+        Sequencer).
+        """
         expect(
             not any(
                 self.sent[q][number] is not None
@@ -118,7 +126,7 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @invariant
     def NoIdSkipped(self) -> bool:
-        """Section Sequencer: "no sequence id is skipped"; the ids that were assigned are neighbours."""
+        """Invariant: "no sequence id is skipped" (section Sequencer): the assigned ids are consecutive."""
         return not any(
             self.sent[p][j] is not None and self.sent[p][k] is None and j < k and k < self.next_to_assign[p]
             for p in self.each(Process)
@@ -128,23 +136,27 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @obligation
     def GapsAreFilled(self) -> bool:
-        """Section Retransmission: "no sequence id's that are skipped": nothing stays in a queue."""
+        """Obligation: queues become empty, so there are "no sequence id's that are skipped" (section
+        Retransmission).
+        """
         return not any(self.lowest_queued(p) is not None and not self.down[p] for p in self.each(Process))
 
     @witness
     def AllBroadcast(self) -> bool:
-        """Everything was requested, and nothing is queued."""
+        """Witness: everything was requested, and nothing is queued."""
         is_empty = all(self.lowest_queued(p) is None for p in self.each(Process))
         return self.broadcasts == self.messages and is_empty
 
     @witness
     def GapSeen(self) -> bool:
-        """A member has a message and misses an earlier one."""
+        """Witness: a member has a message and lacks an earlier one."""
         return any(self.lowest_queued(p) is not None for p in self.each(Process))
 
     @witness
     def BeginsElsewhere(self) -> bool:
-        """A new sequencer has begun at another id than 1 ("at any value"), and has numbered nothing yet."""
+        """Witness: a new sequencer has begun at another id than 1 ("at any value"), and has numbered nothing
+        yet.
+        """
         return any(
             self.installed[p] > 1
             and self.is_sequencer(p)
@@ -155,7 +167,7 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @witness
     def NextView(self) -> bool:
-        """A sequencer has numbered a message in a view after the first."""
+        """Witness: a sequencer has numbered a message in a view after the first."""
         return any(
             self.installed[p] > 1
             and self.is_sequencer(p)
@@ -165,7 +177,9 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @obligation
     def ViewAgreement(self) -> bool:
-        """Members of a view that are up pass up as many messages in it, by `ViewPrefix` the same."""
+        """Obligation: live members of a view pass up equally many messages in it, by `ViewPrefix` the same
+        ones.
+        """
         return all(
             self.view_count[p][v] == self.view_count[q][v]
             for v in self.each(View)
@@ -181,4 +195,4 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
 
 class TotalRepeatedChecked(Duplications[Packet], TotalChecked):
-    """The same over channels that repeat as well."""
+    """TOTAL over channels that lose, reorder and repeat, with the same properties."""

@@ -22,10 +22,10 @@ reset = ambiguity(
 
 @reset.reading("the next id")
 class ResetNextId(Total):
-    """TOTAL_NEW_VIEW leaves the queue alone."""
+    """Reading of TOTAL: TOTAL_NEW_VIEW resets the next expected id, and leaves the queue alone."""
 
     def reset_state(self, p: Process, first: First) -> None:
-        """The next expected id is the first of the view."""
+        """Set the next expected id to the first of the view."""
         self.next_expected[p] = first
 
 
@@ -40,10 +40,10 @@ announcing = ambiguity(
 
 @announcing.reading("who was none before")
 class AnnouncingNewcomer(Total):
-    """Only a sequencer that was none before announces the first id."""
+    """Reading of TOTAL: only a sequencer that was not sequencer before announces the first id."""
 
     def is_new_sequencer(self, p: Process) -> bool:
-        """P will be the sequencer, and is not."""
+        """Return True if p becomes sequencer and was not before."""
         return super().is_new_sequencer(p) and not self.is_sequencer(p)
 
 
@@ -57,10 +57,10 @@ clearing = ambiguity(
 
 @clearing.reading("never")
 class ClearingNever(Total):
-    """The queue outlives its view."""
+    """Reading of TOTAL: the queue is not cleared at a view change."""
 
     def clear(self, p: Process) -> None:
-        """Do nothing."""
+        """Do nothing: the queue is kept."""
 
 
 early = ambiguity(
@@ -77,7 +77,7 @@ class EarlyDropped(Total):
 
     @environment
     def drop_early(self, packet: Annotated[Packet, In("network")]) -> None:
-        """The layer below throws away what its receiver may not receive yet."""
+        """Drop a message in the layer below, since its receiver may not receive it yet."""
         require(self.is_early(packet.to, packet.view))
         self.network -= {packet}
 
@@ -92,26 +92,28 @@ keeping = ambiguity(
 
 @keeping.reading("the last")
 class KeepingTheLast(Total):
-    """Only the last message can be sent again."""
+    """Reading of TOTAL: the sequencer keeps only its last message for retransmission."""
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """In place of the one before."""
+        """Keep m in place of the message before."""
         self.sent[p] = everywhere(None)
         super().keep(p, number, m)
 
 
 class CumulativeAcks(Total):
-    """TOTAL_CUM_SEQ_ACK, for those who send it: q has told p that it has all up to `acknowledged[p][q]`."""
+    """Members that send TOTAL_CUM_SEQ_ACK: q has told p that it has all messages up to
+    `acknowledged[p][q]`.
+    """
 
     acknowledged: Map[Process, Map[Process, Next]] = everywhere(everywhere(0))
 
     def acknowledges(self) -> bool:
-        """Members send it."""
+        """Return True if members send TOTAL_CUM_SEQ_ACK."""
         return False
 
     @action(fairness="weak")
     def receive_bcast(self, packet: Annotated[Bcast, In("network")]) -> None:
-        """For each TOTAL_BCAST it goes to the sequencer: all up to the next expected id has arrived."""
+        """Receive TOTAL_BCAST, and acknowledge to the sequencer everything up to the next expected id."""
         super().receive_bcast(packet)
         self.acknowledge(packet.to)
 
@@ -123,7 +125,7 @@ class CumulativeAcks(Total):
 
     @action(fairness="weak")
     def receive_cum_ack(self, packet: Annotated[CumAck, In("network")]) -> None:
-        """The sequencer learns what has arrived."""
+        """Receive an acknowledgement at the sequencer."""
         p = packet.to
         require(self.hears(p, packet.view))
         self.network -= {packet}
@@ -131,10 +133,10 @@ class CumulativeAcks(Total):
         self.free(p)
 
     def free(self, p: Process) -> None:
-        """Free what p need not keep any more: the text does not say what."""
+        """Free messages that p need not keep; the text does not say which, so here none."""
 
     def clear(self, p: Process) -> None:
-        """Acknowledgements count within a view."""
+        """Clear the queue, and the acknowledgements, which count within a view only."""
         super().clear(p)
         self.acknowledged[p] = everywhere(0)
 
@@ -144,7 +146,7 @@ class KeepingUntilAcknowledged(CumulativeAcks):
     """Reading: messages that all members have acknowledged are kept no more."""
 
     def acknowledges(self) -> bool:
-        """For each TOTAL_BCAST."""
+        """Return True: each TOTAL_BCAST is acknowledged."""
         return True
 
     def free(self, p: Process) -> None:
@@ -165,16 +167,20 @@ suffix = ambiguity(
 
 
 class Remedies(CumulativeAcks):
-    """Choice of the two remedies that `recover_suffix` is."""
+    """Choice between the two remedies that the repair `recover_suffix` describes."""
 
     def tells_last(self) -> bool:
-        """The first: "each server knew the sequence id of the last broadcast message"."""
+        """Return True for the first remedy: "each server knew the sequence id of the last
+        broadcast message".
+        """
         return True
 
 
 @suffix.reading("acknowledged")
 class SuffixAcknowledged(Remedies):
-    """The second: "the sequencer handled retransmission (perhaps using positive acknowledgements)"."""
+    """Reading of TOTAL's second remedy ("the sequencer handled retransmission (perhaps using positive
+    acknowledgements)"): the sequencer repeats what was not acknowledged.
+    """
 
     def tells_last(self) -> bool:
         """Return False: it sends again what was not acknowledged."""
@@ -190,10 +196,10 @@ addresses = ambiguity(
 
 @addresses.reading("never set")
 class AddressesNeverSet(Total):
-    """SET_LOCAL_ADDRESS does not come."""
+    """Reading of TOTAL: the event SET_LOCAL_ADDRESS does not come, so no member knows its own address."""
 
     def knows_address(self, p: Process) -> bool:
-        """Return False: no member knows it."""
+        """Return False: no member knows its own address."""
         return False
 
 

@@ -22,7 +22,7 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what is passed up, with its sequence id: the next expected one has just gone beyond it."""
+        """Remember a message that is passed up, with its id, just below the next expected one."""
         p = event.process
         m = event.message
         for v in self.each(View):
@@ -31,7 +31,7 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
                     self.given[p] |= {Assigned(v, k, m)}
 
     def below_first(self, v: View, k: Number) -> bool:
-        """K is lower than every id under which anybody passed up a message in view v."""
+        """Return True if k is lower than every id under which any member passed up a message in view v."""
         return all(
             item.series != v or k < item.number
             for q in self.each(Process)
@@ -44,11 +44,11 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def gone(self, p: Process) -> bool:
-        """P has crashed."""
+        """Return True if p has crashed."""
         return self.down[p]
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """The ids before the first of each view in which p has passed up something."""
+        """Return the ids before the first of each view in which p has passed up something."""
         return Set() | {
             Assigned(v, k, None)
             for v in self.each(View)

@@ -1,4 +1,4 @@
-"""The repairs of TOTAL: each changes one sentence of the document, and says which claim it answers."""
+"""Repairs of TOTAL: each changes one sentence of the document, and names the claim that demands it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ from antiphon.spec.services import Installed, Message, Process
     answers="TOT-10",
 )
 class AwaitNewView(Total):
-    """View Changes: "the members may not know what sequence id to expect", and expect what they expected."""
+    """Repair of TOTAL, View Changes. Printed: "the members may not know what sequence id to expect", and they
+    go on expecting the old one. Repaired: after VIEW_CHANGE a member expects nothing and queues messages,
+    until TOTAL_NEW_VIEW names the first id.
+    """
 
     def follow(self, p: Process) -> None:
-        """Follow, and expect nothing."""
+        """Follow the new sequencer, and expect no id yet."""
         super().follow(p)
         self.next_expected[p] = 0
 
     def reset_state(self, p: Process, first: First) -> None:
-        """Fill in what is unknown, and nothing else."""
+        """Set the next expected id only if it is unknown, and keep the queue."""
         if self.next_expected[p] == 0:
             self.next_expected[p] = first
             self.pass_up_queue(p)
@@ -42,30 +45,32 @@ class AwaitNewView(Total):
 
 @repair("TOTAL_NEW_VIEW is sent again until TOTAL_NEW_VIEW_ACK of each member has come", answers="TOT-09")
 class AcknowledgeNewView(Total):
-    """Appendix, TOTAL_NEW_VIEW_ACK: "This header type is not currently used"."""
+    """Repair of TOTAL, appendix, TOTAL_NEW_VIEW_ACK. Printed: "This header type is not currently used".
+    Repaired: TOTAL_NEW_VIEW is sent again until every member has acknowledged it.
+    """
 
     first_assigned: Map[Process, First] = everywhere(1)
     unacknowledged: Map[Process, Set[Process]] = everywhere(Set())
 
     def clear(self, p: Process) -> None:
-        """Clear also the acknowledgements of the old view that are awaited."""
+        """Clear the queue, and the list of missing acknowledgements of the old view."""
         super().clear(p)
         self.unacknowledged[p] = Set()
 
     def begin_view(self, p: Process, first: First) -> None:
-        """The sequencer waits for the acknowledgements of all others."""
+        """Begin the view, and wait for acknowledgements of all others."""
         super().begin_view(p, first)
         self.first_assigned[p] = first
         self.unacknowledged[p] |= self.group_of(p) - {p}
 
     def follow(self, p: Process) -> None:
-        """Follow, and forget what p assigned first."""
+        """Follow the new sequencer, and forget the first id that p assigned."""
         super().follow(p)
         self.first_assigned[p] = 1
 
     @action(fairness="weak")
     def receive_new_view(self, packet: Annotated[NewView, In("network")]) -> None:
-        """TOTAL_NEW_VIEW is acknowledged."""
+        """Receive TOTAL_NEW_VIEW, and acknowledge it."""
         super().receive_new_view(packet)
         to = self.sequencer(packet.to)
         if to is not None and self.reaches(packet.to, to):
@@ -73,14 +78,14 @@ class AcknowledgeNewView(Total):
 
     @action(fairness="weak")
     def announce_view_again(self, p: Process) -> None:
-        """TOTAL_NEW_VIEW goes again to the members that have not acknowledged it."""
+        """Send TOTAL_NEW_VIEW again to members that have not acknowledged it."""
         require(self.may_act(p) and self.is_sequencer(p) and len(self.unacknowledged[p]) > 0)
         late = {q for q in self.unacknowledged[p] if self.reaches(p, q)}
         self.network |= {NewView(q, self.installed[p], self.first_assigned[p]) for q in late}
 
     @action(fairness="weak")
     def receive_new_view_ack(self, packet: Annotated[NewViewAck, In("network")]) -> None:
-        """Note that this member knows the first id."""
+        """Note that a member has acknowledged TOTAL_NEW_VIEW."""
         require(self.hears(packet.to, packet.view))
         self.network -= {packet}
         self.unacknowledged[packet.to] -= {packet.sender}
@@ -88,63 +93,69 @@ class AcknowledgeNewView(Total):
 
 @repair("the sequencer numbers a message once: a request says which message it is for", answers="TOT-15")
 class IdentifyRequests(Total):
-    """Appendix, TOTAL_REQUEST: its argument is "N/A", and nothing else tells two requests apart."""
+    """Repair of TOTAL, appendix, TOTAL_REQUEST. Printed: its argument is "N/A", so a repeated request cannot
+    be recognised. Repaired: a request names its message, and the sequencer numbers a message once.
+    """
 
     known: Map[Process, Set[Message]] = everywhere(Set())
 
     def gets_id(self, p: Process, m: Message) -> bool:
-        """Only a message that has none yet."""
+        """Return True for a message without an id."""
         return m not in self.known[p]
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """And p knows that m has one."""
+        """Keep the message, and note that it has an id."""
         super().keep(p, number, m)
         self.known[p] |= {m}
 
     def forget_sent(self, p: Process) -> None:
-        """In another view it may get another one."""
+        """Forget the sent messages and their ids, since another view may number them again."""
         super().forget_sent(p)
         self.known[p] = Set()
 
 
 @repair("a member asks again, in the next view too, until its own message was passed up", answers="TOT-14")
 class RepeatRequest(Total):
-    """Repeat a request. Printed: "only a major issue for messages being broadcast by the sequencer"."""
+    """Repair of TOTAL, lost requests. Printed: "only a major issue for messages being broadcast by the
+    sequencer". Repaired: a member repeats its request, in the next view too, until its own message was passed
+    up.
+    """
 
     pending: Map[Process, Set[Message]] = everywhere(Set())
 
     def request(self, p: Process, m: Message) -> None:
-        """Remember what was requested."""
+        """Request an id for m, and remember the request."""
         self.pending[p] |= {m}
         super().request(p, m)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """Until it is passed up."""
+        """Pass m up, and forget the request."""
         self.pending[p] -= {m}
         super().pass_up(p, k, m)
 
     @action(fairness="weak")
     def request_again(self, p: Process, m: Message) -> None:
-        """The first of p's own messages that it has not passed up is requested again."""
+        """Request again an id for the first of p's messages that was not passed up."""
         require(self.may_act(p) and m in self.pending[p] and not any(other < m for other in self.pending[p]))
         self.request(p, m)
 
 
 @repair("the last messages of the sequencer are asked for, or sent again, too", answers="TOT-18")
 class RecoverSuffix(Remedies):
-    """Future Improvements: the thread "does not know if there is a suffix of messages" that was lost.
+    """Repair of TOTAL, Future Improvements. Printed: the thread "does not know if there is a suffix of
+    messages" that was lost. Repaired: lost last messages are asked for, or sent again.
 
     Where `tells_last`, the sequencer acknowledges its last message to everybody (TOTAL_SEQ_ACK, "not
     currently used"); else members acknowledge to the sequencer, which sends again what they have not.
     """
 
     def acknowledges(self) -> bool:
-        """Positive acknowledgements, where these are the remedy."""
+        """Return True also if positive acknowledgements are the chosen remedy."""
         return super().acknowledges() or not self.tells_last()
 
     @action(fairness="weak")
     def announce_last(self, p: Process) -> None:
-        """The sequencer tells the id of the last message."""
+        """Announce the id of the sequencer's last message to all."""
         require(self.tells_last() and self.may_act(p) and self.is_sequencer(p))
         require(any(self.sent[p][k] is not None for k in self.each(Number)))
         last = self.next_to_assign[p] - 1
@@ -152,7 +163,7 @@ class RecoverSuffix(Remedies):
 
     @action(fairness="weak")
     def receive_last(self, packet: Annotated[SeqAck, In("network")]) -> None:
-        """The member can "actively request a lost suffix of messages"."""
+        """Receive the last id, and "actively request a lost suffix of messages"."""
         p = packet.to
         to = self.sequencer(p)
         expected = self.next_expected[p]
@@ -163,12 +174,12 @@ class RecoverSuffix(Remedies):
             self.network |= {Resend(to, self.installed[p], p, k) for k in suffix if self.queue[p][k] is None}
 
     def lacks(self, p: Process, q: Process, k: Next) -> bool:
-        """Q is in p's view and has not acknowledged all messages up to k."""
+        """Return True if q is in p's view and has not acknowledged all messages up to k."""
         return self.reaches(p, q) and self.acknowledged[p][q] < k
 
     @action(fairness="weak")
     def send_suffix(self, p: Process) -> None:
-        """The sequencer sends again what somebody has not acknowledged."""
+        """Send again what some member has not acknowledged."""
         require(not self.tells_last() and self.may_act(p) and self.is_sequencer(p))
         require(any(self.lacks(p, q, self.next_to_assign[p] - 1) for q in self.each(Process)))
         for k in self.each(Number):
@@ -184,30 +195,33 @@ class RecoverSuffix(Remedies):
     answers="TOT-17",
 )
 class Flush(Total):
-    """Future Improvements: "A flush protocol would delay the view change until all ... are synchronized"."""
+    """Repair of TOTAL, Future Improvements. Printed: "A flush protocol would delay the view change until all
+    ... are synchronized". Repaired: members that go on leave the view only when they have passed up the same
+    messages, and send and receive nothing else meanwhile.
+    """
 
     passed: Map[Process, Map[Number, Message | None]] = everywhere(everywhere(None))
 
     def may_act(self, p: Process) -> bool:
-        """P is not about to leave its view."""
+        """Return True if p may act, and is not about to leave its view."""
         return super().may_act(p) and not self.may_install(p)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """Remember what was passed up."""
+        """Pass m up, and remember it for the flush."""
         self.passed[p][k] = m
         super().pass_up(p, k, m)
 
     def clear(self, p: Process) -> None:
-        """Until the view changes."""
+        """Clear the queue, and the record of what was passed up."""
         super().clear(p)
         self.passed[p] = everywhere(None)
 
     def goes_on(self, p: Process, q: Process) -> bool:
-        """Q goes with p from its view to the view that has formed."""
+        """Return True if q goes with p from its view to the view that has formed."""
         return q in self.members[self.formed] and self.installed[q] == self.installed[p] and not self.down[q]
 
     def is_synchronised(self, p: Process) -> bool:
-        """All that go on with p have passed up the same messages."""
+        """Return True if all that go on with p have passed up the same messages."""
         return all(
             self.passed[q][k] == self.passed[p][k]
             for q in self.each(Process)
@@ -217,13 +231,13 @@ class Flush(Total):
 
     @action(fairness="weak")
     def change_view(self, p: Process, first: First) -> None:
-        """Members that go on leave the view together."""
+        """Change the view, if the members that go on are synchronised."""
         require(self.may_install(p) and self.is_synchronised(p))
         super().change_view(p, first)
 
     @action(fairness="weak")
     def synchronise(self, p: Process, q: Process) -> None:
-        """A flush gives p the next message that q, who goes on with p, has passed up in their view."""
+        """Give p, by the flush, the next message that q has passed up and p has not."""
         require(self.may_install(p) and self.may_install(q) and self.goes_on(p, q))
         ahead = {n for n in self.each(Number) if self.passed[q][n] is not None and self.passed[p][n] is None}
         k = next((n for n in self.each(Number) if n in ahead), None)
@@ -236,10 +250,12 @@ class Flush(Total):
 
 @repair("a MERGE gives everybody the list of the merged group, as a new view does", answers="TOT-21")
 class HandleMerge(Total):
-    """Future Improvements: "The protocol does not currently handle MERGE events"."""
+    """Repair of TOTAL, Future Improvements. Printed: "The protocol does not currently handle MERGE events".
+    Repaired: a MERGE gives all members the list of the merged group.
+    """
 
     def listed(self, p: Process, v: Installed) -> Set[Process]:
-        """The members of the view."""
+        """Return the members of the view."""
         return self.members_of(v)
 
 

@@ -32,12 +32,14 @@ class Totem(Group):
     seen: Map[Process, Count] = everywhere(0)
 
     def least(self) -> int:
-        """`the message delivery information in the token`: the number that all said they had delivered."""
+        """Return the least delivery number in the token (`the message delivery information in the token`)."""
         return min(self.info[p] for p in self.each(Process))
 
     @action
     def multicast(self, p: Process, m: Message) -> None:
-        """`it increments the seq field … and sets the sequence number of the message to this value`."""
+        """Multicast an update: the holder `increments the seq field … and sets the sequence number of the
+        message to this value`.
+        """
         require(p == self.holder and m.index == self.assigned)
         number = self.assigned + 1
         self.assigned += 1
@@ -47,13 +49,15 @@ class Totem(Group):
 
     @action(fairness="weak")
     def receive_message(self, p: Process, k: Number) -> None:
-        """An update arrives with its number, for the first time or again."""
+        """Receive an update with its number, for the first time or again."""
         require(k <= self.assigned and k not in self.obtained[p])
         self.obtained[p] |= {k}
 
     @action(fairness="weak")
     def deliver(self, p: Process, k: Number) -> None:
-        """`The total ordering is achieved by using a single sequence of message sequence numbers`."""
+        """Deliver the update with the next number (`The total ordering is achieved by using a single sequence
+        of message sequence numbers`).
+        """
         m = self.order[k]
         require(k == self.status[p] + 1 and k in self.obtained[p] and m is not None)
         self.status[p] = k
@@ -62,7 +66,9 @@ class Totem(Group):
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
-        """`transmits the token with its own message delivery information`, also with nothing to send."""
+        """Pass the token (`transmits the token with its own message delivery information`), also with nothing
+        to send.
+        """
         require(p == self.holder)
         self.info[p] = self.status[p]
         self.seen[p] = self.least()

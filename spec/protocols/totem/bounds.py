@@ -20,34 +20,38 @@ class TotemCounted(Totem):
 
     @constraint("pass_token")
     def has_visits_left(self) -> bool:
-        """The token has not moved `visits` times."""
+        """Return True if the token has moved fewer than `visits` times."""
         return self.passes < self.visits
 
     @action
     def multicast(self, p: Process, m: Message) -> None:
-        """As Totem does, with a note of when."""
+        """Multicast as Totem does, and record the time."""
         super().multicast(p, m)
         self.sent_at[self.assigned] = self.passes
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
-        """As Totem does, counted."""
+        """Pass the token as Totem does, and count it."""
         super().pass_token(p)
         self.passes += 1
 
 
 @restriction("what was multicast arrives, and is delivered, before the token moves")
 class Instant(TotemCounted):
-    """The runs that the footnote speaks of, with what it says of them."""
+    """Restriction: multicasts arrive and are delivered before the token moves, as in the runs of the
+    footnote.
+    """
 
     @constraint("pass_token")
     def has_delivered_all(self) -> bool:
-        """Bound: all have delivered everything that was multicast."""
+        """Bound: every process has delivered everything that was multicast."""
         return all(self.status[q] == self.assigned for q in self.each(Process))
 
     @invariant
     def StableInTwoRotations(self) -> bool:
-        """The footnote: an update is known to be stable everywhere after two rotations of the token."""
+        """Invariant of the footnote: an update is known to be stable everywhere after two rotations of the
+        token.
+        """
         return all(
             k > self.assigned
             or self.passes < self.sent_at[k] + 2 * self.processes

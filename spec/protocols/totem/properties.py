@@ -1,4 +1,5 @@
-"""Promises of Totem: everybody has delivered what a process takes for stable, and total order broadcast.
+"""Promises of Totem: every process has delivered an update that some process takes for stable, and total
+order broadcast.
 
 Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem and its footnote. What the footnote says of
 runs in which everything arrives at once stands with them (`bounds.Instant`).
@@ -22,7 +23,9 @@ class TotemProperties(TotemBounded):
 
     @witness
     def UnstableBefore(self) -> bool:
-        """Two passes before the end of the second rotation some process need not know it yet."""
+        """Witness: two passes before the end of the second rotation, some process does not know that an
+        update is stable.
+        """
         return any(
             k <= self.assigned
             and self.passes == self.sent_at[k] + 2 * self.processes - 2
@@ -32,7 +35,7 @@ class TotemProperties(TotemBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was multicast and delivered everywhere."""
+        """Witness: everything was multicast and delivered everywhere."""
         return self.assigned == self.messages and all(
             self.status[p] == self.messages for p in self.each(Process)
         )

@@ -27,11 +27,11 @@ class TotemOrdering(TotemBounded, OrderingView):
         return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.assigned}
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """The updates that p has, with their numbers."""
+        """Return the updates that p has, with their numbers."""
         return Set() | {Assigned(1, k, self.order[k]) for k in self.obtained[p]}
 
     def at(self, p: Process) -> Position:
-        """The number of the update that p delivered last."""
+        """Return the number of the update that p delivered last."""
         return Position(1, self.status[p])
 
 

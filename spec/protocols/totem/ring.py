@@ -51,7 +51,9 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 @record
 class Held:
-    """Token: the last number that was given, and the number up to which each process had delivered."""
+    """Content of the token: the last number that was given, and the number up to which each process had
+    delivered.
+    """
 
     seq: Count
     told: Map[Process, Count]
@@ -59,7 +61,7 @@ class Held:
 
 @record
 class Token:
-    """The token on its way."""
+    """Token on its way to the next process."""
 
     to: Process
     seq: Count
@@ -96,7 +98,7 @@ class TotemRing(Group):
 
     @initial
     def found(self) -> None:
-        """Process 0 has the token, and no number was given."""
+        """Begin with the token at process 0 and no number given."""
         self.token[Process(0)] = Held(0, Map({p: 0 for p in self.each(Process)}))
 
     def least(self, p: Process, held: Held) -> int:
@@ -104,17 +106,21 @@ class TotemRing(Group):
         return min(self.status[q] if q == p else held.told[q] for q in self.each(Process))
 
     def may_multicast(self, p: Process, held: Held) -> bool:
-        """`subject to the constraints imposed by the flow control mechanism`."""
+        """Return True if p may multicast now, `subject to the constraints imposed by the flow control
+        mechanism`.
+        """
         unstable = sum(1 for k in self.own[p] if k > self.least(p, held))
         return len(self.waiting[p]) > 0 and self.visit[p] < self.visit_max and unstable < self.unstable_max
 
     def rests(self, p: Process, held: Held) -> bool:
-        """Return True if nothing waits at p, nor did since its last visit: all have delivered everything."""
+        """Return True if p may rest: nothing waits there, nor did since its last visit, and all have
+        delivered everything.
+        """
         return len(self.waiting[p]) == 0 and all(held.told[q] == held.seq for q in self.each(Process))
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """An update is entrusted to p; `a LTM defers multicasting updates until it has hold of the token`."""
+        """Broadcast an update by p, which `defers multicasting updates until it has hold of the token`."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         self.waiting[p] += (m,)
@@ -122,13 +128,15 @@ class TotemRing(Group):
 
     @action(fairness="weak")
     def receive_token(self, packet: Annotated[Token, In("network")]) -> None:
-        """`circulates among LTMs as a point-to-point message`."""
+        """Receive the token, which `circulates among LTMs as a point-to-point message`."""
         self.network -= {packet}
         self.token[packet.to] = Held(packet.seq, packet.told)
 
     @action(fairness="weak")
     def multicast(self, p: Process) -> None:
-        """`increments the seq field … and sets the sequence number of the message to this value`."""
+        """Multicast a waiting update: the holder `increments the seq field … and sets the sequence number of
+        the message to this value`.
+        """
         held = self.token[p]
         require(held is not None and self.may_multicast(p, held))
         if held is not None:
@@ -143,12 +151,14 @@ class TotemRing(Group):
 
     @action(fairness="weak")
     def receive_update(self, packet: Annotated[Update, In("network")]) -> None:
-        """An update comes with its number."""
+        """Receive an update with its number."""
         self.network -= {packet}
         self.take_in(packet.to, packet.number, packet.message)
 
     def take_in(self, p: Process, number: Number, m: Message) -> None:
-        """`a single sequence of message sequence numbers`: p delivers up to the first that is missing."""
+        """Take an update in, and deliver up to the first missing number (`a single sequence of message
+        sequence numbers`).
+        """
         self.early[p][number] = m
         for k in self.each(Number):
             following = self.early[p][k]
@@ -159,7 +169,9 @@ class TotemRing(Group):
 
     @action(fairness="weak")
     def pass_token(self, p: Process) -> None:
-        """`transmits the token with its own message delivery information to the next LTM`."""
+        """Pass the token: p `transmits the token with its own message delivery information to the
+        next LTM`.
+        """
         held = self.token[p]
         require(held is not None and not self.may_multicast(p, held) and not self.rests(p, held))
         if held is not None:
@@ -167,14 +179,16 @@ class TotemRing(Group):
 
     @action(fairness="weak")
     def pass_idle(self, p: Process) -> None:
-        """`when no LTM has a message to multicast, the token continues to circulate`, after a rest."""
+        """Pass the token after a rest: `when no LTM has a message to multicast, the token continues to
+        circulate`.
+        """
         held = self.token[p]
         require(held is not None and self.rests(p, held))
         if held is not None:
             self.transmit(p, held)
 
     def transmit(self, p: Process, held: Held) -> None:
-        """The token goes to the next of the ring; p knows what it says to be stable."""
+        """Transmit the token to the next process of the ring; p learns from it what is stable."""
         following = Process((p.index + 1) % self.processes)
         self.stable[p] = self.least(p, held)
         self.own[p] -= {k for k in self.own[p] if k <= self.least(p, held)}

@@ -1,4 +1,5 @@
-"""The ring of messages promises total order broadcast, one token, and bounded numbers ahead of anybody.
+"""Promises of the ring of messages: total order broadcast, one token, and a bound on numbers that run ahead
+of a process.
 
 Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem.
 """
@@ -13,7 +14,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 @restriction("message k comes from the process after the k-th")
 class TakeTurns(TotemRing):
-    """Senders take turns."""
+    """Restriction: senders take turns: message k comes from process k + 1, cyclically."""
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
@@ -22,7 +23,7 @@ class TakeTurns(TotemRing):
 
 
 class TotemRingBounded(TotemRing, restrictions=(TakeTurns,)):
-    """The ring with what an exploration may leave out."""
+    """Ring of messages, with the restriction to choose."""
 
 
 class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
@@ -30,7 +31,7 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @invariant
     def OneToken(self) -> bool:
-        """One process holds the token, or it is on its way to one."""
+        """Invariant: one process holds the token, or the token is on its way to one."""
         holders = sum(1 for p in self.each(Process) if self.token[p] is not None)
         return holders + sum(1 for packet in self.network if isinstance(packet, Token)) == 1
 
@@ -41,7 +42,9 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @invariant
     def NumbersAheadAreBounded(self) -> bool:
-        """No update comes to a process that is further ahead of it than what all may have on their way."""
+        """Invariant: no update comes to a process that is further ahead than the updates that can be in
+        flight.
+        """
         ahead = self.processes * self.unstable_max
         return all(
             not isinstance(packet, Update) or packet.number <= self.status[packet.to] + ahead
@@ -50,12 +53,14 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @witness
     def GapSeen(self) -> bool:
-        """A process has an update and misses an earlier one."""
+        """Witness: a process has an update and lacks an earlier one."""
         return any(self.early[p][k] is not None for p in self.each(Process) for k in self.each(Number))
 
     @witness
     def HeldBack(self) -> bool:
-        """A process has the token and an update, and has to wait until its last one is known to be stable."""
+        """Witness: a process with the token and an update has to wait until its last update is known to be
+        stable.
+        """
         for p in self.each(Process):
             held = self.token[p]
             if held is not None and self.visit[p] == 0 and len(self.waiting[p]) > 0:

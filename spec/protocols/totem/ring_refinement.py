@@ -20,7 +20,7 @@ class TotemRingOrdering(TotemRingBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember what p delivers, with the number that p has come to."""
+        """Remember the update that p delivers, with the number that p has reached."""
         p = event.process
         self.given[p] |= {Assigned(1, k, event.message) for k in self.each(Number) if k == self.status[p]}
 

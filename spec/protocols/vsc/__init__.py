@@ -1,4 +1,4 @@
-"""View-synchronous communication, figure 29 of the RBP report: the printed text, its stability detector, its
-readings and repairs, what surrounds it, what must be true of it; and two small models beside it, of buffers
-and of two levels of views.
+"""View-synchronous communication, figure 29 of the RBP report: the printed text, its stability detector,
+readings, repairs, environment and properties; and two small models beside it, of output buffers and of two
+levels of views.
 """

@@ -26,7 +26,7 @@ from antiphon.spec.services.events import Install, Message, Process, View
 
 
 class Failing(StabilityDetector, EventuallyPerfect):
-    """Up to `crashes` failures and `false_suspicions` false suspicions."""
+    """Environment with up to `crashes` failures and `false_suspicions` false suspicions."""
 
     sent_by: Map[Message, Process | None] = everywhere(None)
 
@@ -50,16 +50,16 @@ class Failing(StabilityDetector, EventuallyPerfect):
 
 
 class VscFinite(Failing):
-    """No change leads beyond the last view, and nobody crashes whom no change can leave out."""
+    """Figure 29 with finitely many views, where a process crashes only if a view is left to exclude it."""
 
     @constraint("call")
     def has_view_left(self, p: Process) -> bool:
-        """There is another view."""
+        """Return True if another view is left."""
         return budget(self.in_view[p] < self.views)
 
     @constraint("crash")
     def can_be_left_out(self, p: Process) -> bool:
-        """P has not sent what it has for the change to the last view, and is not there yet."""
+        """Return True if p can still be excluded: it has not sent its set for the change to the last view."""
         i = self.in_view[p]
         return i < self.views and not (i == self.views - 1 and self.is_changing(p))
 
@@ -70,7 +70,7 @@ class Assigned(VscFinite):
 
     @constraint("vscast")
     def is_its_turn(self, p: Process, m: Message) -> bool:
-        """The message is p's."""
+        """Return True if it is p's turn to multicast message m."""
         return p.index == m.index % self.processes
 
 
@@ -87,13 +87,17 @@ class CalledOnce(VscFinite):
 
 @mutation("without `for the first time`: a change that others have called too is begun once more")
 class AnyTime(VscFinite):
-    """A second R-delivery of (view-change, i), in the view that it has led to."""
+    """Planted fault in figure 29: a view change is begun again when another call for it is R-delivered.
+    Printed and correct: `for the first time`.
+    """
 
     repeated: Map[Process, bool] = everywhere(False)
 
     @action
     def r_deliver_again(self, p: Process, i: View) -> None:
-        """Steps 1-7, in one: the sets are there, and the decision. P is back at the beginning of its view."""
+        """Run steps 1-7 once more in the view that they led to, in one step, and return p to the beginning of
+        its view.
+        """
         decision = self.decided[i]
         require(self.in_view[p] == i + 1 and not self.left_out[p] and not self.repeated[p])
         require(decision is not None)
@@ -106,7 +110,9 @@ class AnyTime(VscFinite):
 
 @mutation("consensus: everybody takes its own initial value for the decision")
 class NoConsensus(VscFinite):
-    """Steps 4 and 5 agree on nothing."""
+    """Planted fault in figure 29, steps 4 and 5: every process takes its own proposal for the decision.
+    Correct code uses consensus.
+    """
 
     def is_decided(self, p: Process, q: Process) -> bool:
         return q == p
@@ -117,7 +123,9 @@ class NoConsensus(VscFinite):
 
 @mutation("the failure detector is not complete: nobody suspects anybody")
 class Incomplete(VscFinite):
-    """Steps 2 and 4 wait for whoever has crashed."""
+    """Planted fault: the failure detector suspects nobody, so that steps 2 and 4 wait for crashed processes
+    for ever. Correct detectors are complete.
+    """
 
     def monitors(self, p: Process, q: Process) -> bool:
         return False
@@ -130,4 +138,4 @@ class VscBounded(
     restrictions=(DetectedAtOnce, Assigned, CalledOnce),
     mutations=(HastyStability, AnyTime, NoConsensus, Incomplete),
 ):
-    """Figure 29 within bounds, with what can be switched on."""
+    """Figure 29 within bounds, with its variants to choose from."""

@@ -48,7 +48,7 @@ from antiphon.spec.services.events import Deliver, Message, Process, View
 
 @record
 class Copy:
-    """(i, m), sent to all of the view."""
+    """Message (i, m), sent to all of the view."""
 
     message: Message
     view: View
@@ -56,7 +56,7 @@ class Copy:
 
 @record
 class Acked:
-    """`sender` has this message; for its source."""
+    """Acknowledgement to a message's source: `sender` has the message."""
 
     sender: Process
     message: Message
@@ -65,7 +65,7 @@ class Acked:
 
 @record
 class Stable:
-    """All of the view have this message."""
+    """Notice of a message's source: all of the view have the message."""
 
     message: Message
     view: View
@@ -81,7 +81,7 @@ class Call:
 
 @record
 class Told:
-    """unstable_k of `sender`, sent for the change of this view."""
+    """Set unstable_k of `sender`, sent for the change of this view."""
 
     sender: Process
     view: View
@@ -104,25 +104,25 @@ class VscByMessage(VscBounded):
     sent_stable: Map[View, Map[Process, Set[Message]]] = everywhere(everywhere(Set()))
 
     def source(self, m: Message) -> Process:
-        """Return who multicasts this message."""
+        """Return the process that multicasts this message."""
         return Process(m.index % self.processes)
 
     # What is sent -------------------------------------------------------------------------------------------
 
     @action
     def vscast(self, p: Process, m: Message) -> None:
-        """`send (i,m) to all in v_i(g)`."""
+        """Multicast m: `send (i,m) to all in v_i(g)`."""
         super().vscast(p, m)
         self.sent |= {Copy(m, self.in_view[p])}
 
     @action(fairness="weak", per="p")
     def call(self, p: Process, q: Process) -> None:
-        """`R-Broadcast(view-change, i)`, and the own R-delivery."""
+        """Call a view change (`R-Broadcast(view-change, i)`), and R-deliver it at the caller."""
         require(self.suspects(p, q) and not self.is_changing(p))
         self.r_deliver(p, self.in_view[p])
 
     def r_deliver(self, p: Process, m: View) -> None:
-        """Step 1; p sends the call on."""
+        """Take up the call (step 1), and send it on."""
         super().r_deliver(p, m)
         self.sent_stable[m][p] = Set() | {
             one
@@ -138,7 +138,7 @@ class VscByMessage(VscBounded):
     def arrive(
         self, p: Process, packet: Annotated[Copy | Acked | Stable | Call | Told | Decided, In("sent")]
     ) -> None:
-        """A message comes that changes something at p."""
+        """Receive a message that changes something at p."""
         require(not self.is_gone(p) and packet.view == self.in_view[p] and self.matters(p, packet))
         if isinstance(packet, Copy):
             self.network -= {Data(p, packet.view, packet.message)}
@@ -162,16 +162,18 @@ class VscByMessage(VscBounded):
     def arrive_in_vain(
         self, p: Process, packet: Annotated[Copy | Acked | Stable | Call | Told | Decided, In("sent")]
     ) -> None:
-        """A message of the change comes once more, or one of the protocol after p has stopped."""
+        """Receive a message that changes nothing: a repeated one of the change, or one of the protocol after
+        p has stopped.
+        """
         require(not self.is_gone(p) and packet.view == self.in_view[p] and not self.matters(p, packet))
         require(self.is_for(p, packet) and (self.is_changing(p) or self.is_of_change(packet)))
 
     def is_of_change(self, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
-        """Return True if it belongs to the change of the view."""
+        """Return True if the message belongs to the change of the view."""
         return isinstance(packet, Call | Told | Decided)
 
     def is_for(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
-        """Return True if p can get this: it is for p, and not from p."""
+        """Return True if the message is for p, and not from p."""
         if isinstance(packet, Acked):
             return self.source(packet.message) == p
         if isinstance(packet, Copy | Stable):
@@ -181,7 +183,7 @@ class VscByMessage(VscBounded):
         return True
 
     def matters(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
-        """Return True if p, in whose view this was sent, listens to it, and does not have it."""
+        """Return True if the message, sent in p's view, is one that p listens to and lacks."""
         if not self.is_for(p, packet):
             return False
         if isinstance(packet, Copy):
@@ -198,30 +200,30 @@ class VscByMessage(VscBounded):
 
     @constraint("receive", "receive_cast", "receive_last_cast", "stabilise", "lose", "change")
     def in_another_step(self) -> bool:
-        """Messages come in `sent`, and a view is installed by `adopt`."""
+        """Bound: messages arrive only by `sent`, and views are installed only by `adopt`."""
         return False
 
     # Steps 2-7 ----------------------------------------------------------------------------------------------
 
     def has_majority_heard(self, p: Process) -> bool:
-        """Return True if the sets of a majority have come."""
+        """Return True if p has the sets of a majority."""
         return 2 * len(self.heard[p]) > len(self.group[p])
 
     def is_waited(self, p: Process) -> bool:
-        """Return True if all have been heard from, or are suspected, and a majority has been heard from."""
+        """Return True if p has a set of every member, or suspects it, and has those of a majority."""
         return self.has_majority_heard(p) and all(
             q in self.heard[p] or self.suspects(p, q) for q in self.group[p]
         )
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
-        """Steps 2-4, with all sets that have come."""
+        """Propose (steps 2-4) with all sets that have come."""
         require(self.is_changing(p) and self.proposal[p] is None and not self.learned[p])
         require(heard == self.heard[p] and named == p and self.is_waited(p))
         self.proposal[p] = Initial(heard, self.messages_of(p, heard))
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Message]:
-        """Step 3: what is in a set, and is stable as far as none of those heard from knows."""
+        """Return Msg (step 3): the messages in some set that none of their senders knows to be stable."""
         v = self.in_view[p]
         return Set() | {
             m
@@ -232,7 +234,7 @@ class VscByMessage(VscBounded):
 
     @action(fairness="weak")
     def decide(self, p: Process) -> None:
-        """Step 4: consensus decides what p has proposed, and p knows it."""
+        """Decide p's proposal by consensus (step 4); p knows the decision."""
         v = self.in_view[p]
         proposed = self.proposal[p]
         require(proposed is not None and self.decided[v] is None and self.has_majority(p))
@@ -246,7 +248,7 @@ class VscByMessage(VscBounded):
 
     @action(fairness="weak")
     def adopt(self, p: Process) -> None:
-        """Steps 5-7: p delivers Msg and installs View; or it kills itself, at once."""
+        """Adopt the decision (steps 5-7): p delivers Msg and installs View; or it kills itself at once."""
         decided = self.decided[self.in_view[p]]
         require(self.learned[p] and self.has_waited(p) and decided is not None)
         if decided is not None:
@@ -261,7 +263,7 @@ class VscByMessage(VscBounded):
                 self.stay_out(p)
 
     def install(self, p: Process, members: Set[Process]) -> None:
-        """Step 7."""
+        """Install the view (step 7)."""
         super().install(p, members)
         self.unstable[p] = Set()
         self.acked[p] = Set()
@@ -271,7 +273,7 @@ class VscByMessage(VscBounded):
     # What a process can do it does --------------------------------------------------------------------------
 
     def can_step(self, p: Process) -> bool:
-        """Return True if p, which is up, can do something of its own accord."""
+        """Return True if p is up, and can take a step without a message."""
         return (
             not self.is_gone(p)
             and self.is_changing(p)
@@ -283,14 +285,14 @@ class VscByMessage(VscBounded):
 
     @constraint("vscast", "crash", "suspect", "detect", "trust", "call", "arrive", "arrive_in_vain", "decide")
     def nobody_can_step(self) -> bool:
-        """Steps are taken as soon as they can be."""
+        """Bound: no process can take a step without a message."""
         return not any(self.can_step(q) for q in self.each(Process))
 
     @constraint("propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Bound: of several processes the first."""
+        """Bound: of several processes that can take a step, p is the first."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
 
 class VscByMessageChecked(VscByMessage, VscChecked):
-    """The same, checked against view-synchronous communication."""
+    """Figure 29 message by message, checked against view-synchronous communication."""

@@ -60,7 +60,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Install, Message, 
 
 @record
 class Data:
-    """(i, m), on its way to one process."""
+    """Message (i, m), on its way to one process."""
 
     to: Process
     view: View
@@ -69,14 +69,14 @@ class Data:
 
 @record
 class Initial:
-    """(View, Msg): an initial value of consensus, and its decision."""
+    """Pair (View, Msg): an initial value of consensus, and its decision."""
 
     view: Set[Process]
     messages: Set[Message]
 
 
 class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
-    """VSCast, and the change from a view to the next."""
+    """View-synchronous communication: VSCast, and the change from a view to the next."""
 
     in_view: Map[Process, View] = everywhere(1)
     group: Map[Process, Set[Process]] = everywhere(Set())
@@ -91,7 +91,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @initial
     def found(self) -> None:
-        """All are in the first view."""
+        """Found the first view, with all processes."""
         for p in self.each(Process):
             self.group[p] = Set(self.each(Process))
 
@@ -99,7 +99,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action
     def vscast(self, p: Process, m: Message) -> None:
-        """`send (i,m) to all in v_i(g)`."""
+        """Multicast m: `send (i,m) to all in v_i(g)`."""
         require(m.index == self.broadcasts and self.may_send(p))
         self.broadcasts += 1
         emit(Broadcast(p, m))
@@ -110,21 +110,21 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return True
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """To all in p's view; whoever has left it will not receive it any more."""
+        """Send the message to all in p's view that have not left it."""
         i = self.in_view[p]
         self.network |= {
             Data(q, i, m) for q in self.group[p] if self.is_one_of_all(p, q) and self.in_view[q] <= i
         }
 
     def is_one_of_all(self, p: Process, q: Process) -> bool:
-        """Return True if "all" means q too, where p sends to all: every member, and so p itself."""
+        """Return True if "all" includes q where p sends to all: every member, and so p itself."""
         return True
 
     # Upon reception of (i,m) by p_k while in view v_i(g) ----------------------------------------------------
 
     @action(fairness="weak")
     def receive(self, packet: Annotated[Data, In("network")]) -> None:
-        """`VS-Deliver m`, `add m to the set unstable_k`."""
+        """Receive a message: `VS-Deliver m`, `add m to the set unstable_k`."""
         p = packet.to
         require(self.arrives(packet))
         self.network -= {packet}
@@ -132,7 +132,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
             self.take(p, packet.message)
 
     def arrives(self, packet: Data) -> bool:
-        """A message is received while its receiver is in the view in which it was sent."""
+        """Return True if the receiver is in the view in which the message was sent."""
         return packet.view == self.in_view[packet.to] and self.takes_messages(packet.to)
 
     def is_delivered(self, packet: Data) -> bool:
@@ -144,7 +144,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return True
 
     def take(self, p: Process, m: Message) -> None:
-        """P delivers m, which is not known to be stable."""
+        """Take m at p: deliver it, and add it to the unstable messages."""
         emit(Deliver(p, m))
         self.handed[p] |= {m}
         self.unstable[p] |= {m}
@@ -153,38 +153,38 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action(fairness="weak", per="p")
     def call(self, p: Process, q: Process) -> None:
-        """`R-Broadcast(view-change, i)`."""
+        """Call a view change: `R-Broadcast(view-change, i)`."""
         i = self.in_view[p]
         require(self.suspects(p, q) and not self.has_cast(p, i))
         self.r_broadcast(p, i)
 
     def suspects(self, p: Process, q: Process) -> bool:
-        """P suspects q, a process of its view."""
+        """Return True if p suspects q, a process of its view."""
         return q in self.group[p] and self.suspected[p][q]
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """P's failure detector watches the others in its view."""
+        """Return True if p's failure detector watches q: the other members of its view."""
         return p != q and q in self.group[p]
 
     # Upon R-Deliver (view-change,i) by p_k for the first time -----------------------------------------------
 
     def r_deliver(self, p: Process, m: View) -> None:
-        """Step 1: `send unstable_k to all`."""
+        """Take up the call (step 1): `send unstable_k to all`."""
         super().r_deliver(p, m)
         self.sent_unstable[m][p] = self.unstable[p]
 
     def may_deliver(self, p: Process, m: View) -> bool:
-        """P is in the view that is to be left."""
+        """Return True if p is in the view that is to be left."""
         return m == self.in_view[p] and not self.left_out[p]
 
     def is_changing(self, p: Process) -> bool:
-        """P has begun to leave its view."""
+        """Return True if p has begun to leave its view."""
         return self.in_view[p] in self.taken[p] and not self.left_out[p]
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
-        """Steps 2-4: p waits until it has heard from every member or suspects it; what it has received is its
-        initial value.
+        """Propose (steps 2-4): p waits until it has heard from every member or suspects it, and proposes what
+        it has received.
         """
         require(self.is_changing(p) and self.proposal[p] is None and self.is_named(p, named))
         require(all(q in self.group[p] and self.is_one_of_all(q, p) and self.has_set(p, q) for q in heard))
@@ -199,25 +199,27 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
             self.note_unread(p, q, q in heard)
 
     def is_named(self, p: Process, named: Process) -> bool:
-        """Step 3: View_k is `p_i ∪` those heard from; no quantifier binds this p_i, which is some member."""
+        """Return True if `named` may be the p_i of View_k = `p_i ∪` those heard from (step 3): no quantifier
+        binds it, so it is any member.
+        """
         return named in self.group[p]
 
     def set_read(self, p: Process, q: Process) -> View:
-        """The change for which q sent the set that p reads next."""
+        """Return the change for which q sent the set that p reads next."""
         older = self.unread[p][q]
         return older if older is not None else self.in_view[p]
 
     def has_set(self, p: Process, q: Process) -> bool:
-        """Q has sent a set that p has not read."""
+        """Return True if q has sent a set that p has not read."""
         return self.sent_unstable[self.set_read(p, q)][q] is not None
 
     def is_in_set(self, p: Process, q: Process, m: Message) -> bool:
-        """M is in the set of q that p reads."""
+        """Return True if m is in the set of q that p reads."""
         sent = self.sent_unstable[self.set_read(p, q)][q]
         return sent is not None and m in sent
 
     def note_unread(self, p: Process, q: Process, heard: bool) -> None:
-        """Note a set that p goes on without: it will read it in the next change."""
+        """Note a set that p goes on without, and will read in the next change."""
         i = self.in_view[p]
         older = self.unread[p][q]
         if heard and older is not None:
@@ -227,8 +229,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action(fairness="weak", per="p")
     def change(self, p: Process, q: Process) -> None:
-        """Steps 4-7: p learns the decision of consensus among v_i(g), delivers what it has not delivered, and
-        installs the view.
+        """Change the view (steps 4-7): p learns the decision of consensus among v_i(g), delivers what it
+        lacks, and installs the view.
         """
         require(self.proposal[p] is not None and self.is_decided(p, q))
         decision = self.decision(p, q)
@@ -245,31 +247,35 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
                 self.stay_out(p)
 
     def is_decided(self, p: Process, q: Process) -> bool:
-        """P can learn the decision: that is q's initial value, if nobody has learned it yet (else q is p)."""
+        """Return True if p can learn the decision: q's initial value, if nobody has learned it yet (else q is
+        p).
+        """
         if self.decided[self.in_view[p]] is not None:
             return q == p
         return self.proposal[q] is not None and self.in_view[q] == self.in_view[p] and self.has_majority(p)
 
     def has_majority(self, p: Process) -> bool:
-        """A majority of p's view is up, which consensus needs to make progress."""
+        """Return True if a majority of p's view is up, which consensus needs."""
         return 2 * sum(1 for q in self.group[p] if not self.is_gone(q)) > len(self.group[p])
 
     def decision(self, p: Process, q: Process) -> Initial | None:
-        """Step 5: `let (View, Msg) the decision of consensus`."""
+        """Return the decision (step 5, `let (View, Msg) the decision of consensus`)."""
         told = self.decided[self.in_view[p]]
         return told if told is not None else self.proposal[q]
 
     def install(self, p: Process, members: Set[Process]) -> None:
-        """Step 7: `install View as the next view`. What p will not receive any more is not kept."""
+        """Install the view (step 7, `install View as the next view`), and drop messages that p can no longer
+        receive.
+        """
         self.network -= {packet for packet in self.network if packet.to == p and self.is_over(p, packet)}
         self.in_view[p] += 1
         self.group[p] = members
         emit(Install(p, self.in_view[p], members))
 
     def is_over(self, p: Process, packet: Data) -> bool:
-        """P, which leaves its view, will not receive this any more."""
+        """Return True if p, which leaves its view, can no longer receive this message."""
         return packet.view <= self.in_view[p]
 
     def stay_out(self, p: Process) -> None:
-        """Step 7 has no `else`."""
+        """Stay in the old view: step 7 has no `else`."""
         self.left_out[p] = True

@@ -1,17 +1,16 @@
 """The time-bounded buffering problem: when may a process that waits for an ACK discard a message from its
 output buffer?
 
-Source: Barchet-Estefanel 2002, sections 3.1.1 and 4.3.3: p sends m to q repeatedly until it receives
-ack(m), over channels that may lose; "if q crashes, p might never receive ack(m) from q"; q has crashed or is
-merely not heard of, and p has its failure detector to tell. Section 4.3.4: program-controlled crash.
+Source: Barchet-Estefanel 2002, sections 3.1.1 and 4.3.3: p sends m to q repeatedly until it receives ack(m),
+over channels that may lose; "if q crashes, p might never receive ack(m) from q". P's failure detector is all
+that distinguishes a crashed q from one that is not heard of. Section 4.3.4: program-controlled crash.
 
-Two runs go side by side. In the one q has crashed before anything reached it; in the other it is up, and
-every copy so far is lost. P has seen the same in both, for as long as `alike`. A rule that tells p when to
-discard can depend on nothing but what p has seen, `history`; here p may discard after any history that it can
-have in the first run, so that whatever the rule, the states in which it discards are among those that are
-looked at. What a rule must give in the first run, that p discards at last, may in the second lose m for a q
-that lives: that is the question. Finite histories decide it: of what a class of detectors promises for the
-rest of a run they show nothing.
+Two runs go side by side. In the first q has crashed before anything reached it; in the second q is up, and
+every copy so far is lost. P has seen the same in both, for as long as `alike`. A rule for discarding can
+depend only on p's `history`. Here p may discard after any history that it can have in the first run, so the
+states in which any rule discards are all explored. A rule must let p discard at last in the first run; the
+question is whether it then loses m, in the second, for a q that lives. Finite histories decide it; they show
+nothing about what a class of detectors promises for the rest of a run.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ discarding = ambiguity(
 
 
 class OutputBuffer(Spec):
-    """P's buffer with m for q, in the two runs."""
+    """Output buffer of p with m for q, in the two runs."""
 
     length: Const[int] = 4
 
@@ -63,26 +62,30 @@ class OutputBuffer(Spec):
     killed: bool = False
 
     def suspects(self) -> bool:
-        """P suspects q now."""
+        """Return True if p suspects q now."""
         told = tuple(seen for seen in self.history if seen is not Seen.sent)
         return len(told) > 0 and told[-1] is Seen.suspected
 
     def could_be_told(self, seen: Seen) -> bool:
-        """P sends at any time; its detector changes between two opinions."""
+        """Return True if the event is possible: p sends at any time, and its detector alternates between two
+        opinions.
+        """
         return seen is Seen.sent or (seen is Seen.suspected) != self.suspects()
 
     def tells_of_dead(self, seen: Seen) -> bool:
-        """Return True if the detector may say so where q has crashed: it may be late, and err meanwhile."""
+        """Return True if the detector may report this where q has crashed: it may be late, and err
+        meanwhile.
+        """
         return True
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """Return True if the detector may say so where q is up: ◊P may err for a while."""
+        """Return True if the detector may report this where q is up: ◊P may err for a while."""
         return True
 
     @action(fairness="weak")
     def see(self, seen: Seen) -> None:
-        """See an event where q has crashed, and note whether p could see it where q is up; not after it has
-        discarded m, since that decides nothing more.
+        """See an event where q has crashed, and note whether p could see it where q is up. After p has
+        discarded m nothing more matters.
         """
         require(len(self.history) < self.length and not self.discarded)
         require(self.could_be_told(seen) and self.tells_of_dead(seen))
@@ -91,45 +94,45 @@ class OutputBuffer(Spec):
 
     @action(fairness="weak")
     def discard(self) -> None:
-        """P's rule says so, after this history; a second time would change nothing."""
+        """Discard m, since p's rule says so after this history; once is enough."""
         require(not self.discarded and self.may_discard())
         self.discarded = True
         self.killed = self.kills()
 
     def may_discard(self) -> bool:
-        """Some rule says so after every history."""
+        """Return True if some rule discards after this history: one does after every history."""
         return True
 
     def kills(self) -> bool:
-        """P kills q first."""
+        """Return True if p kills q first."""
         return False
 
     @invariant
     def EveryRuleLoses(self) -> bool:
-        """Whatever p has seen when it discards m, it has seen the same in a run where q lives and never gets
-        m.
+        """Invariant: whatever p has seen when it discards m, it has seen the same in a run where q lives and
+        never gets m.
         """
         return not self.discarded or (self.alike and not self.killed)
 
     @invariant
     def NoLoss(self) -> bool:
-        """Invariant: where p has discarded m, no q lives that has not got it."""
+        """Invariant: where p has discarded m, no live q lacks it."""
         return not self.discarded or not self.alike or self.killed
 
     @invariant
     def OpinionsChange(self) -> bool:
-        """P has seen what a detector can say: trust, which becomes suspicion, which becomes trust."""
+        """Witness: p has seen trust, then suspicion, then trust again."""
         told = tuple(seen for seen in self.history if seen is not Seen.sent)
         return all((told[k] is Seen.suspected) == (k % 2 == 0) for k in range(len(told)))
 
     @witness
     def DiscardedAfterTrust(self) -> bool:
-        """P has suspected q, trusts it again, and discards m."""
+        """Witness: p has suspected q, trusts it again, and discards m."""
         return self.discarded and len(self.history) > 0 and self.history[-1] is Seen.trusted
 
     @witness
     def DiscardedAfterSuspicion(self) -> bool:
-        """P suspects q, has sent m before and after, and discards it."""
+        """Witness: p suspects q, has sent m before and after the suspicion, and discards it."""
         return (
             self.discarded
             and self.suspects()
@@ -141,50 +144,56 @@ class OutputBuffer(Spec):
 
 @detector.reading("strong")
 class DetectorStrong(OutputBuffer):
-    """S: p itself is the correct process that nobody suspects, and q may be suspected for ever."""
+    """Reading: the detector is strong (S): one correct process, p itself, is never suspected, and q may be
+    suspected for ever.
+    """
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """Anything."""
+        """Return True: a strong detector may say anything about q while it lives."""
         return True
 
 
 @detector.reading("perfect")
 class DetectorPerfect(OutputBuffer):
-    """P: nobody is suspected before it crashes."""
+    """Reading: the detector is perfect (P): it suspects nobody before the crash."""
 
     def tells_of_dead(self, seen: Seen) -> bool:
-        """A suspicion is right, and so never ends."""
+        """Return True unless q, which has crashed, is trusted again."""
         return seen is not Seen.trusted
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """No suspicion."""
+        """Return True unless q, which lives, is suspected."""
         return seen is not Seen.suspected
 
     @invariant
     def NothingTakenBack(self) -> bool:
-        """P never ends to suspect."""
+        """Invariant: p never trusts q again after a suspicion."""
         return all(seen is not Seen.trusted for seen in self.history)
 
     def may_discard(self) -> bool:
-        """The rule: once p suspects q."""
+        """Return True if p suspects q, as the rule for discarding asks."""
         return self.suspects()
 
 
 @discarding.reading("after killing")
 class DiscardingAfterKilling(OutputBuffer):
-    """Section 4.3.4: "p can decide to kill q, and then to discard m from its output buffer"."""
+    """Reading of section 4.3.4 ("p can decide to kill q, and then to discard m from its output buffer"): p
+    kills q before it discards.
+    """
 
     def kills(self) -> bool:
-        """Always."""
+        """Return True: p always kills q first."""
         return True
 
 
 @mutation("p discards without regard to what it has seen")
 class Hasty(OutputBuffer):
-    """Also where the detector has said nothing."""
+    """Planted fault: p discards a message from its output buffer at any time. Correct code asks the failure
+    detector first.
+    """
 
     def may_discard(self) -> bool:
-        """At any time."""
+        """Return True at any time."""
         return True
 
 

@@ -1,4 +1,4 @@
-"""Figure 29 is checked against view-synchronous communication; and the states that must be reached."""
+"""Properties of figure 29: view-synchronous communication, and witnesses of states that must be reached."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from antiphon.spec.services.views import ViewSynchrony
 
 
 class VscChecked(VscBounded, ViewSynchrony):
-    """Figure 29 and what must be true of it."""
+    """Properties of figure 29."""
 
     @witness
     def SecondView(self) -> bool:
-        """Two processes are together in the second view."""
+        """Witness: two processes are together in the second view."""
         return any(
             self.in_view[p] == 2 and self.in_view[q] == 2
             for p in self.each(Process)
@@ -23,7 +23,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def LastView(self) -> bool:
-        """Two processes are together in the last view."""
+        """Witness: two processes are together in the last view."""
         return any(
             self.in_view[p] == self.views and self.in_view[q] == self.views
             for p in self.each(Process)
@@ -33,12 +33,12 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def LeftOut(self) -> bool:
-        """A process that has not crashed by failure is in no next view."""
+        """Witness: a process that has not crashed by failure is in no next view."""
         return any(self.left_out[p] for p in self.each(Process))
 
     @witness
     def DeliveredByDecision(self) -> bool:
-        """A process has delivered a message in step 6."""
+        """Witness: a process has delivered a message in step 6."""
         return any(
             m in self.handed[p] and m not in self.unstable[p] and self.in_view[p] > 1 and not self.down[p]
             for p in self.each(Process)
@@ -47,7 +47,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def Stabilised(self) -> bool:
-        """A message was found stable while somebody holds it unstable."""
+        """Witness: a message was found stable while some process still has it in its unstable set."""
         return any(
             m in self.handed[p] and m not in self.unstable[p] and m in self.unstable[q]
             for m in self.each(Message)
@@ -57,7 +57,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def SentLater(self) -> bool:
-        """A message is delivered that was sent in a later view than the first."""
+        """Witness: a message is delivered that was sent in a later view than the first."""
         return any(
             self.sent_in[m] == 2 and self.delivered_in[p][m] == 2 and self.origin[m] != p
             for m in self.each(Message)

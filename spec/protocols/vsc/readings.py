@@ -1,4 +1,4 @@
-"""Readings of sentences of figure 29, besides figure29.py."""
+"""Readings of sentences of figure 29 that have several meanings; figure29.py has the printed one."""
 
 from __future__ import annotations
 

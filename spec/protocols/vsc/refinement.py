@@ -24,11 +24,13 @@ class VscSynchronous(VscBounded, SynchronyOfEvents, refines=ViewSynchronousMachi
 
 
 class VscMonitored(VscBounded, ViewSynchronousMonitor):
-    """Figure 29 beside the machine: for bounds that `VscSynchronous` is too slow for."""
+    """Figure 29 beside the machine of view synchrony, checked step by step: for bounds at which
+    `VscSynchronous` is too slow.
+    """
 
     @initial
     def found(self) -> None:
-        """Both begin."""
+        """Found the group in both, figure 29 and the machine."""
         super().found()
         self.machine_found()
 

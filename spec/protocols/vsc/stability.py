@@ -1,8 +1,8 @@
 """The message stability detector that runs concurrently with figure 29: "a process that verifies if all
 processes in a view have received m" (Barchet-Estefanel 2002, section 4.3.2).
 
-It is a part of its own: the report does not say how it works, only what it verifies. What it has verified
-leaves `unstable_k`.
+The report says only what the detector verifies, not how it works. A message that it has verified leaves
+`unstable_k`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class StabilityDetector(ViewChange):
 
     @action
     def stabilise(self, p: Process, m: Message) -> None:
-        """P removes from unstable_p what all in its view have received."""
+        """Remove from unstable_p the messages that all in its view have received."""
         require(self.stability and m in self.unstable[p] and self.is_stable(p, m))
         self.unstable[p] -= {m}
 
     def is_stable(self, p: Process, m: Message) -> bool:
-        """All processes in p's view have received m."""
+        """Return True if all processes in p's view have received m."""
         return all(m in self.handed[q] for q in self.group[p])
 
 
@@ -38,7 +38,9 @@ stable_when = ambiguity(
 
 @stable_when.reading("received or crashed")
 class StableWhenReceivedOrCrashed(StabilityDetector):
-    """Section 4.3.3: `all processes in Dest(m) have either received m or crashed`."""
+    """Reading of section 4.3.3: a message is stable when `all processes in Dest(m) have either received m or
+    crashed`.
+    """
 
     def is_stable(self, p: Process, m: Message) -> bool:
         """Return True if all processes that have not received m have crashed."""
@@ -47,8 +49,10 @@ class StableWhenReceivedOrCrashed(StabilityDetector):
 
 @mutation("a message is taken for stable as soon as a majority of the view has received it")
 class HastyStability(StabilityDetector):
-    """Planted fault: a process that has not received m gets it from nobody once it is not exchanged."""
+    """Planted fault: a message counts as stable when a majority of the view has received it. Correct code
+    waits for all, since a stable message is not exchanged any more.
+    """
 
     def is_stable(self, p: Process, m: Message) -> bool:
-        """More than half will do."""
+        """Return True if more than half of the view has received m."""
         return 2 * sum(1 for q in self.group[p] if m in self.handed[q]) > len(self.group[p])
