@@ -1,1 +1,3 @@
-"""The real thing: protocol cores without input or output, and shells that give them sockets and time."""
+"""Library of group communication: protocol cores without input or output, and shells that give them sockets
+and time.
+"""

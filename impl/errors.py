@@ -1,4 +1,5 @@
-"""Our failures (of the call, of this library) raise; what others do wrong is a value that is counted.
+"""Errors and counted faults: failures of a call or of this library raise; faults of other members and
+strangers are values that are counted.
 
 What an application may have to catch is a `GroupError`:
 
@@ -40,101 +41,115 @@ __all__ = [
 
 
 class GroupError(Exception):
-    """Anything that a caller of this library may have to catch."""
+    """Base of all errors that a caller of this library may have to catch."""
 
 
 class LocalError(GroupError):
-    """The caller asked for something that cannot be done; nothing was changed."""
+    """Error: the caller asked for something impossible; nothing was changed."""
 
 
 class Busy(LocalError):
-    """A broadcast was asked of a core that cannot take another one yet."""
+    """Error: a core was asked to broadcast while it cannot take another message."""
 
 
 class PayloadTooLarge(LocalError):
-    """A payload does not fit one datagram."""
+    """Error: a payload does not fit one datagram."""
 
 
 class InvalidMembership(LocalError):
-    """The members, their addresses or the own place among them do not fit together."""
+    """Error: the members, their addresses or the own place among them do not fit together."""
 
 
 class InvalidSetting(LocalError, ValueError):
-    """An argument of a group is of another kind than it must be, or out of its range; the text names it."""
+    """Error: an argument of a group has a wrong type or is out of its range; the text names it."""
 
 
 class InvalidKey(LocalError):
-    """A key of a group has the wrong length, cannot be read, or everybody could read it."""
+    """Error: a key of a group has the wrong length, cannot be read, or is readable by everybody."""
 
 
 class GroupClosed(LocalError):
-    """The group was used before it was opened or after it was closed."""
+    """Error: the group was used before it was opened or after it was closed."""
 
 
 class UnknownDelivery(LocalError):
-    """A message cannot be delivered so; the text says what there is."""
+    """Error: the group cannot deliver a message in the requested way; the text lists the possible ways."""
 
 
 class UnknownProtocol(LocalError):
-    """No protocol has this name; the message lists those that there are."""
+    """Error: no protocol has this name; the message lists the protocols."""
 
 
 class SystemRefusal(LocalError, OSError):
-    """The operating system refused; `errno` is its number, and the text says what and why."""
+    """Error: the operating system refused a call; `errno` is its number, and the text gives the call and the
+    reason.
+    """
 
     def __str__(self) -> str:
         return str(self.strerror)
 
 
 class UnusableAddress(SystemRefusal):
-    """An address cannot be resolved, bound or reached from the own one; the message says whose, and why."""
+    """Error: an address cannot be resolved, bound or reached from the own one; the message names it and the
+    reason.
+    """
 
 
 class GroupFailed(GroupError):
-    """The group cannot go on; where the library itself failed, `__cause__` is what it failed with."""
+    """Error: the group cannot go on. If the library itself failed, `__cause__` is the original error."""
 
 
 class RequestFailed(GroupError):
-    """A replicated service could not do what a client asked for, and has not changed; the text says why."""
+    """Error: a replicated service could not do what a client asked for, and has not changed; the text says
+    why.
+    """
 
 
 class ClientForgotten(GroupError):
-    """A replicated service keeps no answers for this client any more, so that none of its requests counts."""
+    """Error: a replicated service keeps no answers for this client any more, so its requests no
+    longer count.
+    """
 
 
 class Rejection(StrEnum):
-    """Why a datagram was dropped before any protocol saw it; each is counted under exactly one."""
+    """Reason for dropping a datagram before any protocol saw it; each datagram is counted under
+    exactly one.
+    """
 
     MALFORMED = "malformed"
-    """Not the encoding of any message, or a field outside its range."""
+    """Bytes that encode no message, or a field outside its range."""
     TRUNCATED = "truncated"
-    """The beginning of an encoding: bytes are missing at the end."""
+    """Beginning of an encoding, whose last bytes are missing."""
     OVERSIZED = "oversized"
-    """More bytes than any datagram of this format has."""
+    """Datagram with more bytes than any datagram of this format."""
     FOREIGN_VERSION = "foreign_version"
     """Another protocol, or another version of this one."""
     FOREIGN_GROUP = "foreign_group"
-    """A message of a group with another name."""
+    """Message of a group with another name."""
     FOREIGN_ADDRESS = "foreign_address"
-    """The address of the sender is no member's."""
+    """Datagram from an address that is no member's."""
     FOREIGN_INCARNATION = "foreign_incarnation"
-    """Sent to an earlier run of the receiver, or to none."""
+    """Datagram for an earlier run of the receiver, or for none."""
     FORGED = "forged"
-    """Its seal does not verify: nobody with a key of the group sealed it, for this member, as this sender."""
+    """Datagram whose seal does not verify: nobody with a key of the group sealed it for this member as this
+    sender.
+    """
     REPLAYED = "replayed"
-    """Its counter has come before, or is too old to tell."""
+    """Datagram whose counter has come before, or is too old to decide."""
     FOREIGN_SENDER = "foreign_sender"
-    """The sender it names is not a member."""
+    """Message whose named sender is not a member."""
     FALSE_SENDER = "false_sender"
-    """The sender it names is another member than the one at whose address it came from."""
+    """Message whose named sender is another member than the one at its address."""
     OWN_ECHO = "own_echo"
-    """The sender it names is the receiver itself."""
+    """Message whose named sender is the receiver itself."""
 
 
 class Violation(StrEnum):
-    """A message that no correct member sends; each protocol lists its kinds in a subclass."""
+    """Message that no correct member sends; each protocol lists its kinds in a subclass."""
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if it proves that members disagree for good, so that the group cannot go on."""
+        """Return True if the message proves that members disagree for good, so that the group
+        cannot go on.
+        """
         return False

@@ -1,4 +1,5 @@
-"""A member's event log in the trace schema, written by a thread of its own: tracing costs a queue, no disk.
+"""A member's event log in the trace schema, written by a thread of its own: so tracing costs the caller a
+queue operation and no disk access.
 
     with EventLog("runs/monday", group="orders", me=0, members=3, protocol="rbp-resilient") as log:
         async with Group("orders", me=0, members=3, ..., tracer=log) as group:
@@ -9,8 +10,8 @@
    write yet: milliseconds.
 3. When the queue is full, events are dropped: counted in `dropped`, told by `logging` at once, and visible in
    the log, whose indices have a gap there and which has no `end`. So is a write that fails, in `failure`.
-4. What the protocol takes and delivers stands as the application's broadcast and deliver: between the two is
-   only the queue of the group.
+4. A message that the protocol takes or delivers is logged as the application's broadcast or delivery: between
+  the two is only the queue of the group.
 
 `antiphon verify DIRECTORY` judges the logs of all members. Source of the schema: docs/trace-schema.md. This
 module must not know a protocol or a transport.
@@ -77,7 +78,7 @@ class EventLog:
         self.dropped = 0
         """Number of events that found the queue full."""
         self.failure: str | None = None
-        """Why nothing is written any more, if a write failed."""
+        """Error that ended the writing, if a write failed."""
         self._events_max = events_max
         self._queue: deque[Event | int] = deque()
         self._lost = 0
@@ -118,7 +119,7 @@ class EventLog:
             self._news.set()
 
     def close(self, *, complete: bool = True) -> None:
-        """Write what is queued, and `end` if the log is complete and nothing is missing. Again: nothing."""
+        """Write everything queued, and `end` if the log is complete. A second call does nothing."""
         if self._descriptor < 0:
             return
         self._closing.set()
@@ -135,7 +136,7 @@ class EventLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; who leaves by an exception has not finished its part, so its log has no `end`."""
+        """Close the log; after an exception it has no `end`, since the member has not finished its part."""
         self.close(complete=error is None)
 
     def __repr__(self) -> str:

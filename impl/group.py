@@ -1,4 +1,5 @@
-"""An application joins a group, broadcasts bytes and iterates events, which come to all in one order.
+"""Group of fixed members: an application joins, broadcasts bytes and iterates events, which all members get
+in one order.
 
     async with Group("orders", me=0, members=3, bind=..., routes={1: ..., 2: ...}, key=key) as group:
         await group.broadcast(b"hello")
@@ -11,9 +12,8 @@ Such a group is one fixed set of members that all stay alive. When one of them e
 others: `GroupFailed` names the member that is silent, or what is missing and whose it is. A group that is
 joined goes on without it (`antiphon.impl.joined`). Own broadcasts that come while the protocol is busy travel
 together in its next message; as much waits as the layers may hold, and then `broadcast` waits
-(`antiphon.impl.layers`).
-An application that does not take its events holds back the broadcasts of all members, instead of letting the
-events pile up: whoever broadcasts also iterates.
+(`antiphon.impl.layers`). An application that does not take its events holds back the broadcasts of all
+members, instead of letting the events pile up: whoever broadcasts also iterates.
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
 """
@@ -71,14 +71,16 @@ class Statistics(NamedTuple):
 
 
 Observe: TypeAlias = Callable[[float], object]
-"""Takes a number of seconds."""
+"""Function that takes a number of seconds."""
 
 
 class Meter(Protocol):
     """Measures groups: `antiphon.impl.metrics` is an implementation."""
 
     def opened(self, group: Group) -> tuple[Observe, Observe]:
-        """A group takes part; what wants to know how long broadcasts wait, and how long ordering takes."""
+        """Note that a group is open, and return the functions that take the waiting times of broadcasts and
+        the times of ordering.
+        """
         ...
 
 
@@ -169,7 +171,7 @@ class Group:
         self._waiting: deque[tuple[bytes, int, asyncio.Future[Identifier], float]] = deque()
         self._events: deque[Event] = deque()
         self._seen = 0
-        """Number of the endpoint's untaken events that were looked at."""
+        """Number of the endpoint's events that were looked at and not yet taken."""
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._open = False
@@ -193,7 +195,9 @@ class Group:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave: `broadcast` calls that wait raise `GroupClosed`, iteration ends after what is there."""
+        """Leave the group: waiting `broadcast` calls raise `GroupClosed`, and iteration ends after the events
+        that have come.
+        """
         self._shut(GroupClosed("the group was closed before the message was sent"))
         await self._shell.close()
 
@@ -204,7 +208,7 @@ class Group:
 
     @property
     def encrypted(self) -> bool:
-        """Return True if only who has a key can read and send."""
+        """Return True if the group has a key, so that only members read and send."""
         return self._shell.encrypted
 
     def rekey(self, key: bytes | Keyring) -> None:
@@ -217,7 +221,7 @@ class Group:
 
     @property
     def me(self) -> int:
-        """The own place among the members."""
+        """Place of this member among the members."""
         return self._endpoint.core.me
 
     @property
@@ -248,7 +252,7 @@ class Group:
 
     @property
     def waiting_s(self) -> float:
-        """For how many seconds it has waited for that; 0 when it waits for nothing."""
+        """Seconds that this member has waited for those messages; 0 when it waits for none."""
         since = self._endpoint.waiting_since
         return 0.0 if self._loop is None or since is None else self._time() - since / 1000.0
 
@@ -281,11 +285,13 @@ class Group:
         return await served
 
     def __aiter__(self) -> AsyncIterator[Event]:
-        """The events in the group's order, without end; ends when the group is closed and all were taken."""
+        """Iterate the events in the group's order; iteration ends when the group is closed and all were
+        taken.
+        """
         return self
 
     async def __anext__(self) -> Event:
-        """The next event; each goes to one caller only, and to none that is cancelled while it waits.
+        """Return the next event; each goes to one caller only, and to none that is cancelled while it waits.
 
         Raises:
             GroupFailed: the group cannot go on, and all that came before was taken.
@@ -300,7 +306,7 @@ class Group:
         return self._events.popleft()
 
     def at_hand(self) -> list[Event]:
-        """Hand over, without waiting, the events that nobody has taken yet."""
+        """Return, without waiting, the events that nobody has taken yet."""
         self._fetched()
         events = list(self._events)
         self._events.clear()

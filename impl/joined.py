@@ -89,11 +89,11 @@ class JoinedStatistics(NamedTuple):
     """Number of times that this member has "suspected" another one, "given up" one, and "trusted" one again.
     """
     blocked_s: float
-    """For how long it reached no majority, in all, without the time that still lasts."""
+    """Seconds that this member reached no majority, in all, without the time that still lasts."""
     exclusions: int
     """Number of times that the others have gone on without it."""
     lateness: float
-    """Factor by which it waits longer before it suspects, since it was late itself."""
+    """Factor by which this process's timeouts are longer, because it was late itself."""
     dropped: Counter[Rejection]
     """Datagrams of no use, by kind."""
     faults: Counter[str]
@@ -109,7 +109,7 @@ class JoinedMeter(Protocol):
 
 
 class Sent(NamedTuple):
-    """Names a message that was broadcast: its delivery has the same `source` and `id`."""
+    """Name of a message that was broadcast: its delivery has the same `source` and `id`."""
 
     source: Member
     id: int
@@ -120,7 +120,7 @@ _LAYERS = Layers()
 _PROFILES = {"local": LOCAL, "lan": LAN, "wan": WAN}
 
 IRBP = "irbp"
-"""The protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
+"""Protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
 
 _LINGERS_S = 0.005
 """Seconds between two looks of a leaving member whether the others still need it."""
@@ -217,15 +217,19 @@ class JoinedGroup:
         self._metrics = metrics
         self._log = log
         self._firsts: deque[tuple[View, Member]] = deque()
-        """The first views that nobody has taken yet, and whose they are: there the log of a run begins."""
+        """First views of runs that nobody has taken yet, with their members: the log of a run
+        begins there.
+        """
         self._states = States(group, timeouts, self._flush)
         self.state = state
         self._moves_states = False
-        """True if somebody wants the state of this application, or this one waits for another's."""
+        """True if another member wants the state of this application, or this one waits for another's."""
         self._begins = True
         """True if the next view is the first one of this run."""
         self._holds = False
-        """True if own messages wait for the state: one that is in it already is delivered to nobody here."""
+        """True if own messages wait for the state; a message that is in the state already is not delivered
+        here.
+        """
         self._asks_since = self._complains_at = 0.0
         self._exclusions = 0
         self._shell: MemberShell | None = None
@@ -267,12 +271,16 @@ class JoinedGroup:
 
     @property
     def state(self) -> Store | None:
-        """Gives and takes the application's state; it may be set until the group is opened."""
+        """Pair of functions that save and load the application's state; it may be set until the group is
+        opened.
+        """
         return self._states.store
 
     @state.setter
     def state(self, state: Store | None) -> None:
-        """Raise InvalidSetting if there is no common order with a place at which a state could be taken."""
+        """Set the functions of the application's state; raise InvalidSetting if the protocol has no common
+        order.
+        """
         if state is not None and not self._protocol.ordered:
             protocol = self._protocol.messages.protocol
             raise InvalidSetting(f"state={state!r}: protocol {protocol!r} gives members no common order")
@@ -281,19 +289,20 @@ class JoinedGroup:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave, if it can be done in time, and close; after an exception there is less time for it."""
+        """Leave, if it can be done in time, and close; after an exception less time is given."""
         with contextlib.suppress(TimeoutError, GroupFailed):
             await self.leave(LEAVING_S if kind is None else _LEAVING_QUICKLY_S)
         await self.close()
 
     async def leave(self, timeout_s: float = LEAVING_S) -> None:
-        """Be no member any more; the others see a view without this one, and suspect nobody for it.
+        """Leave the group: the others get a view without this member, and suspect nobody.
 
-        Iteration ends when this is so. The others may need what this member says a little longer: this call
-        and the end of `async with` wait until they have it.
+        Iteration ends when that is agreed. The others may need the datagrams of this member a little longer:
+        this call and the end of `async with` wait until they have them.
 
         Raises:
-            TimeoutError: they have not agreed in so many seconds; this one has stopped all the same, and the
+            TimeoutError: they have not agreed in so many seconds; this member has stopped all the same, and
+                the
                 others will take it for crashed.
         """
         if self._shell is None or not self._open:
@@ -316,7 +325,7 @@ class JoinedGroup:
             await self.close()
 
     async def close(self) -> None:
-        """Stop at once, without a word to the others. Again: nothing."""
+        """Stop at once, without a message to the others. A second call does nothing."""
         self._open = False
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
@@ -338,7 +347,7 @@ class JoinedGroup:
 
     @property
     def me(self) -> Member:
-        """The member that this process is: another one after an exclusion and a return. Raises
+        """Identity of this process as a member; it changes with an exclusion and a return. Raises
         `GroupClosed`.
         """
         return self._membership.me
@@ -364,7 +373,7 @@ class JoinedGroup:
 
     @property
     def keys(self) -> Keyring | None:
-        """The keys in use and those that are accepted; None for a group without one."""
+        """Keys in use and keys that are accepted; None for a group without one."""
         return self._keys
 
     @property
@@ -477,11 +486,13 @@ class JoinedGroup:
         return Sent(shell.membership.me, shell.broadcast(payload))
 
     def __aiter__(self) -> AsyncIterator[JoinedEvent]:
-        """The events in the group's order; ends when the group is left or closed and all were taken."""
+        """Iterate the events in the group's order; iteration ends when the group is left or closed and all
+        were taken.
+        """
         return self
 
     async def __anext__(self) -> JoinedEvent:
-        """The next event; each goes to one caller only.
+        """Return the next event; each goes to one caller only.
 
         Raises:
             GroupFailed: this member was excluded, and `on_exclusion` is "fail"; the members run another
@@ -504,9 +515,10 @@ class JoinedGroup:
         return event
 
     def at_hand(self) -> list[JoinedEvent]:
-        """Hand over, without waiting, the events that nobody has taken yet; none while a state has to move.
+        """Return, without waiting, the events that nobody has taken yet; none while a state has to move.
 
-        Who takes several at once and gives a `state` gives it as it is after all of them.
+        A caller that takes several events at once, and supplies a `state`, saves it as it is after all of
+        them.
         """
         self._fetched()
         if self._moves_states or self._states.awaited or self._taking.locked():

@@ -1,7 +1,7 @@
 """A key file holds a group's keys, 64 hexadecimal digits a line: the first is used, all are accepted.
 
-Empty lines and what follows a # do not count. The file belongs to who reads it or to root, nobody else may
-read or write it, and it is a file and no pipe. To make one:
+Empty lines and what follows a # do not count. The file belongs to its reader or to root, nobody else may read
+or write it, and it is a regular file. To make one:
 
     (umask 077; openssl rand -hex 32 > orders.key)
 """
@@ -18,11 +18,11 @@ from antiphon.impl.transport.sealing import KEY_BYTES, Keyring
 __all__ = ["KEY_FILE_BYTES_MAX", "read_keys"]
 
 KEY_FILE_BYTES_MAX = 4_096
-"""More than the keys of any rotation."""
+"""Largest size of a key file in bytes, more than any rotation of keys needs."""
 
 
 def read_keys(path: Path | str) -> Keyring:
-    """The keys in a file.
+    """Return the keys in a file.
 
     Raises:
         InvalidKey: it cannot be read, others may use it, or a line is no key; no key is shown.

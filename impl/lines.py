@@ -1,7 +1,7 @@
 """The lines of standard input for a program that runs an event loop, be it a terminal, a pipe or a file.
 
-A thread reads, because not every input can be waited for by an event loop, and reads no further than the
-program has come. It ends with the process. This module must not know who wants the lines.
+A thread reads, because an event loop cannot wait for every kind of input, and it reads no further than the
+program has come. The thread ends with the process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _READ_BYTES = 65_536
 
 
 async def lines(descriptor: int) -> AsyncIterator[bytes]:
-    """The lines of an open file without their ends; what follows the last end counts as a line."""
+    """Yield the lines of an open file without their ends; text after the last end counts as a line."""
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[list[bytes] | None] = asyncio.Queue(1)
 

@@ -1,6 +1,6 @@
-"""One question to a process of a group: who are the members, as it sees them, and how does it stand?
+"""Query of one process of a group: the members by its view, and its state.
 
-Whoever has the group's key may ask, and is no member. The question has no effect on the group.
+Anybody with the group's key may ask, without being a member. The query has no effect on the group.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ASKS_S = 0.1
 
 
 async def standing(group: str, at: Address, key: bytes | Keyring | None, timeout_s: float = 3.0) -> Standing:
-    """Ask the process of this group that listens there.
+    """Ask the process of this group at an address for its state.
 
     Raises:
         UnusableAddress: the host cannot be resolved.

@@ -1,4 +1,4 @@
-"""The event loop of a member that brings its own: uvloop's where it is installed, else asyncio's.
+"""Event loop of a member that brings its own: uvloop's where it is installed, else asyncio's.
 
 `pip install antiphon[fast]` installs uvloop. An application that runs asyncio itself chooses its loop itself.
 """
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """A loop of uvloop if it is installed, else of asyncio."""
+    """Return a loop of uvloop if it is installed, else of asyncio."""
     if importlib.util.find_spec("uvloop") is None:
         return asyncio.new_event_loop()
     import uvloop  # here: it is an extra
@@ -25,6 +25,6 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run`, on such a loop."""
+    """Run a coroutine like `asyncio.run`, on such a loop."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(work)

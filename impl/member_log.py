@@ -1,4 +1,5 @@
-"""A log for a judge of what the application of a joined group gets: one file for each run.
+"""Log of everything that the application of a joined group gets, for the judge of logs: one file for each
+run.
 
     async with Group.join("orders", ..., log=MemberLog("runs/monday")) as group:
         ...
@@ -46,19 +47,19 @@ class MemberLog:
     """Writes `member-INCARNATION.ndjson` for each run of one process as a member."""
 
     def __init__(self, directory: str | Path) -> None:
-        """The directory, to which the logs of all members are brought; it is made if need be.
+        """Make the log; the logs of all members are brought to this directory, which is made if need be.
 
         Raises:
             MemberLogRefused: it cannot be made.
         """
         self.directory = Path(directory)
         self.failure: str | None = None
-        """Why a file is not written any more, if a write has failed; the group goes on."""
+        """Error that ended the writing of a file, if a write has failed; the group goes on."""
         self._encode = json.Encoder().encode
         self._files: dict[bytes, int] = {}
         """The descriptors of the runs that have begun, by their incarnations."""
         self._early: dict[bytes, list[dict[str, Any]]] = {}
-        """Broadcasts that were on their way before the application had its first view of that run."""
+        """Broadcasts that were sent before the application had its first view of that run."""
         self._current = b""
         """The run whose events the application gets."""
         try:
@@ -80,7 +81,9 @@ class MemberLog:
         self._write(me.incarnation, head)
 
     def go_on(self, me: Member) -> None:
-        """Note that the application gets the events of this run from here on; an earlier one was excluded."""
+        """Note that the application gets the events of this run from here on; the earlier run was
+        excluded.
+        """
         if self._current and self._current != me.incarnation:
             self._end("excluded")
         self._current = me.incarnation
@@ -88,8 +91,8 @@ class MemberLog:
     def broadcast(self, me: Member, id: int, payload: bytes) -> None:
         """Note that the application broadcasts the message of this run with this count.
 
-        One that waited for the first view stands behind it: the message was sent in that view, though the
-        application had not been told of it.
+        A broadcast that waited for the first view is logged behind it: it was sent in that view, before the
+        application got the view.
         """
         line = {"kind": "broadcast", "id": id, "digest": _digest(payload)}
         if me.incarnation in self._early:
@@ -98,7 +101,7 @@ class MemberLog:
             self._write(me.incarnation, line)
 
     def taken(self, event: JoinedEvent) -> None:
-        """Note what the application gets."""
+        """Note the events that the application gets."""
         if isinstance(event, Delivery):
             source, digest = event.source.incarnation.hex(), _digest(event.payload)
             named = {"source": source, "id": event.id, "number": event.number, "digest": digest}
@@ -118,7 +121,9 @@ class MemberLog:
         self._write(self._current, {"kind": "state", "number": number, "view": view})
 
     def close(self, kind: str | None) -> None:
-        """End all files: the member has "left"; None: it stops without that. Again: nothing."""
+        """End all files. With "left" the member has left; with None it stops without leaving. A second call
+        does nothing.
+        """
         if self._current:
             self._end(kind)
         for descriptor in self._files.values():

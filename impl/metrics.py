@@ -1,4 +1,4 @@
-"""Counters of members for Prometheus: read when they are asked for, so that they cost nothing in between.
+"""Counters of members for Prometheus, which are computed only when they are read.
 
     metrics = Metrics()
     metrics.serve(9464)
@@ -6,8 +6,8 @@
         ...
 
 Counters are those of `Group.statistics`. Two histograms are fed as messages pass: how long a broadcast waits
-until the protocol takes it, and how long it takes until it is delivered at its source. Needs
-`pip install antiphon[metrics]`. This module must not know a protocol or a transport.
+until the protocol takes it, and how long it takes until it is delivered at its source. Needs `pip install
+antiphon[metrics]`. This module must not know a protocol or a transport.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Metrics(Collector):
         self.registry.register(self)
 
     def serve(self, port: int, host: str = "127.0.0.1") -> int:
-        """Answer `GET /metrics` from now on, in a thread; the port, which for 0 the system chooses.
+        """Answer `GET /metrics` from now on, in a thread; return the port, which the system chooses for 0.
 
         Raises:
             OSError: the port cannot be bound.
@@ -107,7 +107,7 @@ class Metrics(Collector):
         return int(server.server_port)
 
     def close(self) -> None:
-        """Stop to answer. Again: nothing."""
+        """Stop answering. A second call does nothing."""
         while self._servers:
             server, thread = self._servers.pop()
             server.shutdown()
@@ -115,19 +115,21 @@ class Metrics(Collector):
             thread.join()
 
     def text(self) -> str:
-        """Return the metrics as Prometheus reads them."""
+        """Return the metrics in the format of Prometheus."""
         return generate_latest(self.registry).decode()
 
     # A group's side.
 
     def opened(self, group: Group) -> tuple[Any, Any]:
-        """A group takes part from now on; what it calls with each wait and each time to order, in seconds."""
+        """Note that a group is open; return the function to call with each waiting time and each time to
+        order, in seconds.
+        """
         member = (group.name, str(group.me))
         self._groups[member] = group
         return self._waited.labels(*member).observe, self._ordered.labels(*member).observe
 
     def joined(self, group: JoinedGroup) -> None:
-        """Note that a group is open that processes join: its counts are read from now on."""
+        """Note that a joined group is open, whose counts are read from now on."""
         self._joined[group.group, group.name] = group
 
     # Prometheus' side.
@@ -137,7 +139,7 @@ class Metrics(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """All counters and gauges as they stand."""
+        """Return all counters and gauges with their present values."""
         fixed = [(member, group, group.statistics) for member, group in list(self._groups.items())]
         joined = [(member, group, group.statistics) for member, group in list(self._joined.items())]
         yield from _counters(_MEMBER, _COUNTED, fixed)

@@ -1,4 +1,4 @@
-"""Primary-backup over views: one member executes requests, and all have what they came to.
+"""Primary-backup replication over views: one member executes requests, and all members have the results.
 
     group = Group.join("shop", ...)
     shop = PrimaryBackup(group, Shop())
@@ -13,7 +13,7 @@ And in a process that is no member, but has the key:
 1. The first member of a view is the primary. It executes one request at a time, as of the state that all
    updates before have made, and broadcasts answer and update. Nothing has changed yet.
 2. All members apply an update when it is delivered, and keep the answer, the last one of each client. Then it
-   is stable, and the primary answers. An update that came to nothing has no answer.
+   is stable, and the primary answers. An update that was lost has no answer.
 3. An update counts in the view in which its request was executed. In a later view all members ignore it, and
    the request is executed again, by the primary of that view. So every update is applied to the state from
    which it was made.
@@ -65,13 +65,13 @@ from antiphon.impl.transport.shared_socket import SharedSocket
 __all__ = ["CLIENTS_MAX", "REQUEST_BYTES_MAX", "WAITING_MAX", "Client", "PrimaryBackup", "Service"]
 
 REQUEST_BYTES_MAX = 60_000
-"""The most bytes of a request, and of an answer: each is one datagram."""
+"""Largest size of a request and of an answer in bytes: each is one datagram."""
 
 CLIENTS_MAX = 10_000
 """Default number of clients whose last answer is kept."""
 
 WAITING_MAX = 1_000
-"""Largest number of requests that wait at the primary; more are dropped, and come again."""
+"""Largest number of requests that wait at the primary; further ones are dropped, and clients repeat them."""
 
 _REASON_CHARACTERS = 1_000
 _SIZE_BYTES = 8
@@ -85,13 +85,14 @@ class Service(Store, Protocol):
     def execute(self, request: bytes) -> tuple[bytes, bytes]:
         """Return the answer to a request, and the update that `apply` makes of the state; empty for none.
 
-        It need not come to the same twice. It changes nothing, since the update may come to nothing, and
-        takes less than a heartbeat. What it raises goes to the client, and the state stays as it is.
+        It may be called twice for one request, with different results. It must not change the state, since
+        the update may be lost, and takes less than a heartbeat. An exception goes to the client, and the
+        state stays as it is.
         """
         ...
 
     def apply(self, update: bytes) -> None:
-        """Change the state; a function of state and update alone. What it raises ends this replica."""
+        """Apply an update, as a function of state and update alone. An exception ends this replica."""
         ...
 
 
@@ -154,10 +155,10 @@ class PrimaryBackup:
     """One replica of a service, in a group in which nothing else broadcasts."""
 
     def __init__(self, group: JoinedGroup, service: Service, *, clients_max: int = CLIENTS_MAX) -> None:
-        """Replicate a service; to be made before the group is open, whose state it gives and takes.
+        """Replicate a service; call it before the group is open, whose state the replica saves and loads.
 
-        The last answers of `clients_max` clients are kept, the same number at all members: of one more, the
-        client whose last request was executed longest ago is forgotten.
+        The last answers of `clients_max` clients are kept, the same number at all members. Beyond that the
+        client is forgotten whose last request was executed longest ago.
 
         Raises:
             InvalidSetting: `clients_max` is less than 1, or the group has a `state` already.
@@ -170,15 +171,15 @@ class PrimaryBackup:
         self._service = service
         self._clients_max = clients_max
         self._answers: OrderedDict[bytes, _Answer] = OrderedDict()
-        """By client its last answer; who was answered longest ago stands first."""
+        """Last answer of each client; the client that was answered longest ago comes first."""
         self._view: View | None = None
-        """The last view that was taken."""
+        """Last view that was taken from the events."""
         self._view_number = 0
         """The number of the last view that was taken, in this run or an earlier one of this process."""
         self._waiting: dict[bytes, _Waiting] = {}
-        """At the primary by client its request that has no answer."""
+        """Request of each client that has no answer yet, at the primary."""
         self._executing = False
-        """True if the first of these was executed in this view."""
+        """True if the first of these requests was executed in this view."""
         self._sending: set[asyncio.Task[None]] = set()
         self._port = RequestPort(group.group, lambda: group.keys, self._received)
         group.state = self
@@ -313,14 +314,16 @@ class PrimaryBackup:
     # The state of who joins ---------------------------------------------------------------------------------
 
     async def save(self) -> AsyncIterator[bytes]:
-        """Give the record of answers, and the state of the service."""
+        """Return the record of answers, and the state of the service."""
         record = _encode(list(self._answers.values()))
         yield len(record).to_bytes(_SIZE_BYTES) + record
         async for piece in self._service.save():
             yield piece
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Become what another replica is; what waited here may have been executed there."""
+        """Replace record and state by another replica's; requests that waited here may have been executed
+        there.
+        """
         self._waiting.clear()
         read = bytearray()
         end = _SIZE_BYTES
@@ -336,7 +339,9 @@ class PrimaryBackup:
 
 
 class Client:
-    """Asks a replicated service from outside its group; an asynchronous context manager, used once."""
+    """Client that asks a replicated service from outside its group; an asynchronous context manager, used
+    once.
+    """
 
     def __init__(
         self,
@@ -367,13 +372,13 @@ class Client:
         self._socket: SharedSocket | None = None
         self._replicas: list[Address] = []
         self._at: Address = ("", 0)
-        """The replica that is asked now: one of the replicas, or the primary that one has named."""
+        """Replica that is asked now: one of the given addresses, or the primary that a replica has named."""
         self._next = 0
         self._client = secrets.token_bytes(16)
         self._session = 0
         self._counter = 0
         self._news: asyncio.Queue[_Answer | _Elsewhere | list[Address]] = asyncio.Queue()
-        """Replies, and where nobody listens."""
+        """Replies, and addresses at which no process listens."""
         self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:

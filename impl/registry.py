@@ -1,10 +1,11 @@
-"""A protocol is chosen by its name, and by who must have a message that is delivered.
+"""Choice of a protocol by its name, and of the number of members that must have a message when it is
+delivered.
 
 The package of `antiphon.impl.protocols` with that name makes it: `chang_maxemchuk` has one function
 `chang_maxemchuk`, which takes the fields of its `Settings` and is known as `chang-maxemchuk`; with `kind=` it
 makes cores of another class. A stack of layers is named by their names: `TOTAL:MBRSHIP:FRAG:NAK:COM` is
-`horus` with that stack. A group whose members change has one of `LISTED`. Only the package that is asked for
-is loaded. This module must not know any but those, and the one that a group has by default.
+`horus` with that stack. A group whose members change has one of `LISTED`. Only the requested package is
+loaded. This module must not know any other protocol than `LISTED` and the default.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ ALL = "all"
 """Delivery of a message when all members have it."""
 
 DEFAULT = "rbp-resilient"
-"""The protocol of a group that names none: it forgets what all members have, and knows who has what."""
+"""Default protocol of a group: it forgets messages that all members have, and knows which member
+has which.
+"""
 
 
 LISTED = {
@@ -48,18 +51,18 @@ LISTED = {
     "total": ("total", "total_listed"),
     "vsc": ("vsc", "vsc_listed"),
 }
-"""The protocols for a group whose members change: the module and the function that make each."""
+"""Protocols for a group whose members change: the module and the function of each."""
 
 
 @cache
 def known_protocols() -> tuple[str, ...]:
-    """The names, sorted; the disk is asked once."""
+    """Return the names of the protocols, sorted; the folder is read once."""
     packages = (found.name for found in pkgutil.iter_modules(protocols.__path__) if found.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in packages))
 
 
 def implementation(name: str, **settings: Any) -> Implementation[Any]:
-    """The protocol of this name, with these settings.
+    """Return the protocol of this name, with these settings.
 
     Raises:
         UnknownProtocol: no protocol has this name; those that there are are listed.
@@ -81,7 +84,7 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
 
 
 def listed(name: str) -> Implementation[Any] | None:
-    """The protocol of this name for a group whose members change; None: this one has no lists.
+    """Return the protocol of this name for a group whose members change, or None if it has no lists.
 
     Raises:
         UnknownProtocol: no protocol has this name.
@@ -95,7 +98,9 @@ def listed(name: str) -> Implementation[Any] | None:
 
 
 def holders_of(deliver: str | int, members: int) -> int:
-    """Return the number of members that have a message when it is delivered so. Raises `UnknownDelivery`."""
+    """Return the number of members that must have a message when it is delivered in this way. Raises
+    `UnknownDelivery`.
+    """
     holders = 1 if deliver == ORDERED else members if deliver == ALL else deliver
     if type(holders) is not int or not 1 <= holders <= members:
         told = f"{ORDERED!r}, {ALL!r}, or how many of the {members} members have the message"
@@ -106,13 +111,14 @@ def holders_of(deliver: str | int, members: int) -> int:
 def delivering(
     protocol: Implementation[Any] | str | None, deliver: str | int | None, members: int
 ) -> Implementation[Any]:
-    """The protocol. One that knows who has what delivers every message when `deliver` or all members have it.
+    """Return the protocol with this way of delivery.
 
-    Around any other the layers wait. Without `deliver` a protocol does as it was made. Without `protocol` it
-    is `DEFAULT`, and delivers without `deliver` too as soon as a message is ordered.
+    A protocol that knows which member has which message waits itself; around any other the layers wait.
+    Without `deliver` a protocol is as it was made. Without `protocol` it is `DEFAULT`, which then delivers a
+    message as soon as it is ordered.
 
     Raises:
-        UnknownDelivery: `deliver` says nothing.
+        UnknownDelivery: `deliver` is no known way.
         UnknownProtocol: no protocol has this name.
     """
     if protocol is None:

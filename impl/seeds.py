@@ -1,6 +1,7 @@
-"""The addresses of processes that may be members of a group: written as hosts, asked for as numbers.
+"""Seeds: addresses of processes that may be members of a group, written as host names and resolved to
+numbers.
 
-A machine that is down may have no address yet, and still be a seed: it is looked up again and again.
+A machine that is down may have no address yet, and still be a seed: its name is resolved again and again.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class Seeds:
         """Begin with no resolved address."""
         self.given = tuple(given)
         self.numeric: list[Address] = []
-        """Resolved addresses, in numbers."""
+        """Resolved addresses of the seeds."""
         self.founder: Address | None = None
-        """The first of those given, in numbers: the process there founds the group."""
+        """Resolved address of the first given seed: the process there founds the group."""
         self.unknown: list[Address] = []
         """Addresses that cannot be resolved yet."""
         self._group = group
@@ -58,12 +59,12 @@ class Seeds:
         return known
 
     def resolve(self, numbers: dict[int, Address]) -> None:
-        """Note the numbers of the known seeds, by their places."""
+        """Resolve the seeds, and note the numbers of the known ones by their places."""
         self.numeric = [address for _, address in sorted(numbers.items())]
         self.founder = numbers.get(0)
 
     async def look_up(self, sock: socket.socket, add: Callable[[Address], None]) -> None:
-        """Ask again and again for the addresses of seeds that had none, and `add` what is found."""
+        """Resolve again and again the seeds without an address, and call `add` with each result."""
         while self.unknown:
             await asyncio.sleep(_RESOLVES_S)
             for seed in list(self.unknown):

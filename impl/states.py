@@ -1,9 +1,10 @@
-"""An application's state in a group that processes join: given to who joins, taken by this one when it joins.
+"""State of an application in a group that processes join: given to a joining process, and taken by this one
+when it joins.
 
-A state is of a place in the common order: it has all messages up to that number, and all views up to that
-one. Who joins asks one member after the other. A member that has begun to give is waited for as long as it is
-a member; one that does not answer is left for the next one, and waited for longer each time. When all have
-refused, nobody has a state.
+A state belongs to a place in the common order: it contains all messages up to that number, and all views up
+to that one. A joining process asks one member after the other. It waits for a member that has begun to give
+as long as that is a member; it leaves one that does not answer for the next one, and waits longer each time.
+When all have refused, nobody has a state.
 
 This module must not know how a state travels, or how members agree.
 """
@@ -34,17 +35,19 @@ _logger = logging.getLogger("antiphon")
 
 
 class Store(Protocol):
-    """An application's state, which who joins gets from a member."""
+    """Application's state, which a joining process gets from a member."""
 
     def save(self) -> AsyncIterator[bytes]:
-        """Give the state as it is now, in pieces: after all events that were taken, and before any other.
+        """Return the state as it is now, in pieces: after all events that were taken, and before any other.
 
-        It is taken whole before the next event is given.
+        All pieces are taken before the next event is given.
         """
         ...
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Become the state that these bytes are, which may be cut elsewhere; events follow from there."""
+        """Replace the state by the one that these bytes encode, which may be cut elsewhere; events follow
+        from there.
+        """
         ...
 
 
@@ -52,7 +55,7 @@ class States:
     """The state of one application, and its way to and from other members."""
 
     def __init__(self, group: str, timeouts: Timeouts, flush: Callable[[], None]) -> None:
-        """Begin with no state. `flush` sends what is to be sent."""
+        """Begin with no state. `flush` sends pending datagrams."""
         self.store: Store | None = None
         self.awaited = False
         """True if this process waits for the state of another one."""
@@ -68,22 +71,22 @@ class States:
         self._refused: dict[bytes, str] = {}
         """Members that have no state to give, and the reason of each."""
         self._refused_in = 0
-        """The view in which they have said so."""
+        """View in which they have refused."""
         self._unanswered = 0
         """Number of times that a member which was asked did not answer in time."""
 
     def begin(self, after: int, *, first: bool) -> None:
-        """Note that this process has become a member, behind this place; the first members have no state."""
+        """Note that this process has become a member, after this place; the first members have no state."""
         self._began_after = self.number = after
         self.awaited = self.store is not None and not first
 
     @property
     def place(self) -> tuple[int, int]:
-        """The place in the common order and the last view, of which the application's state is."""
+        """Place in the common order and last view that the application's state contains."""
         return self.number, self._view
 
     def note(self, event: JoinedEvent) -> None:
-        """Note what the application has taken, of which its state is from now on."""
+        """Note the events that the application has taken, which its state contains from now on."""
         if type(event) is Delivery:
             self.number = event.number
         elif type(event) is View:
@@ -92,7 +95,7 @@ class States:
     # Giving -------------------------------------------------------------------------------------------------
 
     async def give(self, transfers: Transfers) -> None:
-        """Give the state as it is now to all who want it, and may have it as of now."""
+        """Give the state as it is now to all processes that want it, and may have it as of now."""
         while True:
             wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
             if wanted is None:
@@ -135,11 +138,10 @@ class States:
     # Taking -------------------------------------------------------------------------------------------------
 
     async def take(self, membership: Membership, events: Iterable[JoinedEvent]) -> list[JoinedEvent] | None:
-        """Take the state that has come, and return those of the events that are not in it.
+        """Take the state that has come, and return the events that it does not contain.
 
-        None: no state has come; somebody is asked for it. Or it is of a place that this process has not come
-        to: who gave it was ahead, and what is in it would be delivered here once more. Raises `GroupFailed`:
-        nobody has one.
+        None if no state has come, and another member is asked; or if the state is ahead of this process, so
+        that messages in it would be delivered here once more. Raises `GroupFailed`: no member has a state.
         """
         transfers = membership.transfers
         if transfers.state is not None and self.store is not None:

@@ -1,4 +1,4 @@
-"""A group for programs without asyncio: a thread of its own runs the event loop, calls wait for it.
+"""Group for programs without asyncio: a thread of its own runs the event loop, and calls wait for it.
 
     with SyncGroup("orders", me=0, members=3, bind=..., routes={1: ..., 2: ...}, key=key) as group:
         group.broadcast(b"hello", timeout_s=5)
@@ -217,15 +217,15 @@ class SyncGroup(_Waits[Group, Event]):
     """One member of a group, as `Group`, whose calls wait; a context manager, used once."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        """Takes what `Group` takes, and raises what it raises."""
+        """Make a member; arguments and exceptions are those of `Group`."""
         group = Group(*arguments, **settings)
         super().__init__(group, group.name)
 
     @staticmethod
     def join(*arguments: Any, state: SyncStore | None = None, **settings: Any) -> SyncJoinedGroup:
-        """A process that joins a group whose members come, go and fail, or founds it.
+        """Make a process that joins a group whose members come, go and fail, or founds it.
 
-        Takes what `Group.join` takes, and raises what it raises. `state` has methods that wait (`SyncStore`).
+        Arguments and exceptions are those of `Group.join`. `state` has methods that wait (`SyncStore`).
         """
         return SyncJoinedGroup(*arguments, state=state, **settings)
 
@@ -256,7 +256,7 @@ class SyncGroup(_Waits[Group, Event]):
 
     @property
     def waiting_s(self) -> float:
-        """For how many seconds it has waited for just that; 0 when it waits for nothing."""
+        """Seconds that this member has waited for those messages; 0 when it waits for none."""
         return self._group.waiting_s
 
 
@@ -269,11 +269,13 @@ class SyncStore(Protocol):
     """
 
     def save(self) -> Iterable[bytes]:
-        """Give the state as it is now, in pieces: after all events that were taken, and before any other."""
+        """Return the state as it is now, in pieces: after all events that were taken, and before
+        any other.
+        """
         ...
 
     def load(self, pieces: Iterable[bytes]) -> None:
-        """Become the state that these pieces are; events follow from there."""
+        """Replace the state by the one in these pieces; events follow from there."""
         ...
 
 
@@ -281,7 +283,7 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
     """One member of a group that others join and leave, as `JoinedGroup`, whose calls wait."""
 
     def __init__(self, *arguments: Any, state: SyncStore | None = None, **settings: Any) -> None:
-        """Takes what `Group.join` takes, and raises what it raises."""
+        """Make a process that joins; arguments and exceptions are those of `Group.join`."""
         waits = None if state is None else _Stored(state)
         group = JoinedGroup(*arguments, state=waits, **settings)
         super().__init__(group, group.group)
@@ -296,7 +298,7 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
         return self._wait(self._group.broadcast(payload), timeout_s)
 
     def leave(self, timeout_s: float = LEAVING_S) -> None:
-        """Be no member any more, and close. Raises `TimeoutError` as `JoinedGroup.leave`."""
+        """Leave the group, and close. Raises `TimeoutError` as `JoinedGroup.leave`."""
         try:
             self._wait(self._group.leave(timeout_s), None)
         finally:
@@ -304,7 +306,7 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
 
     @property
     def me(self) -> Member:
-        """The member that this process is: another one after an exclusion and a return. Raises
+        """Identity of this process as a member; it changes with an exclusion and a return. Raises
         `GroupClosed`.
         """
         return self._group.me

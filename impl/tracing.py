@@ -5,7 +5,8 @@ Rules:
 2. No event carries a clock. Across processes, order follows from the datagram identifier `(sender, counter)`:
    its `Send` comes before every `Receive` of the same identifier. Several receptions of one identifier are
    duplicates.
-3. A tracer never changes what the traced code does. Code that traces asks `tracer.recording` first, so that
+3. A tracer never changes the behaviour of the traced code. Code that traces asks `tracer.recording` first, so
+  that
    the null twin costs one attribute look-up.
 
 This module must not know any protocol: identifiers are pairs, messages are named by their kind.
@@ -38,10 +39,10 @@ __all__ = [
 ]
 
 DETAIL_MAX = 200
-"""Largest number of characters of others' data that an event shows."""
+"""Largest number of characters of foreign data in an event."""
 
 Pair = tuple[int, int]
-"""(source, id) of a broadcast message, or (sender, counter) of a datagram."""
+"""Pair (source, id) of a broadcast message, or (sender, counter) of a datagram."""
 
 
 class _Event(Struct, frozen=True, tag=str.lower, tag_field="event"):
@@ -49,14 +50,14 @@ class _Event(Struct, frozen=True, tag=str.lower, tag_field="event"):
 
 
 class Broadcast(_Event, frozen=True):
-    """The application's message got its identifier and was sent to all for the first time."""
+    """Event: the application's message got its identifier and was sent to all for the first time."""
 
     identifier: Pair
     payload: bytes
 
 
 class Deliver(_Event, frozen=True):
-    """A message was handed to the application at its place in the total order."""
+    """Event: a message was handed to the application at its place in the total order."""
 
     identifier: Pair
     number: int
@@ -64,7 +65,7 @@ class Deliver(_Event, frozen=True):
 
 
 class Step(_Event, frozen=True):
-    """The core took a step of its own accord; `action` is the protocol's word, or the timer that ran out."""
+    """Event: the core took an internal step; `action` is the protocol's word, or the timer that expired."""
 
     action: str
     identifier: Pair | None = None
@@ -72,7 +73,7 @@ class Step(_Event, frozen=True):
 
 
 class Send(_Event, frozen=True):
-    """A datagram left for one member."""
+    """Event: a datagram was sent to one member."""
 
     datagram: Pair
     to: int
@@ -81,14 +82,14 @@ class Send(_Event, frozen=True):
 
 
 class Receive(_Event, frozen=True):
-    """A datagram of this group arrived and is about to be handled."""
+    """Event: a datagram of this group arrived and is about to be handled."""
 
     datagram: Pair
     kind: str
 
 
 class Dropped(_Event, frozen=True):
-    """A datagram was refused before any protocol saw it."""
+    """Event: a datagram was refused before any protocol saw it."""
 
     kind: Rejection
     size_bytes: int
@@ -96,7 +97,7 @@ class Dropped(_Event, frozen=True):
 
 
 class Violation(_Event, frozen=True):
-    """A member said what no correct member says; its message was ignored."""
+    """Event: a member sent a message that no correct member sends, which was ignored."""
 
     kind: ViolationKind
     sender: int
@@ -104,7 +105,7 @@ class Violation(_Event, frozen=True):
 
 
 class TransportFault(_Event, frozen=True):
-    """The operating system refused to carry a datagram; for the protocol it is a lost one."""
+    """Event: the operating system refused to carry a datagram, which is lost for the protocol."""
 
     kind: str
     detail: str
@@ -114,7 +115,7 @@ Event = Broadcast | Deliver | Step | Send | Receive | Dropped | Violation | Tran
 
 
 class Tracer(Protocol):
-    """Receives events. `recording` false means that `record` need not be called."""
+    """Receiver of events. If `recording` is false, `record` need not be called."""
 
     @property
     def recording(self) -> bool:
@@ -127,16 +128,16 @@ class Tracer(Protocol):
 
 
 class NullTracer:
-    """The tracer that wants nothing."""
+    """Tracer that ignores all events."""
 
     recording = False
 
     def record(self, event: Event) -> None:
-        """Forget the event."""
+        """Ignore the event."""
 
 
 class RecordingTracer:
-    """The tracer that keeps every event, in order, in `events`."""
+    """Tracer that keeps every event, in order, in `events`."""
 
     recording = True
 

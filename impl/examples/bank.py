@@ -28,7 +28,7 @@ Amount = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Open(Struct, frozen=True, tag=True):
-    """There is an account with this amount, if there was none of this name."""
+    """Command: open an account with this amount, if there is none of this name."""
 
     account: Name
     amount: Amount
@@ -67,15 +67,15 @@ class Bank(Replica[int]):
 
     @property
     def accounts(self) -> dict[str, int]:
-        """The amounts on the accounts, as this copy has them."""
+        """Amounts on the accounts, in this copy."""
         return self._state.accounts
 
     async def open(self, account: str, amount: int) -> bool:
-        """Make an account; false: there is one of this name."""
+        """Open an account; return False if there is one of this name."""
         return bool(await self.execute(msgpack.encode(Open(account, amount))))
 
     async def move(self, source: str, target: str, amount: int, name: str | None = None) -> bool:
-        """Move money, with a name at most once; false: an account is missing, or has too little."""
+        """Move money, with a name at most once; return False if an account is missing or has too little."""
         return bool(await self.execute(msgpack.encode(Move(source, target, amount, name))))
 
     async def sum(self) -> int:
@@ -111,7 +111,7 @@ class Bank(Replica[int]):
         return msgpack.encode(self._state)
 
     def restore(self, state: bytes) -> None:
-        """Have these accounts."""
+        """Replace the accounts and named transfers by these."""
         self._state = msgpack.decode(state, type=_State)
 
     async def answer(self, words: list[str]) -> object:

@@ -1,4 +1,5 @@
-"""A lock service: who asks first by the common order has the lock, and gets a fencing token that only grows.
+"""A lock service: the first to ask in the common order has the lock, and gets a fencing token that only
+grows.
 
     python -m antiphon.impl.examples.locks doors --me 0 --members 127.0.0.1:7000 127.0.0.1:7001 127.0.0.1:7002
     python -m antiphon.impl.examples.locks doors --bind 127.0.0.1:7000 --seeds 127.0.0.1:7000 --expect 1
@@ -6,9 +7,9 @@
 The first form is a group whose members do not change; with the second one processes join, leave and fail.
 Lines of standard input: `acquire LOCK`, answered with the token once the lock is held, `release LOCK TOKEN`,
 `dump`. The token is the number of the request in the common order. What a lock protects should keep the
-greatest token that it has seen and refuse smaller ones: then a holder that was asleep for long cannot harm.
-A lock is released by its holder's message, and by a view without its holder, at all members at the same
-place of the order. Who has lost its locks so, and is alive, gets its `release` refused.
+greatest token that it has seen and refuse smaller ones: then a holder that was asleep for long cannot harm. A
+lock is released by its holder's message, and by a view without its holder, at all members at the same place
+of the order. Who has lost its locks so, and is alive, gets its `release` refused.
 
 Source of the fencing token: Burrows 2006, "The Chubby lock service", section 2.4 (a sequencer).
 """
@@ -35,13 +36,13 @@ Name = Annotated[str, Meta(max_length=1_000)]
 
 
 class Acquire(Struct, frozen=True, tag=True):
-    """The sender wants the lock."""
+    """Command: the sender wants the lock."""
 
     lock: Name
 
 
 class Release(Struct, frozen=True, tag=True):
-    """The sender, who got this token, gives the lock back, or does not wait for it any more."""
+    """Command: the sender, which got this token, gives the lock back or stops waiting for it."""
 
     lock: Name
     token: int
@@ -53,14 +54,14 @@ _decoder: msgpack.Decoder[Command] = msgpack.Decoder(Command)
 
 
 class Claim(NamedTuple):
-    """A member that has the lock, or waits for it."""
+    """Claim of a member that has the lock or waits for it."""
 
     token: int
     owner: str
 
 
 class Locks(Replica[int]):
-    """One copy of all locks: of each, the claims in their order; the first has the lock."""
+    """One copy of all locks: for each, the claims in their order; the first has the lock."""
 
     def __init__(self, group: Group | JoinedGroup) -> None:
         super().__init__(group)
@@ -68,7 +69,7 @@ class Locks(Replica[int]):
         self._held: dict[int, asyncio.Future[None]] = {}
 
     async def acquire(self, lock: str) -> int:
-        """Wait for the lock; its token.
+        """Wait for the lock, and return its token.
 
         Raises:
             GroupClosed, GroupFailed: the group ended, or this member was excluded while it waited.
@@ -84,7 +85,7 @@ class Locks(Replica[int]):
         return token
 
     async def release(self, lock: str, token: int) -> bool:
-        """Give the lock back; whether this member had or awaited it with this token."""
+        """Give the lock back; return True if this member had or awaited it with this token."""
         return bool(await self.execute(msgpack.encode(Release(lock, token))))
 
     def apply(self, command: bytes, number: int, source: Source) -> int:
@@ -105,7 +106,7 @@ class Locks(Replica[int]):
         return result
 
     def installed(self, view: View) -> None:
-        """Release what is held by, and strike the claims of, who is no member any more."""
+        """Release the locks of former members, and strike their claims."""
         members = {owner(member) for member in view.members}
         for lock, claims in list(self.claims.items()):
             for claim in [claim for claim in claims if claim.owner not in members]:
@@ -128,7 +129,7 @@ class Locks(Replica[int]):
         return msgpack.encode({lock: list(claims) for lock, claims in self.claims.items()})
 
     def restore(self, state: bytes) -> None:
-        """Have these claims; who waited here was another member."""
+        """Replace all claims by these; a member that waited here was another one."""
         claims = msgpack.decode(state, type=dict[str, list[Claim]])
         self.claims = {lock: deque(each) for lock, each in claims.items()}
         for waiting in self._held.values():

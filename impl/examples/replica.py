@@ -1,4 +1,5 @@
-"""A replica executes the group's commands in their order; who gives one waits for what it came to.
+"""Replica of a state machine: it executes the group's commands in their order, and returns to its caller the
+result of each own command.
 
 If `apply` is a function of the state and the command alone, the state of all members is the same after the
 same number of commands. In a group that others join and leave (`Group.join`), a replica gives its state to
@@ -41,7 +42,7 @@ _PIECE_BYTES = 2**16
 
 
 def owner(source: Source) -> str:
-    """Return a name for who gave a command, which no other run of any process has."""
+    """Return a name for the sender of a command that is unique among all runs of all processes."""
     return str(source) if isinstance(source, int) else f"{source.name}/{source.incarnation.hex()}"
 
 
@@ -61,7 +62,9 @@ class Replica(ABC, Generic[R]):
 
     @abstractmethod
     def apply(self, command: bytes, number: int, source: Source) -> R:
-        """Execute one command of this member, which has this number in the common order."""
+        """Execute one command of this member, which has this number in the common order, and return its
+        result.
+        """
 
     @abstractmethod
     def dump(self) -> bytes:
@@ -69,15 +72,15 @@ class Replica(ABC, Generic[R]):
 
     @abstractmethod
     def restore(self, state: bytes) -> None:
-        """Become what `dump` gave elsewhere, or here before."""
+        """Replace the state by one that `dump` returned elsewhere, or here before."""
 
     def installed(self, view: View) -> None:
-        """Note who is a member from here on, at this place of the order; all replicas do."""
+        """Note the members from this place of the order on; all replicas do so."""
 
     # Executing ----------------------------------------------------------------------------------------------
 
     async def execute(self, command: bytes) -> R:
-        """Have all members execute a command; what it came to.
+        """Let all members execute a command, and return its result.
 
         Raises:
             GroupClosed, GroupFailed: the group ended before, or this member was excluded; others may have
@@ -95,14 +98,14 @@ class Replica(ABC, Generic[R]):
         return self._results.pop((sent.source, sent.id)).result()
 
     async def __aenter__(self) -> Self:
-        """Execute from now on."""
+        """Begin to execute commands."""
         self._running = asyncio.create_task(self._run())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Execute nothing any more."""
+        """Stop executing commands."""
         assert self._running is not None
         self._running.cancel()
         await asyncio.wait({self._running})
@@ -135,13 +138,13 @@ class Replica(ABC, Generic[R]):
     # The state of who joins ---------------------------------------------------------------------------------
 
     async def save(self) -> AsyncIterator[bytes]:
-        """Give the state in pieces, with the number of the commands."""
+        """Return the state in pieces, with the number of executed commands."""
         whole = msgpack.encode((self.applied, self.dump()))
         for at in range(0, len(whole), _PIECE_BYTES):
             yield whole[at : at + _PIECE_BYTES]
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Become what another one is."""
+        """Replace the state by that of another replica."""
         whole = b"".join([piece async for piece in pieces])
         self.applied, state = msgpack.decode(whole, type=tuple[int, bytes])
         self.restore(state)

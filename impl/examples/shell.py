@@ -29,30 +29,30 @@ __all__ = ["Refused", "main"]
 
 
 class Refused(Exception):
-    """A line is no request; the message says what is."""
+    """Error: a line is no request; the message says what is."""
 
 
 class Answering(Protocol):
-    """A replica that understands words."""
+    """Replica that answers requests given as words."""
 
     async def __aenter__(self) -> Any:
-        """Take part."""
+        """Begin to take part."""
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave."""
+        """Stop taking part."""
 
     async def answer(self, words: list[str]) -> object:
         """Execute a line and return its result. Raises `Refused`."""
 
 
 Making = Callable[[Group | JoinedGroup], Answering]
-"""Makes the replica of a group."""
+"""Function that makes the replica of a group."""
 
 
 def main(replica: Making) -> int:
-    """Run one replica until its input ends or a signal comes; the exit code."""
+    """Run one replica until its input ends or a signal comes, and return the exit code."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("name", help="the name of the group")
     fixed = parser.add_argument_group("a group whose members do not change")

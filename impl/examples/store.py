@@ -6,8 +6,8 @@
 The first form is a group whose members do not change; with the second one processes join, leave and fail.
 
 Lines of standard input: `put KEY VALUE`, `delete KEY`, `swap KEY OLD NEW`, `get KEY`, `read KEY`, `dump`. A
-`get` is ordered as a write is, so that it sees every write that was answered before it, wherever that was
-made; a `read` looks at the own copy, which may be behind.
+`get` is ordered like a write, so it sees every write that was answered before it, at whichever member; a
+`read` looks at the own copy, which may be behind.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Text = Annotated[str, Meta(max_length=1_000)]
 
 
 class Put(Struct, frozen=True, tag=True):
-    """The key has this value from now on; with `expected`, only if it had that one (None: no value)."""
+    """Command: give a key this value; with `expected`, only if it has that one (None: no value)."""
 
     key: Text
     value: Text | None
@@ -54,15 +54,15 @@ class Store(Replica["str | bool | None"]):
         self.items: dict[str, str] = {}
 
     async def put(self, key: str, value: str | None) -> bool:
-        """Give a key a value, or none; true."""
+        """Give a key a value, or remove it (None); return True."""
         return bool(await self.execute(msgpack.encode(Put(key, value))))
 
     async def swap(self, key: str, old: str | None, new: str) -> bool:
-        """Give a key a new value if it has the old one (None: none); whether it had."""
+        """Give a key a new value if it has the old one (None: none); return True if it had."""
         return bool(await self.execute(msgpack.encode(Put(key, new, (old,)))))
 
     async def get(self, key: str) -> str | None:
-        """The value of a key after every write that was answered before this call."""
+        """Return the value of a key after every write that was answered before this call."""
         value = await self.execute(msgpack.encode(Get(key)))
         return None if value is None else str(value)
 
@@ -85,7 +85,7 @@ class Store(Replica["str | bool | None"]):
         return msgpack.encode(self.items)
 
     def restore(self, state: bytes) -> None:
-        """Have these keys with their values."""
+        """Replace all keys and values by these."""
         self.items = msgpack.decode(state, type=dict[str, str])
 
     async def answer(self, words: list[str]) -> object:

@@ -13,7 +13,7 @@ __all__ = ["Layers"]
 
 
 class Layers(NamedTuple):
-    """The sizes of what stands around a core: the same at every member."""
+    """Sizes of buffers and datagrams around a core, the same at every member."""
 
     datagram_bytes: int = 65_000
     """The largest datagram. UDP over IPv4 carries 65,507 bytes, of which a shell needs some. On a network

@@ -2,8 +2,8 @@
 
 1. A message gets its identifier when it is put: the source's count, from 1. It waits until the core takes the
    next batch, which takes all that wait, in order, as far as there is room.
-2. At most `ahead` own batches are on their way, from the core's `broadcast` to its delivery here. This is
-   what makes batches grow with the load: alone, a message goes at once and alone.
+2. At most `ahead` own batches are on their way, from the core's `broadcast` to its delivery here. So batches
+  grow with the load, and a single message goes at once and alone.
 3. A message larger than a batch is cut: each but its last piece fills a batch alone. It is delivered with
    its last piece.
 4. Every member unpacks the same batches in the same order, so all give a message the same place: deliveries
@@ -12,16 +12,17 @@
    batch, or not the next one of its source, is ignored, by all members alike; `broken` counts them.
 6. What waits or is on its way has at most `buffer_bytes` and one message; then `full` is true and `put`
    refuses. What comes in pieces has at most `message_bytes_max` of each source.
-7. A slow application holds everybody back, and so nobody keeps more for it than there is room: each batch
-   tells how much of the common order its source's application has taken, and no batch of messages is made
+7. A slow application slows all members, so that none of them stores more for it than there is room: each
+    batch reports how much of the common order its source's application has taken, and no batch of messages is
+    made
    while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
-   taken a quarter of that since its last batch makes one, without messages if none waits. What is untaken is
-   so at most `untaken_bytes`, one message, and what `ahead` batches of each member hold.
+   taken a quarter of that since its last batch makes one, without messages if none waits. At most
+     `untaken_bytes`, one message, and the contents of `ahead` batches of each member are untaken.
 8. A message may ask to be delivered only when so many members have it with its place. All parts of a batch
    wait for what the batch says: a message that asks for more begins the next one, and one that asks for less
    waits behind the others anyway. Each batch tells how much of the common order its source has. Where a batch
-   asks for k members, its source and the k - 1 after it make a batch to tell that they have it, without
-   messages if none waits; so k members have said so before any other delivers it.
+     asks for k members, its source and the k - 1 after it make a batch to report that they have it, without
+     messages if none waits; so k members have reported it before any other delivers it.
 
 No clock and no socket. This module must not know what a core does with a payload.
 """
@@ -64,9 +65,9 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     cut: bool
     """True if the last part goes on in the source's next batch."""
     parts: list[bytes]
-    """Messages and pieces; none, if the batch only tells what was taken."""
+    """Messages and pieces; none if the batch only reports."""
     taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-    """Number of bytes of the common order that its source's application had taken."""
+    """Number of bytes of the common order that the source's application had taken."""
     holders: Annotated[int, Meta(ge=1, le=MEMBERS_MAX)]
     """Number of members that have the messages which are delivered."""
     held: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
@@ -118,7 +119,7 @@ class _Source:
 
 
 class Batches:
-    """One member's messages on their way into its core, and everybody's on their way out of it."""
+    """Messages of one member on their way into its core, and of all members on their way out of it."""
 
     def __init__(
         self,
@@ -168,7 +169,7 @@ class Batches:
         self._taken = 0
         self._told = 0
         self._owed = 0
-        """The last message of which this member has to tell that it has it."""
+        """Last message that this member has to report to the others as received."""
         self._told_held = 0
         self._released_bytes = 0
         self._kept: deque[_Kept] = deque()
@@ -185,7 +186,7 @@ class Batches:
         self._decode = msgpack.Decoder(Batch).decode
 
     def go_on(self, names: Sequence[Any], ids: Sequence[int], number: int) -> None:
-        """Deliver as the list of members that follows another one, before anything is delivered.
+        """Continue after another list of members, before anything is delivered.
 
         `names` are the members; so many messages of each, `ids`, were delivered before, `number` in all. Then
         every message is delivered as soon as it is ordered (`holders` is 1).
@@ -232,7 +233,7 @@ class Batches:
 
     @property
     def lacking(self) -> tuple[Wait, ...]:
-        """The members whose word of having the next messages is missing, so that these are not delivered."""
+        """Members that have not reported the next messages as received, so that these are not delivered."""
         if not self._kept:
             return ()
         holders, messages = self._kept[0]
@@ -315,8 +316,8 @@ class Batches:
     # Out ----------------------------------------------------------------------------------------------------
 
     def unpack(self, delivery: Delivery) -> list[Delivery]:
-        """The messages that are delivered with this payload of the core, in order: its own, if they need not
-        wait, and those for which it was waited.
+        """Return the messages that are delivered with this payload of the core, in order: its own, if they
+        need not wait, and earlier ones that waited for it.
         """
         batch = self._read(delivery)
         if batch is None:
@@ -362,14 +363,14 @@ class Batches:
         return released
 
     def release(self) -> list[Delivery]:
-        """The messages that still wait for others to have them; all have them now."""
+        """Return the messages that still waited for other members, since all members have them now."""
         released = [message for kept in self._kept for message in kept.messages]
         self._kept.clear()
         self._released_bytes = self._delivered_bytes
         return released
 
     def take(self) -> None:
-        """The application has taken all that was delivered to it."""
+        """Note that the application has taken everything that was delivered to it."""
         self._taken = self._released_bytes
         self._look()
 
@@ -446,7 +447,7 @@ class Batches:
         )
 
     def restore(self, snapshot: BatchesSnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self._waiting = deque(snapshot.waiting)
         self._on_their_way = deque(snapshot.on_their_way)
         waiting_bytes = sum(len(message) + _PART_BYTES for message, _ in snapshot.waiting)

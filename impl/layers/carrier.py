@@ -1,4 +1,4 @@
-"""A carrier takes the encoded messages of a member, and makes the datagrams that bring them to the others.
+"""A carrier puts the encoded messages of a member into datagrams for the others, and takes them out there.
 
 There are three: `Plain`, one message a datagram; `packing.Packing`, all that waits for a member in as few as
 hold it; `links.Links`, which packs too, and lets nothing be lost or overtaken. An item is one encoded
@@ -27,24 +27,26 @@ class Carrier(Protocol):
         ...
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
-        """The items that a datagram brings, in order, or what is wrong with it: then nothing has changed."""
+        """Return the items that a datagram brings, in order, or the reason for rejecting it, which changes
+        nothing.
+        """
         ...
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come."""
+        """Run the timers that are due."""
         ...
 
     def next_deadline(self) -> float | None:
-        """Return the time at which `tick` has something to do, or None."""
+        """Return the time of the next timer, or None."""
         ...
 
     def outputs(self, now: float) -> list[Send[bytes]]:
-        """Hand over, once, the datagrams to send, in order."""
+        """Return, once, the datagrams to send, in order."""
         ...
 
 
 class Plain:
-    """One item a datagram, just as it is."""
+    """Carrier that puts one item into each datagram."""
 
     full = False
 
@@ -56,17 +58,17 @@ class Plain:
         self._items.append(Send(to, item))
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes]:  # noqa: ARG002
-        """The one item."""
+        """Return the one item."""
         return [data]
 
     def tick(self, now: float) -> None:
         """Do nothing: there are no waiting times."""
 
     def next_deadline(self) -> float | None:
-        """None."""
+        """Return None: there are no timers."""
         return None
 
     def outputs(self, now: float) -> list[Send[bytes]]:  # noqa: ARG002
-        """Hand over, once, the datagrams to send, in order."""
+        """Return, once, the datagrams to send, in order."""
         items, self._items = self._items, []
         return items

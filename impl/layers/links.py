@@ -1,4 +1,7 @@
-"""A link joins each pair of members by a queue that loses, repeats and reorders nothing; the network does.
+"""Links: each pair of members is joined by a queue without loss, repetition or reordering, over a network
+with all three.
+
+An item is something to be sent; a segment is one datagram, and packs the items that wait for the same member.
 
 What is to be sent is an item; a segment is one datagram, and packs the items that wait for the same member.
 
@@ -19,8 +22,8 @@ What is to be sent is an item; a segment is one datagram, and packs the items th
 No clock and no socket: `now`, in milliseconds, comes in, datagrams go out as data. This module must not know
 what an item holds.
 
-Source: RFC 9293, section 3.8 (numbers, cumulative acknowledgement); RFC 2018 (selective acknowledgement);
-RFC 6298 (waiting times).
+Source: RFC 9293, section 3.8 (numbers, cumulative acknowledgement); RFC 2018 (selective acknowledgement); RFC
+6298 (waiting times).
 """
 
 from __future__ import annotations
@@ -54,11 +57,11 @@ class Segment(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     """One datagram of a link."""
 
     number: Count
-    """Its place in the link, from 1; 0 carries no items and only acknowledges."""
+    """Place in the link, from 1; 0 carries no items and only acknowledges."""
     acknowledged: Count
-    """All up to this number have come."""
+    """Number up to which all segments have come."""
     held: Count
-    """Bit k: the number acknowledged + 2 + k has come."""
+    """Bits of the segments beyond a gap: bit k says that number acknowledged + 2 + k has come."""
     items: tuple[bytes, ...]
 
 
@@ -139,7 +142,7 @@ class Links:
         return self.next_deadline() is None and not any(link.urgent for link in self._links.values())
 
     def owes(self, to: int) -> bool:
-        """Return True if a member has not acknowledged all that was sent to it."""
+        """Return True if a member has not acknowledged everything that was sent to it."""
         return self._links[to].owes
 
     def send(self, to: int, item: bytes) -> None:
@@ -147,9 +150,8 @@ class Links:
         self._links[to].put(item)
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
-        """The items that are next in their turn, in order; or why these bytes are no segment of this link.
-
-        What is no segment changes nothing.
+        """Return the items that are next in their turn, in order; or the reason why these bytes are no
+        segment of this link, which changes nothing.
         """
         self._now = now
         try:
@@ -164,17 +166,17 @@ class Links:
         return link.take(segment.number, segment.items, now) if segment.number else []
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come."""
+        """Run the timers that are due."""
         self._now = now
         for link in self._links.values():
             link.tick(now)
 
     def next_deadline(self) -> float | None:
-        """Return the time at which `tick` has something to do; None while all is quiet."""
+        """Return the time of the next timer, or None while all is quiet."""
         return min([at for link in self._links.values() for at in link.deadlines()], default=None)
 
     def outputs(self, now: float) -> list[Send[bytes]]:
-        """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last number."""
+        """Return, once, the datagrams to send, in order. Raises `GroupFailed` after the last number."""
         self._now = now
         encode = self._encoder.encode
         return [
@@ -189,7 +191,7 @@ class Links:
         return LinksSnapshot(tuple((to, link.snapshot(self._now)) for to, link in self._links.items()))
 
     def restore(self, snapshot: LinksSnapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`."""
+        """Set the state to a snapshot, as if that had been taken at `now`."""
         self._now = now
         for to, link in snapshot.links:
             self._links[to] = _Link(to, self._settings)

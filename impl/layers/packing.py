@@ -1,4 +1,4 @@
-"""Packing: items that wait for the same member travel in one datagram, as far as one holds them.
+"""Packing: items that wait for the same member travel together in one datagram, up to its size.
 
 An item that travels alone is the datagram, just as it is. Several are a pack: the byte 0xC1, which opens
 nothing in MessagePack, and before each item its length in four bytes, the highest first. The order of the
@@ -21,7 +21,7 @@ ITEM_BYTES = _LENGTH.size
 
 
 def pack(items: list[bytes]) -> bytes:
-    """The datagram that carries these items, at least one."""
+    """Return the datagram that carries these items, at least one."""
     if len(items) == 1:
         return items[0]
     length = _LENGTH.pack
@@ -29,7 +29,7 @@ def pack(items: list[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> list[bytes] | str:
-    """The items in a datagram, or why it is no pack."""
+    """Return the items in a datagram, or the reason why it is no pack."""
     if data[:1] != _MARK:
         return [data]
     items, at = [], 1
@@ -46,7 +46,7 @@ def unpack(data: bytes) -> list[bytes] | str:
 
 
 class Packing:
-    """The carrier for cores that bear a network that loses and reorders."""
+    """Carrier for cores that tolerate a network which loses and reorders."""
 
     full = False
 
@@ -60,18 +60,18 @@ class Packing:
         self._waiting.setdefault(to, []).append(item)
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:  # noqa: ARG002
-        """The items in a datagram."""
+        """Return the items in a datagram."""
         return unpack(data)
 
     def tick(self, now: float) -> None:
         """Do nothing: there are no waiting times."""
 
     def next_deadline(self) -> float | None:
-        """None."""
+        """Return None: there are no timers."""
         return None
 
     def outputs(self, now: float) -> list[Send[bytes]]:  # noqa: ARG002
-        """Hand over, once, the datagrams to send."""
+        """Return, once, the datagrams to send."""
         waiting, self._waiting = self._waiting, {}
         return [
             Send(to, pack(items)) for to, all_items in waiting.items() for items in self._packs(all_items)

@@ -1,1 +1,3 @@
-"""Membership of a group, as a machine without clock and socket: detectors, agreement, changes of the view."""
+"""Membership of a group as a machine without clock and socket: failure detectors, agreement, changes of the
+view.
+"""

@@ -1,7 +1,7 @@
 """Consensus among the members of one list: coordinators take turns, and what a majority adopted stays.
 
-All that propose decide one and the same value, which one of them has proposed. While fewer than half of the
-members fail, and in the end some member that is up is suspected by nobody, everybody decides.
+All members decide one and the same value, which one of them has proposed. Everybody decides while fewer than
+half of the members fail, if in the end some live member is suspected by nobody.
 
 | figure 6                       | here                                       |
 |--------------------------------|--------------------------------------------|
@@ -38,7 +38,7 @@ V = TypeVar("V")
 
 
 class Estimate(Struct, Generic[V], frozen=True, array_like=True, tag="estimate"):
-    """Phase 1: (p, r_p, estimate_p, ts_p), to the coordinator of the round."""
+    """Message of phase 1: (p, r_p, estimate_p, ts_p), to the coordinator of the round."""
 
     round: Natural
     value: V
@@ -46,26 +46,26 @@ class Estimate(Struct, Generic[V], frozen=True, array_like=True, tag="estimate")
 
 
 class Proposal(Struct, Generic[V], frozen=True, array_like=True, tag="proposal"):
-    """Phase 2: (c_p, r_p, estimate_c), to all."""
+    """Message of phase 2: (c_p, r_p, estimate_c), to all."""
 
     round: Natural
     value: V
 
 
 class Ack(Struct, frozen=True, array_like=True, tag="ack"):
-    """Phase 3: the sender has adopted the proposal of this round."""
+    """Message of phase 3: the sender has adopted the proposal of this round."""
 
     round: Natural
 
 
 class Nack(Struct, frozen=True, array_like=True, tag="nack"):
-    """Phase 3: the sender suspects the coordinator of this round."""
+    """Message of phase 3: the sender suspects the coordinator of this round."""
 
     round: Natural
 
 
 class Decide(Struct, Generic[V], frozen=True, array_like=True, tag="decide"):
-    """Phase 4 and the second task: the value that is decided, R-broadcast."""
+    """Message of phase 4 and the second task: the value that is decided, R-broadcast."""
 
     value: V
 
@@ -118,16 +118,16 @@ class Consensus(Generic[V]):
         self.decision: V | None = None
         """The value that is decided, once this member knows it."""
         self.suspected: frozenset[int] = frozenset()
-        """D_p."""
+        """Members that this one suspects (D_p)."""
         self.phase = Phase.IDLE
         self._estimate: V | None = None
         self._timestamp = 0
         self._round = 0
         self._estimates: dict[tuple[int, int], Estimate[V]] = {}
-        """By round and sender."""
+        """Estimates by round and sender."""
         self._proposals: dict[int, V] = {}
         self._replies: dict[tuple[int, int], bool] = {}
-        """By round and sender: whether it has adopted."""
+        """Replies by round and sender: True for an adoption."""
         self._outputs: list[Send[Message[V]]] = []
 
     def coordinator(self, round_: int) -> int:
@@ -142,7 +142,7 @@ class Consensus(Generic[V]):
     # What comes in ------------------------------------------------------------------------------------------
 
     def propose(self, value: V) -> None:
-        """Take part with this initial value; a second one, or one after the decision, has no effect."""
+        """Propose this initial value; a second proposal, or one after the decision, has no effect."""
         if self.phase is Phase.IDLE and self.decision is None:
             self._estimate = value
             self.phase = Phase.LOOPING
@@ -167,14 +167,14 @@ class Consensus(Generic[V]):
             pass
 
     def outputs(self) -> list[Send[Message[V]]]:
-        """Hand over, once, what is to be sent, in order."""
+        """Return, once, the messages to send, in order."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
     # The steps: each says whether it was taken --------------------------------------------------------------
 
     def begin_round(self) -> bool:
-        """Phase 1: send the estimate to the coordinator of the next round."""
+        """Begin the next round (phase 1): send the estimate to its coordinator."""
         if self.phase is not Phase.LOOPING or self._estimate is None or self.decision is not None:
             return False
         self._round = round_ = self._round + 1
@@ -186,7 +186,9 @@ class Consensus(Generic[V]):
         return True
 
     def gather(self) -> bool:
-        """Phase 2: propose the newest of the estimates of a majority; of several that of the first member."""
+        """Propose the newest of the estimates of a majority (phase 2); of several that of the
+        first member.
+        """
         heard = {sender: sent for (at, sender), sent in self._estimates.items() if at == self._round}
         if self.phase is not Phase.GATHERING or self.decision is not None or len(heard) < self._majority:
             return False
@@ -199,7 +201,7 @@ class Consensus(Generic[V]):
         return True
 
     def adopt(self) -> bool:
-        """Phase 3: the proposal of the round has come."""
+        """Adopt the proposal of the round, which has come (phase 3)."""
         if self.phase is not Phase.WAITING or self.decision is not None or self._round not in self._proposals:
             return False
         self._estimate, self._timestamp = self._proposals[self._round], self._round
@@ -207,7 +209,7 @@ class Consensus(Generic[V]):
         return True
 
     def refuse(self) -> bool:
-        """Phase 3: it has not come, and the coordinator of the round is suspected."""
+        """Refuse, since the proposal has not come and the coordinator is suspected (phase 3)."""
         if self.phase is not Phase.WAITING or self.decision is not None or self._round in self._proposals:
             return False
         if self.coordinator(self._round) not in self.suspected:
@@ -216,7 +218,7 @@ class Consensus(Generic[V]):
         return True
 
     def count(self) -> bool:
-        """Phase 4: a majority has answered; if a majority has adopted, its value is decided."""
+        """Count the answers of a majority (phase 4); if a majority has adopted, its value is decided."""
         replies = [adopted for (at, _), adopted in self._replies.items() if at == self._round]
         if self.phase is not Phase.COUNTING or self.decision is not None or len(replies) < self._majority:
             return False
@@ -275,7 +277,7 @@ class Consensus(Generic[V]):
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot[Any]) -> None:
-        """Become what `snapshot` was taken of; what was to be sent is forgotten."""
+        """Set the state to a snapshot; messages that were to be sent are forgotten."""
         self.phase, self._round, self._estimate, self._timestamp, self.decision = snapshot[:5]
         self.suspected = snapshot.suspected
         self._estimates = {(at, sender): sent for at, sender, sent in snapshot.estimates}

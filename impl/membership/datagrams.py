@@ -3,7 +3,7 @@
 Each datagram begins with its kind and a number: that of its list, of a transfer, or 0. Those of one list hold
 what its endpoint or its change says; the others hold the records below, or nothing.
 
-This module must not know what is done about any of it.
+
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class DatagramKind:
     """Kinds of datagrams."""
 
     ENDPOINT, LINK, BEAT = range(3)
-    """Kinds that belong to one list."""
+    """Kinds of datagrams that belong to one list."""
     JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
-    """Kinds that belong to none."""
+    """Kinds that belong to no list."""
 
 
 _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if name.isupper()}
@@ -51,14 +51,14 @@ _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if
 
 
 class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Standing of a process, for whoever has the key and looks at it."""
+    """State of a process, for anybody with the key who queries it."""
 
     me: Member
     view: Annotated[int, Meta(ge=0)]
-    """The number of its view; 0: it is no member."""
+    """Number of the view of the process, or 0 if it is no member."""
     members: tuple[Member, ...]
     reached: Annotated[int, Meta(ge=0)]
-    """Number of members that it reaches, itself too."""
+    """Number of members that the process reaches, itself too."""
     ordering: tuple[bytes, ...]
     """The incarnations of those that order messages now."""
     suspected: tuple[bytes, ...]
@@ -70,10 +70,10 @@ class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
 
 
 class Join(Struct, frozen=True, array_like=True):
-    """Wish to be a member, with the protocol of the process: one with another than the group's is not taken
-    in.
+    """Wish to be a member, with the protocol of the process: a process with another protocol than the group's
+    is not admitted.
 
-    A later version of this library may say more: what is unknown is passed over.
+    A later version of this library may add fields: unknown ones are ignored.
     """
 
     member: Member
@@ -81,25 +81,25 @@ class Join(Struct, frozen=True, array_like=True):
 
 
 class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The sender does not take the receiver in."""
+    """Refusal: the sender does not admit the receiver."""
 
     why: Annotated[str, Meta(max_length=1_000)]
     final: bool
-    """True if that will stay so."""
+    """True if the refusal is final."""
 
 
 class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Knowledge that a member which has just joined needs."""
+    """State that a member which has just joined needs."""
 
     number: Natural
     """Number of the list."""
     view: Natural
     members: tuple[Member, ...]
-    """All of them order messages: the list is a regular view."""
+    """Members of the list, all of which order messages: the list is a regular view."""
     delivered: _Count
     """Number of messages that were delivered before."""
     counts: tuple[_Count, ...]
-    """Number of those that each member has broadcast."""
+    """Number of messages that each member has broadcast, among those delivered before."""
 
 
 encode = msgpack.Encoder().encode
@@ -110,17 +110,17 @@ _standing = msgpack.Decoder(Standing)
 
 
 def kind_of(data: bytes) -> str:
-    """Return in a word what a datagram is, or "unknown"."""
+    """Return the kind of a datagram in a word, or "unknown"."""
     return _WORDS.get(data[0], "unknown") if data else "unknown"
 
 
 def look() -> bytes:
-    """Return the datagram that asks a process where it stands."""
+    """Return the datagram that asks a process for its state."""
     return HEAD.pack(DatagramKind.LOOK, 0)
 
 
 def standing_in(data: bytes) -> Standing | None:
-    """Return the answer to `look` that is in a datagram, or None: it is another one."""
+    """Return the answer to `look` in a datagram, or None for any other datagram."""
     if len(data) < HEAD.size or HEAD.unpack_from(data)[0] != DatagramKind.STANDING:
         return None
     try:

@@ -1,7 +1,7 @@
 """A failure detector by silence, with a short and a long timeout, that allows for its own lateness.
 
-1. Whoever was sent nothing for `heartbeat_ms` is sent a heartbeat. Every authentic datagram is a sign of
-   life.
+1. A member to which nothing was sent for `heartbeat_ms` gets a heartbeat. Every authentic datagram is a sign
+  of life.
 2. A member that is silent for `suspect_ms` is suspected: the quick detector, whose mistakes cost little. One
    that is silent for `exclude_ms` is given up: the slow detector, whose mistakes cost a member.
 3. The next sign of life takes either back.
@@ -39,21 +39,21 @@ _UNANSWERED = 2
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
-    """The waiting times of a group, in milliseconds.
+    """Timeouts of a group, in milliseconds.
 
     Raises:
         InvalidSetting: they are not in this order: 0 < 2 heartbeats <= suspect <= exclude.
     """
 
     heartbeat_ms: Annotated[float, Meta(gt=0)]
-    """A member to which nothing was sent for so long gets a sign of life."""
+    """Silence after which a member gets a heartbeat from this one."""
     suspect_ms: float
-    """A member that is silent for so long orders no messages until it is heard again."""
+    """Silence after which a member orders no messages until it is heard again."""
     exclude_ms: float
-    """A member that is silent for so long is a member no more."""
+    """Silence after which a member is excluded."""
 
     def __post_init__(self) -> None:
-        """See that a timeout takes the loss of a heartbeat."""
+        """Check that the timeouts tolerate the loss of a heartbeat."""
         if not 0 < 2 * self.heartbeat_ms <= self.suspect_ms <= self.exclude_ms:
             told = f"heartbeat_ms {self.heartbeat_ms}, suspect_ms {self.suspect_ms}"
             told += f", exclude_ms {self.exclude_ms}"
@@ -61,13 +61,13 @@ class Timeouts(Struct, frozen=True, kw_only=True):
 
 
 LOCAL = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=3_000)
-"""For members on one machine, or on machines of one rack that are not busy."""
+"""Timeouts for members on one machine, or on machines of one rack that are not busy."""
 
 LAN = Timeouts(heartbeat_ms=100, suspect_ms=500, exclude_ms=3_000)
-"""For members in one data centre."""
+"""Timeouts for members in one data centre."""
 
 WAN = Timeouts(heartbeat_ms=1_000, suspect_ms=5_000, exclude_ms=20_000)
-"""For members on several continents."""
+"""Timeouts for members on several continents."""
 
 
 class Suspicion(NamedTuple):
@@ -78,7 +78,7 @@ class Suspicion(NamedTuple):
     kind: str
     """`suspected`, `given up` or `trusted`."""
     silent_ms: float
-    """For how long it has been silent."""
+    """Milliseconds for which the member has been silent."""
     hinted: bool
     """True if somebody said that nobody listens at its port."""
 
@@ -89,7 +89,7 @@ class Detector:
     def __init__(self, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
         self.lateness = 1.0
-        """By how much the timeouts are longer now."""
+        """Factor by which the timeouts are longer now."""
         self._heard_at: dict[bytes, float] = {}
         self._sent_at: dict[bytes, float] = {}
         self._hinted: dict[bytes, float] = {}
@@ -98,7 +98,7 @@ class Detector:
         self._given_up: set[bytes] = set()
         self._looked_at: float | None = None
         self._due: float | None = None
-        """The next deadline, or an earlier time: what was sent or heard meanwhile only puts it off."""
+        """Next deadline, or an earlier time: a datagram sent or heard meanwhile only postpones it."""
         self._news: list[Suspicion] = []
 
     @property
@@ -107,7 +107,7 @@ class Detector:
         return bool(self._news)
 
     def watch(self, members: Iterable[bytes], now: float) -> None:
-        """Watch these members and no others; who is new counts as heard now."""
+        """Watch these members and no others; a new one counts as heard now."""
         members = set(members)
         if not self._heard_at:  # nobody was watched, and so nobody looked
             self._looked_at = now
@@ -144,7 +144,9 @@ class Detector:
             self._sent_at[member] = now
 
     def replaced(self, member: bytes, now: float) -> bool:
-        """Give up a member whose process has another run; False: it was heard just now, so that it lives."""
+        """Give up a member whose process has another run; return False if it was heard just now, so that it
+        lives.
+        """
         if member not in self._heard_at or member in self._replaced:
             return True
         silent = now - self._heard_at[member]
@@ -157,13 +159,13 @@ class Detector:
         return True
 
     def hint(self, member: bytes, now: float) -> None:
-        """Note that somebody says that nobody listens where this member should."""
+        """Note a hint that no process listens at this member's address."""
         if member in self._heard_at:
             self._hinted.setdefault(member, now)
             self._hasten()
 
     def tick(self, now: float) -> list[bytes]:
-        """Look at the silences; return who gets a heartbeat now, and note that they got it."""
+        """Check the silences, and return the members that get a heartbeat now."""
         self._allow_for_lateness(now)
         self._look(now)
         due = [member for member, at in self._sent_at.items() if now >= at + self.timeouts.heartbeat_ms]
@@ -172,7 +174,7 @@ class Detector:
         return due
 
     def next_deadline(self) -> float | None:
-        """Return when `tick` may have something to do; None while nobody is watched."""
+        """Return the time at which `tick` may have something to do; None while nobody is watched."""
         return self._due
 
     def _hasten(self) -> None:
@@ -190,7 +192,7 @@ class Detector:
         return min([min(self._sent_at.values()) + self.timeouts.heartbeat_ms, *limits])
 
     def news(self) -> list[Suspicion]:
-        """Hand over, once, what has changed."""
+        """Return, once, the changes of suspicion."""
         news, self._news = self._news, []
         return news
 

@@ -1,8 +1,9 @@
-"""One list of members while it lasts: the protocol's endpoint for it, and the change that ends it.
+"""Epoch: one list of members while it lasts, with the protocol's endpoint for it, and the change that ends
+it.
 
 An epoch is never changed: the next list is another epoch, with another endpoint. Its datagrams are of two
-kinds. Those of the endpoint may be lost, as those of any group; those of the change travel on links, which
-lose nothing, and go on after the epoch has ended until everybody who is still a member has them.
+kinds. Those of the endpoint may be lost, as those of any group. Those of the change travel on links, which
+lose nothing, and continue after the end of the epoch until every remaining member has them.
 
 This module must not know an address, a clock, or what comes after the epoch.
 """
@@ -79,11 +80,11 @@ class Epoch:
             self.endpoint = _Alone(layers)
         self.change = self._list_change(implementation, timeouts, chance, now)
         self.rejected = 0
-        """Number of items of a link that were no message of the change."""
+        """Number of items on links that were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
         self._pieces: list[list[bytes]] = [[] for _ in roster.members]
         self._released = {place}
-        """The members to which nothing is owed, whatever they have not acknowledged."""
+        """Members that need no more datagrams, whether or not they have acknowledged everything."""
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(self.change.messages).decode
         self.over = False
@@ -108,12 +109,12 @@ class Epoch:
     # What comes in ------------------------------------------------------------------------------------------
 
     def endpoint_received(self, sender: int, data: bytes, now: float) -> None:
-        """Handle a datagram of the protocol; after its end there is no use for any."""
+        """Handle a datagram of the protocol; after the protocol's end it is ignored."""
         if not self.stopped:
             self.endpoint.datagram_received(sender, data, now)
 
     def link_received(self, sender: int, data: bytes, now: float) -> Rejection | None:
-        """Handle a datagram of the change, or say why it is none."""
+        """Handle a datagram of the change, or return the reason why it is none."""
         items = self._links.received(sender, data, now)
         if isinstance(items, str):
             return Rejection.MALFORMED
@@ -146,7 +147,7 @@ class Epoch:
         return self.change.stopped
 
     def go_on(self, now: float) -> Next | Out | None:
-        """Take the steps of the change that can be taken, and return what follows, once that is decided.
+        """Take the possible steps of the change, and return its result once that is decided.
 
         After that this member takes no more part in the list.
         """
@@ -186,7 +187,7 @@ class Epoch:
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def endpoint_datagrams(self) -> Sequence[tuple[int, bytes]]:
-        """Hand over, once, the datagrams of the protocol, with the place of each receiver."""
+        """Return, once, the datagrams of the protocol, with the place of each receiver."""
         return [] if self.stopped else self.endpoint.datagrams_to_send()
 
     def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
@@ -194,7 +195,9 @@ class Epoch:
         return self._links.outputs(now) if self.linked else []
 
     def is_owed(self, places: Iterable[int]) -> bool:
-        """Return True if one of these members has not acknowledged all that was sent to it for the change."""
+        """Return True if one of these members has not acknowledged everything that was sent to it for the
+        change.
+        """
         return any(self._links.owes(place) for place in places if place not in self._released)
 
     def release(self, place: int) -> None:

@@ -1,6 +1,6 @@
-"""A member of a group is one run of one process: its name, where it listens, and its incarnation.
+"""Member of a group: one run of one process, with its name, its address and its incarnation.
 
-A process that is started again, or was left out, is another member with the same name and address.
+A process that is started again, or was excluded, is another member with the same name and address.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 INCARNATION_BYTES = 16
-"""The bytes that name one run of one process."""
+"""Number of bytes that identify one run of one process."""
 
 NAME_LENGTH_MAX = 64
-"""The most characters of a member's name."""
+"""Largest number of characters of a member's name."""
 
 META_BYTES_MAX = 1_024
-"""The most bytes that an application gives its member for others to see."""
+"""Largest number of bytes that an application publishes with its member."""
 
 
 Version = Annotated[int, Meta(ge=1, le=65_535)]
@@ -42,23 +42,23 @@ Version = Annotated[int, Meta(ge=1, le=65_535)]
 class Member(Struct, frozen=True, array_like=True, order=True):
     """One run of one process. Two members are the same if their incarnations are.
 
-    A later version of this library may say more of a member: what is unknown is passed over.
+    A later version of this library may add fields: unknown ones are ignored.
     """
 
     incarnation: Annotated[bytes, Meta(min_length=INCARNATION_BYTES, max_length=INCARNATION_BYTES)]
     name: Annotated[str, Meta(max_length=NAME_LENGTH_MAX)]
-    """The name that people know it by; the same after a restart."""
+    """Name for people; it stays the same after a restart."""
     host: Annotated[str, Meta(max_length=255)]
     port: Annotated[int, Meta(ge=1, le=65_535)]
     """Port at which the other members reach it."""
     meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
-    """Bytes that the application gives itself, for all others to see."""
+    """Bytes that the application publishes for all members."""
     speaks: tuple[Version, Version] = (1, 1)
-    """The oldest and the newest version of the protocol's messages that its process understands."""
+    """Oldest and newest version of the protocol's messages that the process understands."""
 
     @property
     def reachable(self) -> bool:
-        """Return True if the host is a number, which can be sent to without asking anybody for it."""
+        """Return True if the host is a number, so that no name needs to be resolved."""
         try:
             ip_address(self.host)
         except ValueError:
@@ -75,14 +75,14 @@ class Member(Struct, frozen=True, array_like=True, order=True):
 
 
 def spoken(members: Iterable[Member]) -> int | None:
-    """Return the newest version that all of these speak, or None: they have none in common."""
+    """Return the newest version that all of these members speak, or None if there is none."""
     ranges = [member.speaks for member in members]
     newest = min((newest for _, newest in ranges), default=0)
     return newest if newest and all(oldest <= newest for oldest, _ in ranges) else None
 
 
 def those_that_fit(members: Sequence[Member], asking: Iterable[Member]) -> tuple[Member, ...]:
-    """Return those that ask and, one after the other, speak one version with the members."""
+    """Return the applicants that, added one after the other, still have a common version with the members."""
     fit: list[Member] = list(members)
     for one in asking:
         if spoken([*fit, one]) is not None:
@@ -91,22 +91,24 @@ def those_that_fit(members: Sequence[Member], asking: Iterable[Member]) -> tuple
 
 
 class View(NamedTuple):
-    """The members from here on in the stream of events: all that stay see it between the same messages."""
+    """Event: the members from here on in the stream of events; all that stay see it between the same
+    messages.
+    """
 
     number: int
-    """1, 2, 3, ...: each view has one more than the view before it."""
+    """Number of the view: each has one more than the view before it."""
     members: tuple[Member, ...]
-    """In the order in which they came."""
+    """Members in the order in which they came."""
     joined: tuple[Member, ...]
     """Members that were not in the view before; at a member that has just joined, all."""
     left: tuple[Member, ...]
-    """Members that have left by their own will."""
+    """Members that have left by their own decision."""
     failed: tuple[Member, ...]
-    """Members that have crashed, or did not answer for so long that they were taken for crashed."""
+    """Members that have crashed, or were silent for so long that they were taken for crashed."""
 
     @property
     def majority(self) -> int:
-        """Number of members that have to reach one another for messages to be delivered."""
+        """Number of members that must reach one another so that messages are delivered."""
         return len(self.members) // 2 + 1
 
 
@@ -114,9 +116,9 @@ class Blocked(NamedTuple):
     """Event: this member reaches too few others; nothing is delivered until `Unblocked` or a `View`."""
 
     have: int
-    """Number of members that it reaches, itself too."""
+    """Number of members that this one reaches, itself too."""
     needs: int
-    """Number of members that it has to reach: the majority of the view."""
+    """Number of members that this one must reach: the majority of the view."""
 
 
 class Unblocked(NamedTuple):
@@ -126,13 +128,13 @@ class Unblocked(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """The others have gone on without this member: it is not in the group any more."""
+    """Event: the others have gone on without this member, which is not in the group any more."""
 
     why: str
 
 
 class Refused(NamedTuple):
-    """The members do not take this process in, and will not."""
+    """Event: the members do not admit this process, and will not."""
 
     why: str
 

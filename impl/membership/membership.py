@@ -1,34 +1,29 @@
-"""One member of a group whose members change: it joins, sees views and messages in one order, and leaves.
+"""Membership of one process in a group whose members change: it joins, sees views and messages in one order,
+and leaves.
 
 A `Membership` goes from list to list (`epoch`). It watches the other members (`detector`), ends the list when
-one of them is silent, leaves or comes (`view_change`), and begins the next one with what all have agreed on.
+one of them is silent, leaves or comes (`view_change`), and begins the next list as agreed.
 
 1. Of the members that reach one another a majority of the last view goes on; a smaller part delivers nothing
-   more. Who is in no part with a majority says so (`Blocked`).
-2. A member that is silent for `suspect_ms` orders no messages until it is heard again, and stays a member:
-   the list changes, the view does not. One that is silent for `exclude_ms` is a member no more.
-3. Whoever the others have gone on without is told so when it is heard again: it is `Excluded`, and comes back
-   as another member. A member that has crashed never comes back as the same.
-4. A group begins with a list that one process makes, the founder, when so many ask to be members as it waits
-   for, among them more than half of the seeds. It asks the seeds first: a member answers that there is a
-   group, and then the founder founds none. Nobody else makes a list that has nobody before it, however long
-   it waits.
-5. Who joins says so to the seeds, again and again, until a member answers with the list that it is on. It
-   delivers what is delivered from that list on.
-6. What comes for a later list than the own one is kept until that list begins, a little of it; what is lost
-   by that is sent again. What comes for an earlier one goes to that one as long as somebody still needs it;
-   after that the answer is that nothing of it is needed here, so that its sender forgets it too.
-7. An own message that was not delivered when a list ends is broadcast again with the next: it keeps its
-   number at its source.
-8. Who joins is told so when all that were there before, and are heard, know the new list. A new member counts
-   for its majority, and could not tell them what was decided: if those that know it crashed, both would wait
-   for ever.
-9. Members speak the newest version of the protocol's messages that all on the list know. Who has none in
-   common with them is not taken in, and is told so.
+  more. A member in no part with a majority reports `Blocked`. 2. A member that is silent for `suspect_ms`
+  orders no messages until it is heard again, and stays a member: the list changes, the view does not. One
+  that is silent for `exclude_ms` is excluded. 3. An excluded member learns this when it is heard again: it is
+  `Excluded`, and comes back as another member. A member that has crashed never comes back as the same. 4. The
+  first list of a group is made by one process, the founder, when `founds` processes ask to be members, among
+  them more than half of the seeds. It asks the seeds first: if a member answers, there is a group, and the
+  founder founds none. No other process makes a first list, however long it waits. 5. A process that joins
+  asks the seeds, again and again, until a member answers with its list. It delivers everything from that list
+  on. 6. A few datagrams of a later list are kept until that list begins; lost ones are sent again. Datagrams
+  of an earlier list are handled as long as some member still needs that list; after that the answer says that
+  nothing of it is needed here, so that the sender forgets it too. 7. An own message that was not delivered
+  when a list ends is broadcast again in the next, with the same number. 8. A joining process is admitted when
+  all old members that are heard know the new list. It counts for the new majority, and could not tell the
+  others what was decided: if those that know it crashed, all would wait for ever. 9. Members speak the newest
+  version of the protocol's messages that all on the list know. A process without a common version is refused.
 
 No clock, no socket, no chance: `now`, in milliseconds, comes in, and datagrams go out as data, with the
-member or the address that they are for. Whoever carries them says which incarnation one comes from, and lets
-nothing pass that does not come from it. Source: Barchet-Estefanel 2002, section 4.4; docs/irbp-repaired.md.
+member or the address that they are for. The shell that carries them names the incarnation of each sender, and
+lets no forged datagram pass. Source: Barchet-Estefanel 2002, section 4.4; docs/irbp-repaired.md.
 """
 
 from __future__ import annotations
@@ -76,7 +71,7 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing"]
 
 Address = tuple[str, int]
-"""Host and port."""
+"""Pair of host and port."""
 
 Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refused
 
@@ -102,14 +97,14 @@ _ASKS_MS = 10 * _SEEK_MS
 
 
 class Outgoing(NamedTuple):
-    """A datagram, and whom it is for: a member, or whoever listens at an address."""
+    """Datagram with its receiver: a member, or an address."""
 
     to: Member | Address
     data: bytes
 
 
 class Doubt(NamedTuple):
-    """Change of this member's mind about another one."""
+    """Change of this member's suspicion of another one."""
 
     member: Member
     suspicion: Suspicion
@@ -172,11 +167,11 @@ class Membership:
         self.timeouts = timeouts
         self.detector = Detector(timeouts)
         self.epoch: Epoch | None = None
-        """The list of which this process is a member, if it is one."""
+        """List of which this process is a member, or None."""
         self.view: View | None = None
         """The last regular view."""
         self.alone = False
-        """True if the list has no other member: what is broadcast is delivered at once."""
+        """True if the list has no other member, so that a broadcast is delivered at once."""
         self.over = False
         """True if this process was a member, and never will be again."""
         self.dropped: Counter[Rejection] = Counter()
@@ -187,7 +182,7 @@ class Membership:
         """Number of times that a member was suspected, given up, and trusted again."""
         self._change_ms = (0.0, 0.0)
         self.blocked_ms = 0.0
-        """For how long no majority was reached, in all, up to the last `Unblocked`."""
+        """Milliseconds without a majority, in all, up to the last `Unblocked`."""
         self.doubts: deque[Doubt] = deque(maxlen=_DOUBTS_MAX)
         """Members that this one has suspected, given up, or trusted again; a reader takes them out."""
         self._chance = chance or _no_chance
@@ -201,30 +196,28 @@ class Membership:
         self._withdraws_at: float | None = None
         self._started_at = 0.0
         self.refusal: str | None = None
-        """Why a member did not take this process in, the last time."""
+        """Reason of the last refusal to admit this process."""
         self._candidates: dict[Address, _Candidate] = {}
-        """The processes that ask to be members, by their addresses: of each its last run."""
+        """Processes that ask to be members, by their addresses: for each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
-        """Lists that have ended, and when: somebody may still need what was sent for their change."""
+        """Lists that have ended, with the time: a member may still need datagrams of their change."""
         self._early: deque[tuple[int, int, bytes, Address, bytes]] = deque(maxlen=_EARLY_MAX)
-        """Number, kind, sender, its address and data of what came for later lists."""
+        """Datagrams of later lists: number, kind, sender, its address and the bytes."""
         self._welcome: bytes | None = None
-        """The answer to who is on the list and does not know it yet; None in an i-view."""
+        """Answer to processes that are on the list and do not know it yet; None in an i-view."""
         self._joined: tuple[Member, ...] = ()
-        """The members that were not told yet that they are on the list."""
+        """Members that do not know yet that they are on the list."""
         self._last = Roster(0, (), 0)
-        """The list on which this process was a member for the last time."""
+        """List on which this process was a member last."""
         self._began_at = float("-inf")
         self._patient_until = 0.0
-        """Time from which this list may end because of a silent member: not at once, if the last one has not
-        lasted.
-        """
+        """Time from which a silent member may end this list: not at once, if the last list was short."""
         self._kept: dict[bytes, _Kept] = {}
-        """Members that this one has given up and the others have not: their views have them all the same."""
+        """Members that this one has given up and the others have not: they are in the views all the same."""
         self.began_after = 0
         """The place in the common order after which this process became a member."""
         self._reaches_since = 0.0
-        """Since when a majority is reached: who was out of reach too is soon heard."""
+        """Time since when a majority is reached: the others that were out of reach should be heard soon."""
         self._blocked = False
         self._blocked_since = 0.0
         self._leaving = False
@@ -235,7 +228,7 @@ class Membership:
         self._own = 0
         """Number of own messages that were taken from this list."""
         self._outstanding: deque[bytes] = deque()
-        """The own messages that were not delivered and taken yet."""
+        """Own messages that are not delivered and taken yet."""
         self.broadcasts = 0
         """Number of messages that this process has broadcast as a member."""
         self._gone: deque[bytes] = deque(maxlen=_GONE_MAX)
@@ -244,12 +237,12 @@ class Membership:
         self._outgoing: list[Outgoing] = []
         self._told: dict[bytes, float] = {}
         self.transfers = Transfers()
-        """The states of applications, on their way."""
+        """Transfers of applications' states."""
 
     # The application's side ---------------------------------------------------------------------------------
 
     def start(self, now: float) -> None:
-        """Ask to be taken in, or found the group: once, before every other call."""
+        """Ask to be admitted, or found the group: once, before every other call."""
         self._now = self._seeks_at = self._started_at = now
         self._seek(now)
         self._found(now)
@@ -260,11 +253,12 @@ class Membership:
             self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
-        """Be no member from the next view on: `Left` comes when that is so, at once without others.
+        """Leave the group with the next view: the event `Left` comes when that is agreed, at once without
+        others.
 
-        What this member has broadcast is delivered before; it broadcasts nothing more.
+        The earlier broadcasts of this member are delivered before; it broadcasts nothing more.
 
-        A process that is no member yet may have been taken in already: it waits a little for that news.
+        A process that is no member yet may have been admitted already: it waits a little for that news.
         """
         self._now = now
         if self.over:
@@ -278,15 +272,15 @@ class Membership:
         self._go_on(now)
 
     def farewell(self) -> None:
-        """Tell those that were members with this process that it needs nothing any more: it ends now."""
+        """Tell the former fellow members that this process needs nothing more, since it ends now."""
         for member in self._last.members:
             if member != self.me:
                 self._send(member, DatagramKind.ENDED, self._last.number)
 
     @property
     def busy(self) -> bool:
-        """Return True if `broadcast` would be refused: no list, it ends, as much is on its way as may be, or
-        this member leaves.
+        """Return True if `broadcast` would be refused: there is no list, the list is ending, the buffers are
+        full, or this member leaves.
         """
         return self.epoch is None or self._leaving or self.epoch.stopped or self.epoch.endpoint.busy
 
@@ -309,14 +303,14 @@ class Membership:
         return self.broadcasts
 
     def events(self) -> list[Event]:
-        """Hand over, once, what has happened, in order: the application takes it."""
+        """Return, once, the events so far, in order, for the application."""
         self._collect()
         events = list(self._events)
         self._events.clear()
         return events
 
     def standing(self) -> Standing:
-        """Return where this process stands."""
+        """Return the state of this process."""
         epoch, view = self.epoch, self.view
         if epoch is None or view is None:
             return Standing(self.me, 0, (), 0, (), (), (), self.delivered, self.untaken)
@@ -343,19 +337,19 @@ class Membership:
 
     @property
     def asking(self) -> int:
-        """Number of other processes that ask to be members too, as far as this one, which is none yet,
-        knows.
+        """Number of other processes that ask to be members too, as far as this process knows, which is no
+        member yet.
         """
         return len(self._candidates)
 
     @property
     def delivered(self) -> int:
-        """The place in the common order of the last message that was delivered, or came before."""
+        """Place in the common order of the last message that was delivered or came before this member."""
         return self._delivered + (0 if self.epoch is None else self.epoch.endpoint.held)
 
     @property
     def owes(self) -> bool:
-        """Return True if somebody may still need what this member has sent for the change of a list."""
+        """Return True if some member may still need datagrams of this one for the change of a list."""
         return bool(self._ended)
 
     @property
@@ -578,13 +572,13 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
 
     def hint(self, member: Member, now: float) -> None:
-        """Note that the operating system says that nobody listens at a member's port."""
+        """Note that the operating system reports no process at a member's port."""
         self.detector.hint(member.incarnation, now)
 
     # Time, and what goes out --------------------------------------------------------------------------------
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come."""
+        """Run the timers that are due."""
         self._now = now
         if self._seeks_at is not None and now >= self._seeks_at:
             self._seek(now)
@@ -606,7 +600,7 @@ class Membership:
             self._go_on(now)
 
     def next_deadline(self) -> float | None:
-        """Return when `tick` has something to do, or None."""
+        """Return the time of the next timer, or None."""
         deadlines = [self._seeks_at, self._withdraws_at]
         if self.epoch is not None:
             deadlines += [self.epoch.next_deadline(), self.detector.next_deadline()]
@@ -617,7 +611,7 @@ class Membership:
         return min([deadline for deadline in deadlines if deadline is not None], default=None)
 
     def datagrams_to_send(self) -> list[Outgoing]:
-        """Hand over, once, the datagrams to send, in order."""
+        """Return, once, the datagrams to send, in order."""
         outgoing, self._outgoing = self._outgoing, []
         for ended, _ in self._ended.values():
             outgoing += self._of_change(ended)
@@ -644,7 +638,7 @@ class Membership:
 
     @property
     def unsent(self) -> bool:
-        """Return True if a broadcast has made something to send since `datagrams_to_send`."""
+        """Return True if a broadcast has made datagrams since `datagrams_to_send`."""
         return self.epoch is not None and self.epoch.endpoint.unsent
 
     # From list to list --------------------------------------------------------------------------------------

@@ -1,19 +1,19 @@
-"""From one list of members to the next: what a member of a list does while it ends, step by step.
+"""Succession from one list of members to the next: the steps of a member while its list ends.
 
-A `Succession` stands between two machines: the change (`view_change`), which agrees on what is next, and the
+A `Succession` stands between two machines: the change (`view_change`), which agrees on the next list, and the
 core of the protocol (`Flushes`), which knows what the list has ordered. Each step of figures 32 and 34 that a
-member takes by itself is a method, which says whether there was something to do.
+member takes by itself is a method, which returns whether there was something to do.
 
 | figures 32 and 34, with their repairs       | here                                                     |
 |---------------------------------------------|----------------------------------------------------------|
 | upon R-Deliver, step 1                      | `report`: the core has stopped (`stopped`), and reports  |
 | steps 2 to 4, as far as the core takes part | `propose`                                                |
-| steps 5 to 7                                | `adopt`: who is not on the list ends (`Out`); the others |
-|                                             | deliver what was agreed (`deliver_first`), and have the  |
-|                                             | next list (`Next`)                                       |
+| steps 5 to 7                                | `adopt`: a member outside the list ends (`Out`); the     |
+|                                             | others deliver what was agreed (`deliver_first`), and    |
+|                                             | have the next list (`Next`)                              |
 
 Figure 32 lets a member deliver what was agreed before it kills itself. Here it ends at once: it counts as
-failed, and who comes back gets the state.
+failed, and gets the state when it comes back.
 
 No clock, no socket, no bytes: messages of the change are those of `ViewChange`. Source: Barchet-Estefanel
 2002, sections 4.4.2 to 4.4.5, figures 32 and 34; `docs/irbp-repaired.md`.
@@ -33,39 +33,39 @@ from antiphon.impl.protocols.flush import Flushes, Report
 __all__ = ["LACKS", "Next", "Out", "Roster", "Succession"]
 
 LACKS = "this member has missed messages that nobody keeps any more"
-"""Why a member ends that cannot deliver what the others have."""
+"""Reason of the end of a member that cannot deliver what the others have."""
 
 
 class Roster(NamedTuple):
-    """A list of members: it has a number, and its first members order messages."""
+    """List of members with its number; its first members order messages."""
 
     number: int
-    """1, 2, 3, ...: every list has one more than the list before it."""
+    """Number of the list: each has one more than the list before it."""
     members: tuple[Member, ...]
     core: int
     """Number of the members, the first ones, that order messages; the others are external."""
 
     def place(self, incarnation: bytes) -> int | None:
-        """Return the place of a member, or None."""
+        """Return the place of a member on the list, or None."""
         places = (place for place, member in enumerate(self.members) if member.incarnation == incarnation)
         return next(places, None)
 
     @property
     def version(self) -> int:
-        """The version of the protocol's messages: the newest that all members know."""
+        """Version of the protocol's messages on this list: the newest that all members know."""
         version = spoken(self.members)
         assert version is not None, "who speaks none with the others is on no list"
         return version
 
     def ordered(self, view: Sequence[Member]) -> Roster:
-        """Return the same list with the members of a view first, in its order: all order messages."""
+        """Return the same list with the members of a view first, in its order; all order messages."""
         before = {member.incarnation: place for place, member in enumerate(view)}
         last = len(before)
         members = sorted(self.members, key=lambda member: before.get(member.incarnation, last))
         return self._replace(members=tuple(members))
 
     def next(self, decision: Decision) -> Roster:
-        """Return the list that a decision makes of this one: the core in its order, then who is new."""
+        """Return the next list by a decision: the core in its order, then the new members."""
         core = [self.members[process] for process in decision.core]
         if decision.kind is Kind.REGULAR:
             return Roster(self.number + 1, (*core, *decision.joins), len(core) + len(decision.joins))
@@ -74,7 +74,7 @@ class Roster(NamedTuple):
 
 
 class Next(NamedTuple):
-    """Result: this member goes on with another list."""
+    """Result: this member goes on with the next list."""
 
     decision: Decision
     roster: Roster
@@ -94,8 +94,8 @@ class Succession:
     ) -> None:
         """Begin with no call for the change.
 
-        `deliver` delivers what was agreed, as far as it was not delivered here; False: this member lacks some
-        of it. It is the core's `adopt`, and whatever stands around the core.
+        `deliver` delivers what was agreed, as far as it was not delivered here, and returns False if this
+        member lacks some of it. It is the core's `adopt`, with the layers around the core.
         """
         self.roster = roster
         self.me = me
@@ -106,7 +106,7 @@ class Succession:
         self._deliver = deliver
 
     def report(self) -> bool:
-        """Step 1, at the first call: stop the protocol, and send what the core knows to all."""
+        """Report at the first call (step 1): stop the protocol, and send what the core knows to all."""
         if not self.change.reports:
             return False
         self.stopped = True
@@ -114,7 +114,7 @@ class Succession:
         return True
 
     def propose(self) -> bool:
-        """Steps 2 to 4: propose, once all have reported for whom this member waits."""
+        """Propose (steps 2 to 4), once all members for whom this one waits have reported."""
         if not self.change.proposes:
             return False
         self.change.propose(self.core.merge)
@@ -122,7 +122,7 @@ class Succession:
 
     @property
     def decision(self) -> Decision | None:
-        """The decision, without those that speak no version with the others.
+        """Return the decision, without the joining processes that have no version in common with the others.
 
         Two that fit alone need not fit together.
         """
@@ -133,9 +133,10 @@ class Succession:
         return structs.replace(decision, joins=those_that_fit(stay, decision.joins))
 
     def adopt(self) -> Next | Out | None:
-        """Steps 5 to 7, or 5 and 6: deliver what was agreed, and go on, or end; None: nothing is decided.
+        """Adopt the decision (steps 5 to 7, or 5 and 6): deliver what was agreed, and go on or end; None
+        while nothing is decided.
 
-        Once this member has the answer it needs this machine no more, but others may need what it sends.
+        With the answer this member is done with this machine, but others may still need its messages.
         """
         decision = self.decision
         if decision is None:
@@ -154,6 +155,6 @@ class Succession:
         return self.stopped, self.change.snapshot()
 
     def restore(self, snapshot: tuple[bool, Snapshot]) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self.stopped = snapshot[0]
         self.change.restore(snapshot[1])

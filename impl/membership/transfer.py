@@ -1,13 +1,12 @@
-"""The state of an application travels from one member to another, in pieces, beside the group's messages.
+"""Transfer of an application's state from one member to another, in pieces, beside the group's messages.
 
 A process that has just joined asks a member for its state, as of some place in the common order or a later
-one. The member refuses and says why, or begins: it names the place that its state is of and the last view
-that is in it, sends pieces as its application gives them, and ends with a digest of all. This travels on a
-link, which loses nothing.
+one. The member refuses with a reason, or begins: it names the place and the last view that the state
+contains, sends pieces as its application gives them, and ends with a digest of all. This travels on a link,
+which loses nothing.
 
-1. Who asks again has given up what it asked for before, of whichever member. A member that still sends it
-   hears so (`stopped`), and forgets it.
-2. What has come whole or was given whole is kept no longer than it is needed.
+1. A new request replaces the earlier one, to whichever member. A member that still sends that state gets
+  `stopped`, and forgets it. 2. A state that was received or sent completely is kept no longer than needed.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
 """
@@ -27,7 +26,7 @@ from antiphon.impl.protocols.core import NATURAL_MAX
 __all__ = ["PIECE_BYTES", "State", "Transfers", "Wanted"]
 
 PIECE_BYTES = 2**12
-"""Number of bytes of a state in one datagram: a window of them fits the buffer of a socket."""
+"""Number of bytes of a state in one datagram; a window of datagrams fits the buffer of a socket."""
 
 _PEERS_MAX = 64
 """Largest number of transfers that one member gives at a time."""
@@ -68,19 +67,19 @@ class Wanted(NamedTuple):
     """Wish of a process for the application's state."""
 
     by: bytes
-    """The incarnation of the member."""
+    """Incarnation of the asking member."""
     transfer: int
     after: int
-    """The place in the common order that the state has to be of, or a later one."""
+    """Place in the common order that the state must have reached."""
 
 
 class State(NamedTuple):
-    """A state that has come whole."""
+    """State of an application that has come completely."""
 
     number: int
-    """The place in the common order that it is of: all up to it is in it, and nothing behind it."""
+    """Place in the common order of the state: it contains everything up to there, and nothing after it."""
     view: int
-    """The last view that is in it."""
+    """Last view that the state contains."""
     pieces: tuple[bytes, ...]
 
 
@@ -101,7 +100,7 @@ class _Transfer:
 
 
 class Transfers:
-    """All transfers of one member. `now` is in milliseconds."""
+    """Transfers of one member. `now` is in milliseconds."""
 
     def __init__(self) -> None:
         self.wanted: deque[Wanted] = deque()
@@ -111,48 +110,48 @@ class Transfers:
         self.asked_at = 0.0
         """Time at which a state was asked for last."""
         self.waits = False
-        """True if a state was asked for, and neither came nor was refused."""
+        """True if a state was asked for, and has neither come nor been refused."""
         self.donor: bytes | None = None
         """Member that was asked last."""
         self.refusal: str | None = None
-        """Why that member gives none."""
+        """Reason why that member gives no state."""
         self._asked = 0
         self._taking = _Transfer()
         self._giving: dict[tuple[bytes, int], _Transfer] = {}
         self._last: dict[bytes, int] = {}
-        """The last transfer that each member has asked for."""
+        """Number of the last transfer that each member has asked for."""
 
     @property
     def idle(self) -> bool:
-        """Return True if nothing was asked for, here or of this member."""
+        """Return True if no transfer is asked for or under way."""
         return self.donor is None and not self._giving
 
     # Who wants a state --------------------------------------------------------------------------------------
 
     @property
     def begun(self) -> bool:
-        """Return True if the member that was asked has begun to give its state."""
+        """Return True if the asked member has begun to send its state."""
         return self._taking.begun is not None
 
     def ask(self, donor: bytes, after: int, now: float) -> None:
-        """Ask this member for its state, of that place or a later one, and nobody else any more."""
+        """Ask this member for its state, of that place or a later one, and no other member any more."""
         self._asked += 1
         self.donor, self._taking, self.waits, self.refusal = donor, _Transfer(), True, None
         self.asked_at = now
         self._taking.link.send(1, _encode(_Want(after)))
 
     def taken(self) -> None:
-        """Forget the state that has come: the application has it."""
+        """Forget the state that has come, since the application has it."""
         self.state, self._taking.pieces = None, []
 
     # Who has one --------------------------------------------------------------------------------------------
 
     def gives(self, wanted: Wanted) -> bool:
-        """Return True if the state is still wanted."""
+        """Return True if this state is still wanted."""
         return (wanted.by, wanted.transfer) in self._giving
 
     def begin(self, wanted: Wanted, number: int, view: int) -> None:
-        """Say that pieces follow, of a state of this place with the views up to this one; or begin anew."""
+        """Announce pieces of a state of this place with the views up to this one; or begin anew."""
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
             transfer.digest = hashlib.blake2b(digest_size=32)
@@ -167,28 +166,30 @@ class Transfers:
                 transfer.link.send(1, _PIECE + data[at : at + PIECE_BYTES])
 
     def end(self, wanted: Wanted) -> None:
-        """Say that the pieces were all."""
+        """Send the end of the state."""
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
             transfer.say(_Ended(transfer.digest.digest()))
             transfer.complete = True
 
     def refuse(self, wanted: Wanted, why: str) -> None:
-        """Say that there is no state here, or no longer."""
+        """Refuse a state: there is none here, or no longer."""
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
             transfer.say(_Refused(why[:_WHY_LENGTH_MAX]))
             transfer.complete = True
 
     def stopped(self, source: bytes, transfer: int) -> None:
-        """Forget a transfer: who had asked for it has given it up."""
+        """Forget a transfer whose receiver has given it up."""
         self._giving.pop((source, transfer), None)
         self.wanted = deque(one for one in self.wanted if (one.by, one.transfer) != (source, transfer))
 
     # Datagrams ----------------------------------------------------------------------------------------------
 
     def received(self, source: bytes, transfer: int, data: bytes, now: float) -> bool | None:
-        """Handle a datagram of a transfer. False: it is none. None: this member has given up the transfer."""
+        """Handle a datagram of a transfer. Return False if it is none, and None if this member has given up
+        the transfer.
+        """
         if transfer <= 0:
             if source != self.donor or transfer != -self._asked:
                 return None
@@ -247,7 +248,7 @@ class Transfers:
         return True
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come, and forget what was given and has arrived."""
+        """Run the timers that are due, and forget what was sent and has arrived."""
         for key, transfer in list(self._giving.items()):
             transfer.link.tick(now)
             if transfer.complete and not transfer.link.owes(1):
@@ -255,12 +256,12 @@ class Transfers:
         self._taking.link.tick(now)
 
     def next_deadline(self) -> float | None:
-        """Return when `tick` has something to do, or None."""
+        """Return the time of the next timer, or None."""
         deadlines = [transfer.link.next_deadline() for transfer in (self._taking, *self._giving.values())]
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams(self, now: float) -> list[tuple[bytes, int, bytes]]:
-        """Hand over, once, what is to be sent: the receiver's incarnation, the transfer, and the bytes."""
+        """Return, once, the datagrams to send: the receiver's incarnation, the transfer, and the bytes."""
         out: list[tuple[bytes, int, bytes]] = []
         if self.donor is not None:
             out += [(self.donor, self._asked, send.message) for send in self._taking.link.outputs(now)]
@@ -269,7 +270,7 @@ class Transfers:
         return out
 
     def forget(self, members: frozenset[bytes]) -> None:
-        """Give nothing more to who is no member any more."""
+        """Stop all transfers to processes that are no members any more."""
         self._forget_giving(lambda by: by not in members)
         self._last = {by: transfer for by, transfer in self._last.items() if by in members}
 

@@ -1,4 +1,5 @@
-"""The change from one list of members to the next: reports, one agreement on list and messages, an end.
+"""Change from one list of members to the next: reports, one agreement on list and messages, and the end of
+the old list.
 
 A group has regular views, which its application sees, and between two of them i-views, which it does not see.
 Each of either kind is a list of the members; of those on the list the first ones order messages, the core,
@@ -18,7 +19,7 @@ protocol for that list, and links on which nothing is lost.
 | only who misses nothing is in TL              | `propose` (`up_to_date`)                           |
 | steps 5 to 7, or 5 and 6                      | the owner's, once there is a `decision`            |
 
-What is decided here, because the figures do not say it or because it makes them better:
+What is decided here, beyond the figures:
 1. A majority is one of all members of the list, external ones too, and all of them take part in the
    consensus. As printed they are the core's alone; then one wrong suspicion and one crash among three stop
    the group for ever. What was delivered is at all of the core, which is always more than half of the list:
@@ -78,13 +79,15 @@ class Kind(IntEnum):
 
 
 class Call(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="call"):
-    """(i-view, i) or (reformation, i): this list ends."""
+    """Call (i-view, i) or (reformation, i) that ends this list."""
 
     kind: Kind
 
 
 class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="told"):
-    """Step 1: what the sender knows, who has asked it to join, and whether it leaves."""
+    """Report of step 1: the sender's knowledge, the processes that have asked it to join, and whether it
+    leaves.
+    """
 
     report: Report
     joining: tuple[Member, ...]
@@ -94,11 +97,15 @@ class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
 
 
 class Lacking(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="lacking"):
-    """The sender can propose nothing: it lacks what the core has, and the list is too small without it."""
+    """Notice that the sender can propose nothing: it lacks messages that the core has, and the list is too
+    small without it.
+    """
 
 
 class Decision(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """(TL, Msg): what kind of list is next, who of this one is in its core, who joins, what all deliver."""
+    """Decision (TL, Msg): the kind of the next list, its core, the joining processes, and the messages that
+    all deliver.
+    """
 
     kind: Kind
     core: tuple[Process, ...]
@@ -127,7 +134,7 @@ Message = (
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """Return why no correct member of a list of so many says this, or None."""
+    """Return the reason why no correct member of a list of this size sends this message, or None."""
     match message:
         case Told(report=report, given_up=given_up, joining=joining):
             if not all(member.reachable for member in joining):
@@ -155,7 +162,9 @@ def _report_flaw(report: Report, members: int) -> str | None:
 
 
 class Agreement(Protocol):
-    """The consensus of the members of one list, as far as a change asks it; `Consensus` is one."""
+    """Consensus of the members of one list, as the interface that a change needs; `Consensus`
+    implements it.
+    """
 
     @property
     def decision(self) -> Decision | None:
@@ -163,7 +172,7 @@ class Agreement(Protocol):
         ...
 
     def propose(self, value: Decision) -> None:
-        """Take part with this initial value."""
+        """Propose this initial value."""
         ...
 
     def suspect(self, suspected: frozenset[int]) -> None:
@@ -179,7 +188,7 @@ class Agreement(Protocol):
         ...
 
     def outputs(self) -> list[Send[consensus.Message[Decision]]]:
-        """Hand over, once, what is to be sent, in order."""
+        """Return, once, the messages to send, in order."""
         ...
 
     def snapshot(self) -> Any:
@@ -187,7 +196,7 @@ class Agreement(Protocol):
         ...
 
     def restore(self, snapshot: Any) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         ...
 
 
@@ -222,23 +231,24 @@ class ViewChange:
         self.me = me
         self.members = members
         self.kinds: set[Kind] = set()
-        """The calls that were R-delivered here: a regular view for which there is no time yet may be called
-        for again on the next list."""
+        """Calls that were R-delivered here; a regular view that comes too late may be called for again on the
+        next list.
+        """
         self.leaving = False
-        """True if this member wants not to be on the next list."""
+        """True if this member wants to leave."""
         self.heard: dict[int, Told] = {}
-        """The reports that have come, the own one too."""
+        """Reports that have come, the own one too."""
         self.complete = False
-        """True if step 2 has ended: from then on a decision counts."""
+        """True if step 2 has ended, after which a decision counts."""
         self._suspected: frozenset[int] = frozenset()
         self._given_up: frozenset[int] = frozenset()
         self._joining: list[Member] = []
         self._tried = 0
-        """Number of reports that had come when they were too few for a list."""
+        """Number of reports at the time when they were too few for a list."""
         self._value: Decision | None = None
         """Proposal of this member."""
         self._lacking: set[int] = set()
-        """The members that can propose nothing."""
+        """Members that can propose nothing."""
         self._offer: Decision | None = None
         self._agreement: Agreement = Consensus(me, members) if agreement is None else agreement
         self._outputs: list[Send[Message]] = []
@@ -247,11 +257,11 @@ class ViewChange:
 
     @property
     def called(self) -> bool:
-        """Return True if this list ends."""
+        """Return True if a call has ended this list."""
         return bool(self.kinds)
 
     def call(self, kind: Kind) -> None:
-        """R-broadcast the call: the list ends. The same call again has no effect."""
+        """R-broadcast a call, which ends the list. The same call again has no effect."""
         if kind not in self.kinds:
             self.kinds.add(kind)
             self._tried = 0
@@ -259,7 +269,7 @@ class ViewChange:
             self._look()
 
     def leave(self) -> None:
-        """Call for a view without this member, if it has not reported yet; it goes on until that comes."""
+        """Call for a view without this member, if it has not reported yet; it stays until that view comes."""
         if self.me not in self.heard:
             self.leaving = True
             self.call(Kind.REGULAR)
@@ -275,18 +285,18 @@ class ViewChange:
 
     @property
     def reports(self) -> bool:
-        """Return True if the owner has to stop its core now, and to give its report."""
+        """Return True if the owner must now stop its core, and give its report."""
         return self.called and self.me not in self.heard
 
     def report(self, report: Report) -> None:
-        """Step 1: send what this member knows to all."""
+        """Send the knowledge of this member to all (step 1)."""
         told = Told(report, tuple(self._joining), self.leaving, tuple(sorted(self._given_up)))
         self.heard[self.me] = told
         self._to_others(told)
         self._look()
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """Wait no longer for those that are `suspected`; leave out those of them that are `given_up`."""
+        """Stop waiting for the `suspected` members; exclude those of them that are `given_up`."""
         if (suspected, given_up) != (self._suspected, self._given_up):
             self._suspected, self._given_up, self._tried = suspected, given_up, 0
             self._agreement.suspect(suspected)
@@ -314,15 +324,16 @@ class ViewChange:
 
     @property
     def proposes(self) -> bool:
-        """Return True if the owner has to `propose` now."""
+        """Return True if the owner must `propose` now."""
         waits = self._value is None and self._agreement.decision is None
         return self.complete and waits and len(self.heard) > self._tried
 
     def propose(self, merge: Callable[[Sequence[Report], bool], Report]) -> None:
-        """Steps 3 and 4: propose a list of those that have reported and miss nothing, and what all deliver.
+        """Propose a list of the members that have reported and miss nothing, and the messages that all
+        deliver (steps 3 and 4).
 
-        `merge` is that of the owner's core (`Flushes`). Where those are too few for an i-view, this member
-        proposes what another one has proposed, once it has that, and waits for more reports.
+        `merge` is that of the owner's core (`Flushes`). If those members are too few for an i-view, this one
+        proposes another member's proposal, once it has that, and waits for more reports.
         """
         absent = {process for process in range(self.members) if process not in self.heard}
         given_up = self._given_up.union(*(told.given_up for told in self.heard.values()))
@@ -364,11 +375,13 @@ class ViewChange:
 
     @property
     def decision(self) -> Decision | None:
-        """The decision, once this member knows it and has ended step 2; the next steps are the owner's."""
+        """Return the decision, once this member knows it and has ended step 2; the owner takes the next
+        steps.
+        """
         return self._agreement.decision if self.complete else None
 
     def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, what is to be sent on reliable links, in order."""
+        """Return, once, the messages to send on reliable links, in order."""
         outputs, self._outputs = self._outputs, []
         outputs += [Send(to, message) for to, message in self._agreement.outputs()]
         return outputs
@@ -384,7 +397,7 @@ class ViewChange:
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Become what `snapshot` was taken of; what was to be sent is forgotten."""
+        """Set the state to a snapshot; messages that were to be sent are forgotten."""
         self.kinds, self.leaving, self.heard = set(snapshot.kinds), snapshot.leaving, dict(snapshot.heard)
         self.complete, self._suspected = snapshot.complete, snapshot.suspected
         self._given_up, self._joining = snapshot.given_up, list(snapshot.joining)

@@ -1,4 +1,4 @@
-"""The common part of all protocol cores: their place, their outputs, their refusals, their timers.
+"""Common part of all protocol cores: their place, their outputs, their counted violations, their timers.
 
 This module must not know a protocol.
 """
@@ -49,31 +49,31 @@ class CoreBase(Generic[M]):
 
     @property
     def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
+        """Violation that proves a broken order, the first one; or None."""
         return next((kind for kind in self._violations if kind.breaks_order), None)
 
     def start(self, now: float) -> None:
-        """Take part: there is nothing to do before the first message."""
+        """Take part; nothing has to be done before the first message."""
 
     def settle(self, now: float) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order: nothing happens without a message or a timer."""
+        """Return, once, the deliveries in order: a core without own steps does nothing else."""
         del now
         return self.deliveries()
 
     def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
+        """Return, once, the deliveries in order."""
         deliveries, self._deliveries = self._deliveries, []
         return deliveries
 
     def tick(self, now: float) -> None:
-        """Do nothing: no timer runs."""
+        """Do nothing: the core has no timers."""
 
     def next_deadline(self) -> float | None:
-        """None: no timer runs."""
+        """Return None: the core has no timers."""
         return None
 
     def outputs(self) -> list[Send[M]]:
-        """Hand over, once, the messages to send, in order."""
+        """Return, once, the messages to send, in order."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
@@ -93,35 +93,35 @@ class CoreBase(Generic[M]):
 
 
 class TimedCore(CoreBase[M], ABC, Generic[M, T]):
-    """A core with timers: it sends again what it has had no answer to."""
+    """Core with timers: it repeats messages that were not answered."""
 
     _deadlines: Deadlines[T]
     """To be made by the subclass, which knows the intervals."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
-        """There is no time yet. Raises `InvalidMembership` as `CoreBase`."""
+        """Begin without a time. Raises `InvalidMembership` as `CoreBase`."""
         super().__init__(me, members, tracer)
         self._now = 0.0
 
     def start(self, now: float) -> None:
-        """Take part: there is nothing to do before the first message."""
+        """Take part; nothing has to be done before the first message."""
         self._now = now
 
     def settle(self, now: float) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order: nothing happens without a message or a timer."""
+        """Return, once, the deliveries in order: a core without own steps does nothing else."""
         self._now = now
         return self.deliveries()
 
     @abstractmethod
     def expire(self, timer: T, now: float) -> bool:
-        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        """Run the action of `timer`, whatever its deadline; return False if the timer does not run."""
 
     def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
+        """Run the timers that are due."""
         self._now = now
         for timer in self._deadlines.due(now):
             self.expire(timer, now)
 
     def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while nothing is waited for."""
+        """Return the time of the next timer, or None."""
         return self._deadlines.next()

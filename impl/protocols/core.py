@@ -1,4 +1,5 @@
-"""A protocol core is the same to every shell: messages and the time go in, messages and deliveries come out.
+"""Interface of protocol cores, the same for every shell: messages and the time go in, messages and deliveries
+come out.
 
 A shell calls `start` once, and then does the same four things with any core: it calls `receive` for each
 message and `tick` when `next_deadline` has come, calls `settle` after either, sends what `outputs` drains,
@@ -44,22 +45,22 @@ __all__ = [
 ]
 
 MEMBERS_MAX = 2**15
-"""The most members of a group."""
+"""Largest number of members of a group."""
 
 PAYLOAD_BYTES_MAX = 63_800
-"""The largest payload: what is left of a datagram when every other field is at its largest."""
+"""Largest payload: the room in a datagram when every other field is at its largest."""
 
 Process = Annotated[int, Meta(ge=0, le=MEMBERS_MAX - 1)]
 """A member's number in its group, from 0."""
 
 Payload = Annotated[bytes, Meta(max_length=PAYLOAD_BYTES_MAX)]
-"""An application's bytes, as a message type has to declare them: a longer payload cannot be sent on."""
+"""Bytes of an application, as a message type declares them: a longer payload cannot be sent."""
 
 NATURAL_MAX = 2**63 - 1
-"""The last number, identifier and datagram counter: a group that has used it up fails, and never wraps."""
+"""Largest number, identifier or datagram counter: a group that has used it fails, and never wraps."""
 
 Natural = Annotated[int, Meta(ge=1, le=NATURAL_MAX)]
-"""1, 2, 3, ..., as far as a signed 64-bit integer goes."""
+"""Integer from 1 to the largest signed 64-bit integer."""
 
 M = TypeVar("M")
 
@@ -72,7 +73,7 @@ if not TYPE_CHECKING:
 
 
 def bytes_copy(payload: bytes | bytearray | memoryview) -> bytes:
-    """An application's payload as bytes that nobody can change. Raises `TypeError`: it is not bytes-like."""
+    """Return an application's payload as an immutable copy. Raises `TypeError`: it is not bytes-like."""
     if type(payload) is bytes:
         return payload
     try:
@@ -83,7 +84,7 @@ def bytes_copy(payload: bytes | bytearray | memoryview) -> bytes:
 
 
 def payload_copy(payload: bytes | bytearray | memoryview) -> bytes:
-    """As `bytes_copy`, for a payload that has to travel whole in one datagram.
+    """Return an immutable copy of a payload that must fit one datagram.
 
     Raises:
         TypeError: it is not bytes-like; text has to be encoded.
@@ -97,17 +98,17 @@ def payload_copy(payload: bytes | bytearray | memoryview) -> bytes:
 
 
 class Identifier(NamedTuple):
-    """`B`: names one broadcast message by its source and the source's own count, from 1."""
+    """Name of a broadcast message: its source, and the source's own count from 1 (`B` in RBP)."""
 
     source: Process
     id: Natural
 
 
 class Delivery(NamedTuple, Generic[S]):
-    """A message at its place in the total order; numbers grow, and may leave some out."""
+    """Event: a message at its place in the total order; numbers grow, and some may be missing."""
 
     source: S
-    """The place of the member that has broadcast it; in a group whose members change, the `Member`."""
+    """Place of the member that has broadcast the message; in a group whose members change, the `Member`."""
     id: int
     number: int
     payload: bytes
@@ -121,23 +122,23 @@ class Send(NamedTuple, Generic[M]):
 
 
 class Wait(NamedTuple):
-    """Something that a member cannot do without."""
+    """Message that a member needs before it can go on."""
 
     what: str
-    """The missing thing in words: "number 7"."""
+    """Description of the missing message: "number 7"."""
     of: int
-    """The member from which it has to come."""
+    """Member from which the message has to come."""
 
     def __str__(self) -> str:
         return f"{self.what} of process {self.of}"
 
 
 class ProtocolCore(Protocol[M]):
-    """The interface between a protocol and whatever carries its messages."""
+    """Interface between a protocol and the shell or network that carries its messages."""
 
     @property
     def me(self) -> int:
-        """The own place among the members."""
+        """Place of this member among the members."""
         ...
 
     @property
@@ -156,7 +157,7 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def start(self, now: float) -> None:
-        """Take part from now on: once, before every other call."""
+        """Take part: once, before every other call."""
         ...
 
     def waits(self) -> tuple[Wait, ...]:
@@ -167,8 +168,8 @@ class ProtocolCore(Protocol[M]):
 
     @property
     def progress(self) -> int:
-        """Progress of this member: it grows with everything that brings the member, or gives it, further to
-        go.
+        """Measure of this member's progress: it grows with everything that brings the member further, or lets
+        it go further.
         """
         ...
 
@@ -186,19 +187,19 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def settle(self, now: float) -> list[Delivery]:
-        """Do what needs no message and no time, until nothing is left; the deliveries come in their order."""
+        """Take all steps that need neither message nor time; return the deliveries in their order."""
         ...
 
     def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
+        """Run the timers that are due."""
         ...
 
     def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while no timer runs."""
+        """Return the time of the next timer, or None."""
         ...
 
     def outputs(self) -> list[Send[M]]:
-        """Hand over, once, what is to be sent, in order."""
+        """Return, once, the messages to send, in order."""
         ...
 
     def snapshot(self) -> Hashable:
@@ -206,21 +207,21 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def restore(self, snapshot: Any, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         ...
 
 
 class Network(Enum):
-    """The guarantees that a core needs from the network below it."""
+    """Guarantees that a core needs from the network below it."""
 
     LOSSY = "lossy"
-    """Messages may be lost, repeated and reordered; the core sends again what it has to."""
+    """Network that may lose, repeat and reorder messages; the core repeats what is needed."""
     FIFO = "fifo"
-    """A reliable queue joins every pair of members: what one sends to another arrives once and in order."""
+    """Network with a reliable queue between each pair of members: a message arrives once and in order."""
 
 
 def standing(core: ProtocolCore[Any]) -> str:
-    """Describe a member in words: its place, its progress and what it waits for."""
+    """Describe a member in words: its place, its progress and the messages that it waits for."""
     waits = "; ".join(map(str, core.waits()))
     broken = f"; broken: {core.broken.value}" if core.broken is not None else ""
     told = f"process {core.me} of {core.members}, progress {core.progress}{', busy' if core.busy else ''}"
@@ -228,19 +229,19 @@ def standing(core: ProtocolCore[Any]) -> str:
 
 
 class MessageFormat(NamedTuple, Generic[M]):
-    """The messages of one version of one protocol, as the wire needs to know them."""
+    """Message format of one version of one protocol, as the wire needs it."""
 
     protocol: str
     version: int
     types: Any
-    """The union of the message types; each starts with a tag of its own."""
+    """Union of the message types; each starts with its own tag."""
     flaw: Callable[[M, int], str | None]
-    """Function that names the field which is out of range for a group of so many members; a core takes no
-    such message.
+    """Function that names a field which is out of range for a group of this size; a core takes no such
+    message.
     """
 
     def kind(self, message: M) -> str:
-        """The name of a message's kind: its tag on the wire."""
+        """Return the name of a message's kind: its tag on the wire."""
         return str(message.__struct_config__.tag)  # type: ignore[attr-defined]
 
 
@@ -254,7 +255,7 @@ class HasIdentifier(Protocol):
 
 
 def source_flaw(message: HasIdentifier, members: int) -> str | None:
-    """A broadcast that is none of a group of so many members, or None."""
+    """Return the reason why an identifier is impossible in a group of this size, or None."""
     source = message.identifier.source
     return f"source {source} is not one of {members} members" if source >= members else None
 
@@ -264,44 +265,54 @@ class Implementation(NamedTuple, Generic[M]):
 
     messages: MessageFormat[M]
     core: Callable[[int, int, Tracer], ProtocolCore[M]]
-    """Takes the member's place, the number of members and a tracer. Raises `InvalidMembership`."""
+    """Function that makes a core from the member's place, the number of members and a tracer. Raises
+    `InvalidMembership`.
+    """
     network: Network = Network.LOSSY
     """The guarantees that the core needs below it. The carrier of its messages provides them; a core does not
     look.
     """
     resilient: Callable[[int], Implementation[M]] | None = None
-    """Makes the same with delivery when so many have a message; None: when it is ordered."""
+    """Function that makes the same implementation with delivery when so many members have a message; None:
+    when it is ordered.
+    """
     holders: int = 1
     """Number of members that have a message when the core delivers it; 0: all."""
     forgets: bool = True
     """True if a member keeps, at rest, no more than a few messages for each member."""
     listed: Callable[[int, int, int, Tracer], ProtocolCore[M]] | None = None
-    """Makes the core of one list of members, for a group whose members change: as `core`, with the number of
-    the first members that take part in the ordering before the tracer; the others only listen. It is also a
-    `Flushes`. None: the protocol has no such core."""
+    """Function that makes the core of one list, for a group whose members change.
+
+    It is like `core`, with one more argument before the tracer: the number of the first members that take
+    part in the ordering; the others only listen. The core is also a `Flushes`. None: the protocol has no such
+    core.
+    """
     settings: Struct | None = None
-    """The settings of its cores, where they have such a record."""
+    """Settings of the protocol's cores, where they have such a record."""
     external: bool = True
-    """With lists: whether a list can have members that only listen. Without, nobody leaves a list who is only
-    suspected."""
+    """True if a list can have members that only listen. Without such members, a list excludes nobody who is
+    only suspected.
+    """
     ordered: bool = True
-    """True if all members deliver in one order; otherwise only between two lists is what they have the same.
+    """True if all members deliver in one order; otherwise they have only the same messages at the end of a
+    list.
     """
     reforms: bool = False
     """With lists: whether the members of a view make their lists by Reformation (figures 22 to 24), and not
     by the change of figures 32 and 34."""
     older: tuple[Implementation[Any], ...] = ()
-    """The same protocol with the messages of earlier versions, one after the other, the newest first. Members
-    of a group that changes speak the newest version that all of them know."""
+    """The same protocol with the messages of earlier versions, the newest first. Members of a group that
+    changes speak the newest version that all of them know.
+    """
 
     @property
     def versions(self) -> tuple[int, int]:
-        """The oldest and the newest version of its messages."""
+        """Oldest and newest version of the protocol's messages."""
         last = self.older[-1] if self.older else self
         return last.messages.version, self.messages.version
 
     def speaking(self, version: int) -> Implementation[Any]:
-        """The protocol with the messages of this version, which is one of `versions`."""
+        """Return the protocol with the messages of this version, which is one of `versions`."""
         found: Implementation[Any] = next(
             one for one in (self, *self.older) if one.messages.version == version
         )
@@ -315,7 +326,9 @@ class Implementation(NamedTuple, Generic[M]):
         settings: Struct,
         network: Network = Network.LOSSY,
     ) -> Implementation[M]:
-        """Cores of this class with these settings: `kind(me, members, settings, tracer=tracer)`."""
+        """Make an implementation whose cores are of this class with these settings: `kind(me, members,
+        settings, tracer=tracer)`.
+        """
 
         def core(me: int, members: int, tracer: Tracer) -> ProtocolCore[M]:
             return kind(me, members, settings, tracer=tracer)

@@ -1,4 +1,4 @@
-"""Deadlines as data: when a core sends again what it has had no answer to.
+"""Deadlines as data: the times at which a core repeats messages that were not answered.
 
 A protocol's timers are an enumeration of what it waits for. Here a deadline first stands one interval ahead,
 then twice as far after each expiry up to `backoff_max` intervals, and starts anew when its wait starts anew.
@@ -36,35 +36,37 @@ class Deadlines(Generic[T]):
         self._running: dict[T, tuple[float, int]] = {}
 
     def start(self, timer: T, now: float) -> None:
-        """Set the first deadline; a timer that already runs is left alone."""
+        """Set the first deadline of a timer; a running timer is left alone."""
         if timer not in self._running:
             self._running[timer] = (now + self._intervals_ms[timer], 1)
 
     def stop(self, timer: T) -> None:
-        """Forget the deadline."""
+        """Stop a timer."""
         self._running.pop(timer, None)
 
     def put_off(self, timer: T, now: float) -> None:
-        """Set the next deadline after an expiry, twice as far away as the last one was."""
+        """Set the next deadline after an expiry, twice as far away as the last one."""
         factor = min(2 * self._running[timer][1], self._backoff_max)
         self._running[timer] = (now + factor * self._intervals_ms[timer], factor)
 
     def hasten(self, timer: T, now: float) -> None:
-        """Forget the expiries so far: what the timer waits for has come nearer. It never rings later."""
+        """Reset the back-off of a timer, since its awaited event is closer; the deadline never
+        moves later.
+        """
         deadline, _ = self._running[timer]
         self._running[timer] = (min(deadline, now + self._intervals_ms[timer]), 1)
 
     def due(self, now: float) -> list[T]:
-        """The timers whose deadline has come."""
+        """Return the timers whose deadline has come."""
         running = self._running
         return [timer for timer in self._intervals_ms if timer in running and running[timer][0] <= now]
 
     def next(self) -> float | None:
-        """The earliest deadline, or None."""
+        """Return the earliest deadline, or None."""
         return min([deadline for deadline, _ in self._running.values()], default=None)
 
     def relative(self, now: float) -> tuple[tuple[T, float, int], ...]:
-        """The running timers with the milliseconds left and the back-off factor."""
+        """Return the running timers with the milliseconds left and the back-off factor."""
         return tuple(
             (timer, self._running[timer][0] - now, self._running[timer][1])
             for timer in self._intervals_ms

@@ -1,5 +1,9 @@
-"""The three questions of a membership to a core when the view changes: its knowledge, the adoption of a
-common result, and an end.
+"""Flush of a core when the view changes: its report, the merging of reports, and the adoption of the agreed
+result.
+
+A core serves one list of members: the next list gets a new core. Between the two stands a flush. Each member
+stops its core and reports its knowledge (`report`); one of them merges the reports (`merge`); all agree on
+one result, and each delivers the part of it that it has not delivered (`adopt`).
 
 A core serves one list of members, and is never changed: the next list gets a new core. Between the two stands
 a flush. Each member stops its core and reports what it knows (`report`); one of them joins the reports
@@ -40,67 +44,74 @@ KEPT_BYTES = 64
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """An element of seqQ: the message with this number; `identifier` None is NULL."""
+    """Entry of seqQ: the message with this number; `identifier` None is NULL."""
 
     number: Natural
     identifier: Identifier | None
 
 
 class Body(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """An element of recvQ."""
+    """Entry of recvQ: a message with its body."""
 
     identifier: Identifier
     payload: Payload
 
 
 class Report(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Figure 32, step 1: what a process knows when it has stopped; and step 3: the union of such reports."""
+    """Report of figure 32, step 1: the knowledge of a process that has stopped; also the union of such
+    reports (step 3).
+    """
 
     settled: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-    """All members of the ring have what is numbered up to here. In a union: all is delivered up to here."""
+    """Number up to which all members of the ring have everything; in a union, up to which everything is
+    delivered.
+    """
     counts: tuple[Annotated[int, Meta(ge=0, le=NATURAL_MAX)], ...]
-    """Number of messages of each member that have a number up to `settled`: its first ones."""
+    """Number of messages of each member that have a number up to `settled`; they are its first ones."""
     numbered: tuple[Numbered, ...]
-    """seqQ, by rising numbers."""
+    """Entries of seqQ, by rising numbers."""
     bodies: tuple[Body, ...]
-    """recvQ, by rising identifiers: with their numbers in `numbered`, or without a number yet."""
+    """Entries of recvQ, by rising identifiers, with or without a number in `numbered`."""
 
 
 class Flushes(Protocol):
-    """A core of a list, which ends in a flush."""
+    """Core of one list, which ends in a flush."""
 
     @property
     def lost(self) -> bool:
-        """Return True if this process listens, and has missed what nobody keeps any more."""
+        """Return True if this process only listens, and has missed messages that nobody keeps any more."""
         ...
 
     @property
     def caught_up(self) -> bool:
-        """Return True if this process listens, and has missed nothing."""
+        """Return True if this process only listens, and has missed nothing."""
         ...
 
     def report(self) -> Report:
-        """Return what this process knows; after this it gets no other call than the next two."""
+        """Return the knowledge of this process; after this only `merge` and `adopt` are called."""
         ...
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Return what all will adopt when these have reported, this process among them.
+        """Return the result for all to adopt, from the reports of these members, this process among them.
 
-        `missing` says that members who have not reported will adopt it too, whatever they have.
+        `missing` says that members without a report will adopt it too, whatever they have.
         """
         ...
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver, in order, all of it that was not delivered here; None: some of it is here nowhere."""
+        """Deliver, in order, the part of the result that was not delivered here; None if this process lacks
+        some of it.
+        """
         ...
 
 
 def merged(reports: Iterable[Report]) -> Report:
-    """Join reports (figure 32, step 3): numbers without holes, and behind them the messages without a number.
+    """Merge reports (figure 32, step 3): numbers without holes, and behind them the messages without a
+    number.
 
-    A number is left out, with all behind it, where nobody has reported it or its body, unless somebody knows
-    that all have it (`cut_holes`). What then has no number gets the next ones, in the order of identifiers
-    (`order_received`).
+    A number is left out, with all behind it, if nobody has reported it or its body, unless somebody knows
+    that all have it (`cut_holes`). The messages that then have no number get the next ones, in the order of
+    identifiers (`order_received`).
     """
     numbers: dict[int, Identifier | None] = {}
     bodies: dict[Identifier, bytes] = {}
@@ -134,9 +145,11 @@ def merged(reports: Iterable[Report]) -> Report:
 def merged_with_kept(
     reports: Sequence[Report], kept: Iterable[tuple[int, Identifier | None, bytes]], *, missing: bool
 ) -> Report:
-    """Join reports and what a process of the core has kept for external ones, by falling numbers.
+    """Merge reports with the messages that a process of the core has kept for external ones, by falling
+    numbers.
 
-    So much of it is joined as they need and MERGED_BYTES_MAX allow. `missing` is as of `Flushes.merge`.
+    As many of those are added as the external ones need and MERGED_BYTES_MAX allows. `missing` is as for
+    `Flushes.merge`.
     """
     lowest = 0 if missing else min(report.settled for report in reports)
     numbered, bodies, room = [], [], MERGED_BYTES_MAX
@@ -152,7 +165,9 @@ def merged_with_kept(
 
 
 def covered_from(agreed: Report) -> int:
-    """Return the lowest number from which on a union has everything: who has all before it lacks nothing."""
+    """Return the lowest number from which on a union has everything: a process that has all before it can
+    adopt it.
+    """
     first = agreed.settled + 1
     for item in reversed(agreed.numbered):
         if item.number != first - 1:

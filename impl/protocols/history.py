@@ -1,12 +1,12 @@
-"""The messages that a member of one list keeps while another member orders them.
+"""History of the messages that a member of one list keeps while another member orders them.
 
 A message is ordered, or known to be. It is stable when all members that take part in the ordering have it:
-then it is delivered, here as everywhere. What is not stable is kept, since the end of the list may have to
-bring it to others. What is stable is forgotten, but while external members listen, who may have missed it: of
-that as much is kept as there is room for.
+then it is delivered, here as everywhere. Messages that are not stable are kept, since the end of the list may
+have to bring them to others. Stable ones are forgotten, unless external members listen, which may have missed
+them: then as many are kept as there is room for.
 
-Numbers come without holes, since the network below keeps the order of whoever orders. This module must not
-know who that is, or how anybody learns what others have.
+Numbers come without holes, since the network below keeps the order of the ordering member. This module must
+not know who that is, or how anybody learns what others have.
 
 Source: Barchet-Estefanel 2002, section 4.4.3, and figure 32, steps 1, 3, 5 and 6.
 """
@@ -30,7 +30,7 @@ class Ordered(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Approximate number of bytes that it takes."""
+        """Approximate number of bytes of the message."""
         return len(self.payload) + KEPT_BYTES
 
 
@@ -50,9 +50,11 @@ class History:
     def __init__(self, members: int, kept_bytes: int) -> None:
         """Begin with no ordered message. At most `kept_bytes` of stable messages are kept; with 0 none."""
         self.last = 0
-        """The highest number: all up to it are or were here."""
+        """Highest number: all messages up to it are or were here."""
         self.stable = 0
-        """All that take part in the ordering have what is numbered up to here, and here it is delivered."""
+        """Number up to which all members that take part in the ordering have everything, and up to which
+        everything is delivered here.
+        """
         self.counts = [0] * members
         """Number of messages of each member that have a number up to `stable`."""
         self._fresh: dict[int, Ordered] = {}
@@ -67,7 +69,7 @@ class History:
         return self.last
 
     def settle(self, number: int) -> list[Ordered]:
-        """Know that all have what is numbered up to here: the messages that are to be delivered, in order.
+        """Note that all have everything up to this number; return the messages to deliver, in order.
 
         A number that was known before brings nothing; one beyond `last` is an error of the caller.
         """
@@ -93,7 +95,9 @@ class History:
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self, own: Iterable[tuple[Identifier, bytes]]) -> Report:
-        """Figure 32, step 1: what is not stable here, and the own messages that have no number here."""
+        """Return the report of figure 32, step 1: the messages that are not stable here, and the own messages
+        without a number.
+        """
         fresh = self._fresh.values()
         bodies = {message.identifier: message.payload for message in fresh} | dict(own)
         return Report(
@@ -104,14 +108,16 @@ class History:
         )
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: the union, and what is kept, as far as others need it and there is room."""
+        """Return the union of step 3, with kept messages as far as others need them and there is room."""
         kept = ((at, self._kept[at].identifier, self._kept[at].payload) for at in reversed(self._kept))
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Ordered] | None:
-        """Steps 5 and 6: what was agreed and is not delivered here, in order; None: some of it is nowhere.
+        """Return, in order, what was agreed and is not delivered here (steps 5 and 6); None if this member
+        lacks some of it.
 
-        None too if this member has delivered more than was agreed: then it cannot go on with the others.
+        None too if this member has delivered more than was agreed, since it cannot go on with the others
+        then.
         """
         bodies = {message.identifier: message.payload for message in self._fresh.values()}
         names = {message.number: message.identifier for message in self._fresh.values()}
@@ -137,7 +143,7 @@ class History:
         )
 
     def restore(self, snapshot: HistorySnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self.last, self.stable, self.counts = snapshot.last, snapshot.stable, list(snapshot.counts)
         self._fresh = {message.number: message for message in snapshot.fresh}
         self._kept = {message.number: message for message in snapshot.kept}

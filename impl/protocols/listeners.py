@@ -1,8 +1,8 @@
-"""External members as the one sees them who orders: each gets what is stable, as fast as it takes it.
+"""External members at the ordering member: each gets the stable messages, as fast as it takes them.
 
-A member that says how much it has is sent what follows, at most EXTERNAL_AHEAD messages and EXTERNAL_BYTES
-ahead of that: so nothing piles up for one that is stopped. Before each part it is told how much is stable.
-What is not kept any more is gone, and a member that needs it is told so.
+A member that reports how much it has gets what follows, at most EXTERNAL_AHEAD messages and EXTERNAL_BYTES
+ahead of that: so nothing piles up for a stopped one. Before each part comes a notice of how much is stable. A
+member that needs a message which is not kept any more gets the notice `Gone`.
 
 This module must not know a protocol.
 
@@ -41,17 +41,19 @@ KEPT_BYTES_MAX = 2**24
 """Largest number of stable bytes that each member of the core keeps while there are external members."""
 
 Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""A number, with all before it; 0: none."""
+"""Number that includes all before it; 0: none."""
 
 
 class Stable(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="stable"):
-    """All of the core have all up to this number."""
+    """Notice: all of the core have everything up to this number."""
 
     number: Upto
 
 
 class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="gone"):
-    """The sender has forgotten all up to this number, and the external member needs some of it."""
+    """Notice: the sender has forgotten everything up to this number, some of which the external
+    member needs.
+    """
 
     number: Natural
 
@@ -94,13 +96,15 @@ class _Listener:
 
 
 class Listeners:
-    """All external members of a list that have said something."""
+    """All external members of a list that have reported something."""
 
     def __init__(self) -> None:
         self._listeners: dict[int, _Listener] = {}
 
     def has(self, process: int, number: int) -> bool:
-        """An external member has all up to this number; False: that is more than it was sent."""
+        """Note that an external member has everything up to this number; return False if that is more than it
+        was sent.
+        """
         listener = self._listeners.get(process, _Listener())
         if number > listener.highest:
             return False
@@ -111,9 +115,9 @@ class Listeners:
         return True
 
     def asks(self, process: int, number: int) -> bool:
-        """Send it this message again, with what follows; return False if it cannot have those before.
+        """Send it this message again, with what follows; return False if an earlier one is not kept any more.
 
-        A question for what it has said to have is an old one.
+        A request below what it has reported is an old one.
         """
         if not self.has(process, number - 1):
             return False
@@ -125,7 +129,7 @@ class Listeners:
         return True
 
     def outputs(self, history: History) -> Iterator[tuple[int, Stable | Gone | Ordered]]:
-        """Say, once, what each is to be sent now, in order."""
+        """Return, once, what each external member is to be sent now, in order."""
         stable = history.stable
         for process, listener in self._listeners.items():
             if listener.gone or stable == listener.told == listener.sent or not listener.open:
@@ -153,7 +157,7 @@ class Listeners:
         )
 
     def restore(self, snapshot: ListenersSnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self._listeners = {}
         for process, numbers, flying, gone in snapshot.listeners:
             listener = self._listeners[process] = _Listener()

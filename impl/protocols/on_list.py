@@ -1,7 +1,7 @@
-"""A core of one list whose messages one of its members orders, and which ends in a flush.
+"""Core of one list in which one member orders the messages, and which ends in a flush.
 
 The first members of the list are the core, and the first of them orders. A message is stable, and delivered,
-when all of the core have it. The others are external: they listen, and are sent what is stable.
+when all of the core have it. The others are external: they listen, and get the stable messages.
 
 This module must not know how a member learns that a message is stable.
 
@@ -26,7 +26,7 @@ M = TypeVar("M")
 
 
 class OnList(CoreBase[M]):
-    """The part of such a core that does not depend on the protocol; a protocol's core is its other base."""
+    """Common part of such cores that does not depend on the protocol; a protocol's core is its other base."""
 
     def _begin_list(self, core: int, kept_bytes: int) -> None:
         """Be a member of a list whose first `core` members order messages; nothing is ordered.
@@ -50,7 +50,7 @@ class OnList(CoreBase[M]):
 
     @property
     def caught_up(self) -> bool:
-        """Return True if this external member has all that was stable, as far as it has heard."""
+        """Return True if this external member has everything stable, as far as it has heard."""
         return self.external and self._heard is not None and self._heard <= self._history.stable
 
     def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
@@ -60,11 +60,15 @@ class OnList(CoreBase[M]):
             self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: what all adopt, when these have reported, this process among them."""
+        """Return the result for all to adopt (step 3), from the reports of these members, this process among
+        them.
+        """
         return self._history.merge(reports, missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Steps 5 and 6: deliver what was agreed and not delivered; None: this process has missed some."""
+        """Deliver what was agreed and not delivered (steps 5 and 6); None if this process lacks
+        some of it.
+        """
         adopted = self._history.adopt(agreed)
         if adopted is None:
             return None

@@ -1,10 +1,10 @@
-"""The common part of CM and Pinwheel: updates come over queues, the holder of the token numbers them, all
-deliver by number.
+"""Common part of CM and Pinwheel: updates come over queues, the token holder numbers them, and all deliver by
+number.
 
 Rules of this file:
 1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
-2. One public action is one atomic step, and a step never waits. `deliver` and `acknowledge` are what a
-   process does of its own accord; `settle` takes these steps until none is left.
+2. One public action is one atomic step, and a step never waits. `deliver` and `acknowledge` are the internal
+  steps; `settle` takes these steps until none is left.
 3. `multicast` is to the others; what a process keeps itself, the text says.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
@@ -56,7 +56,7 @@ class UpdatesViolation(Violation):
     """A message that is never sent; it is ignored and counted under exactly one kind.
 
     The first two do no harm when they are ignored; each of the others shows an order that differs from the
-    own one, or a queue that is none.
+    own one, or a queue that loses or reorders.
     """
 
     TOO_FAR_AHEAD = "number_or_update_that_is_too_far_ahead"
@@ -69,7 +69,7 @@ class UpdatesViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders, or a queue is broken."""
         return self not in {self.TOO_FAR_AHEAD, self.FOREIGN_UPDATE}
 
 
@@ -92,7 +92,7 @@ class Updates(CoreBase[Any], ABC):
     """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use a core."""
 
     protocol: str
-    """The name that `repr` shows."""
+    """Name of the protocol in `repr`."""
 
     def __init__(self, me: int, members: int, window: int, tracer: Tracer) -> None:
         """Begin with nothing sent; at most `window` own updates will be without a number.
@@ -123,7 +123,7 @@ class Updates(CoreBase[Any], ABC):
     @property
     @abstractmethod
     def holding(self) -> bool:
-        """Return True if this process has the token, and every ACK before."""
+        """True if this process has the token, and every ACK before."""
 
     @abstractmethod
     def _last_possible(self) -> int:
@@ -153,11 +153,11 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def busy(self) -> bool:
-        """Return True if as many own updates as may be have no gsn, so that `broadcast` would be refused."""
+        """True if the largest number of own updates has no gsn, so that `broadcast` would be refused."""
         return self._obtained[self.me] - self._numbered[self.me] >= self.window
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """`it multicasts the message MSG(U, U_id)`.
+        """Multicast an update (`it multicasts the message MSG(U, U_id)`).
 
         Raises:
             Busy: as many own updates as may be have no number yet.
@@ -182,7 +182,9 @@ class Updates(CoreBase[Any], ABC):
     # Of its own accord ------------------------------------------------------------------------------------
 
     def acknowledge(self, now: float) -> bool:
-        """`LTM_t acknowledges MSG(U, U_id) … by multicasting ACK(t, U_id, g)`; it has all before."""
+        """Acknowledge an update as holder, `by multicasting ACK(t, U_id, g)`, once everything before it is
+        here.
+        """
         del now
         if not self.holding or not self._has_all or self._acknowledged == NATURAL_MAX:
             return False
@@ -205,12 +207,14 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def deliverable(self) -> bool:
-        """Return True if the update with the next gsn is here."""
+        """True if the update with the next gsn is here."""
         name = self._names.get(self._status + 1)
         return name is not None and name.id <= self._obtained[name.source]
 
     def deliver(self) -> Delivery | None:
-        """`delivers messages in an orderly way … according to their gsns`; None while the next is missing."""
+        """Deliver the update with the next gsn (`delivers messages in an orderly way … according to their
+        gsns`), or None if it is missing.
+        """
         if not self.deliverable:
             return None
         self._advance()
@@ -292,7 +296,9 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def stable(self) -> int:
-        """Up to which gsn this process has delivered all updates, and knows that all processes have them."""
+        """Number up to which this process has delivered all updates, and knows that all processes
+        have them.
+        """
         return max(0, min(self._stable(), self._status))
 
     def _collect(self) -> None:
@@ -305,11 +311,13 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def progress(self) -> int:
-        """Updates obtained, numbered and delivered."""
+        """Measure of progress: updates obtained, numbered and delivered."""
         return sum(self._obtained) + 2 * self._acknowledged + len(self._early) + self._status
 
     def waits(self) -> tuple[Wait, ...]:
-        """The next number, updates that have one, and the number of the own first update."""
+        """Return the next number, the missing updates that have one, and the missing number of the first own
+        update.
+        """
         waits = []
         if self._early:
             waits.append(Wait(f"number {self._acknowledged + 1}", self._giver()))
@@ -334,7 +342,7 @@ class Updates(CoreBase[Any], ABC):
         """Put back what `_own` gave."""
 
     def snapshot(self) -> UpdatesSnapshot:
-        """The whole state."""
+        """Return the whole state."""
         return UpdatesSnapshot(
             tuple(self._obtained),
             tuple(self._numbered),
@@ -349,7 +357,7 @@ class Updates(CoreBase[Any], ABC):
         )
 
     def restore(self, snapshot: UpdatesSnapshot, now: float) -> None:
-        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        """Set the state to a snapshot; parameters and tracer stay."""
         del now
         self._obtained, self._numbered = list(snapshot.obtained), list(snapshot.numbered)
         self._acknowledged, self._status = snapshot.acknowledged, snapshot.status

@@ -1,10 +1,10 @@
-"""A core that can go on in another view: it is blocked, and then installs the view.
+"""Interface of cores that can change to another view: the caller blocks the core, and then installs the view.
 
-Whoever drives it runs the flush: it calls `block` when a view has formed, hands over every multicast that any
-member who goes on has and this one has not (by `receive`, from whom it was multicast), and calls
-`change_view` when every such member has them all. The lockstep with the specifications over views does so. No
-group does: one whose members change makes a new core for each list (`antiphon.impl.membership`), and any
-other keeps its first view, which has all members in the order of their numbers.
+The caller runs the flush: it calls `block` when a view has formed, passes on (by `receive`) every multicast
+that another member going on has and this one has not, and calls `change_view` when every such member has them
+all. The lockstep with the specifications over views does so. No group does: one whose members change makes a
+new core for each list (`antiphon.impl.membership`), and any other keeps its first view, which has all members
+in the order of their numbers.
 
 This module must not know any protocol.
 """
@@ -17,7 +17,7 @@ __all__ = ["ChangesViews"]
 
 
 class ChangesViews(Protocol):
-    """A core that can go on in another view."""
+    """Core that can change to another view."""
 
     @property
     def view(self) -> int:
@@ -30,7 +30,7 @@ class ChangesViews(Protocol):
         ...
 
     def block(self, now: float) -> None:
-        """A view has formed: send nothing of one's own and order nothing until it is installed."""
+        """Stop sending and ordering, since a view has formed, until it is installed."""
         ...
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:

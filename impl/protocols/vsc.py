@@ -1,17 +1,16 @@
 """View-synchronous multicast on one list of a group whose members change, without an order between sources.
 
-A message is delivered when it arrives; those of one source arrive in their order. What is promised is between
-two lists: all members that go from one to the next have delivered the same messages. So each member keeps
-what is not known to be at all members, and reports it when the list ends.
+A message is delivered when it arrives; those of one source arrive in their order. The promise: all members
+that go from one list to the next have delivered the same messages. So each member keeps the messages that it
+does not know to be at all members, and reports them when the list ends.
 
 Rules of this file:
 1. No clock, socket, randomness or thread: this core needs no time at all, for the queues below lose nothing.
 2. A source has its own message at once, and delivers it. Everybody else acknowledges to the source, once for
    all that came in one step; the source tells, once, how many of its messages all have.
-3. A source has at most `unstable_bytes` on their way, and one message: that bounds what anybody keeps of it.
-   At rest nothing is kept.
-4. All members of the list take part. A member that is silent holds up nobody until as much is on its way as
-   may be.
+3. A source has at most `unstable_bytes` on their way, and one message: that bounds what any member keeps of
+    it. At rest nothing is kept. 4. All members of the list take part. A silent member delays nobody until
+    `unstable_bytes` are on their way.
 5. Whoever calls `receive` has checked the message's ranges (`flaw`). What no correct member says is counted
    in `violations` and changes nothing.
 
@@ -74,24 +73,24 @@ __all__ = [
 ]
 
 Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""A number, with all before it; 0: none."""
+"""Number that includes all before it; 0: none."""
 
 
 class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
-    """A message of the sender, with its place among those."""
+    """Message of the sender, with its place among the sender's messages."""
 
     number: Natural
     payload: Payload
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """All messages of the receiver up to this one have come to the sender."""
+    """Acknowledgement: the sender has all messages of the receiver up to this one."""
 
     number: Natural
 
 
 class Stable(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="stable"):
-    """All members have all messages of the sender up to this one."""
+    """Notice: all members have all messages of the sender up to this one."""
 
     number: Natural
 
@@ -101,7 +100,7 @@ Message = Data | Ack | Stable
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """Return None: none of them names a member."""
+    """Return None: no field of the messages can be out of range."""
     del message, members
     return None
 
@@ -122,7 +121,7 @@ class VscViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have delivered different messages."""
         return self is self.NUMBER_LEFT_OUT
 
 
@@ -173,7 +172,7 @@ class Core(CoreBase[Message]):
         self._received = [0] * members
         """Number of messages of each member that are here and delivered."""
         self._stable = [0] * members
-        """Number of messages of each member that all have, as far as is known here."""
+        """Number of messages of each member that, as this member knows, all have."""
         self._unstable: list[dict[int, bytes]] = [{} for _ in range(members)]
         self._own_bytes = 0
         """Number of bytes of own messages on their way."""
@@ -188,11 +187,11 @@ class Core(CoreBase[Message]):
 
     @property
     def busy(self) -> bool:
-        """Return True if as much of the own messages is on its way as may be."""
+        """Return True if the largest number of own bytes is on its way."""
         return self._own_bytes >= self._unstable_bytes_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """`send (i,m) to all`; the own copy is here at once.
+        """Multicast a message (`send (i,m) to all`); the own copy is here at once.
 
         Raises:
             Busy: `busy`; nothing was done.
@@ -266,7 +265,9 @@ class Core(CoreBase[Message]):
                 self._own_bytes -= len(payload) + KEPT_BYTES
 
     def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order; at the end what others have to know since then."""
+        """Return, once, the messages to send, in order, with the acknowledgements and notices that
+        are due.
+        """
         for source in self._others:
             if self._received[source] > self._told[source]:
                 self._told[source] = self._received[source]
@@ -279,12 +280,16 @@ class Core(CoreBase[Message]):
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """Step 1: `send unstable_k to all`; it has delivered `settled` messages, and `counts` are stable."""
+        """Return the report of step 1 (`send unstable_k to all`): `settled` messages are delivered, and
+        `counts` are stable.
+        """
         bodies = tuple(Body(name, payload) for name, payload in self._kept())
         return Report(sum(self._received), tuple(self._stable), (), bodies)
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:  # noqa: ARG002 - who is missing fails
-        """Step 3: what is not known to be at all, once each, with places behind all that is."""
+        """Return the union of step 3: messages that may not be at all members, once each, with places behind
+        the stable ones.
+        """
         counts = tuple(map(max, *(report.counts for report in reports), self._stable))
         bodies = {item.identifier: item.payload for report in reports for item in report.bodies}
         rest = sorted(name for name in bodies if name.id > counts[name.source])
@@ -297,9 +302,9 @@ class Core(CoreBase[Message]):
         )
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Step 6: deliver what was agreed and not delivered here.
+        """Deliver what was agreed and not delivered here (step 6).
 
-        None: this process has delivered something that the others have not, or lacks something.
+        None if this process has delivered a message that the others have not, or lacks one.
         """
         have = Counter(dict(enumerate(agreed.counts)))
         have.update(item.identifier.source for item in agreed.bodies)
@@ -329,7 +334,7 @@ class Core(CoreBase[Message]):
 
     @property
     def progress(self) -> int:
-        """Deliveries, and messages that are known to be everywhere."""
+        """Measure of progress: deliveries, and messages that are known to be everywhere."""
         return sum(self._received) + sum(self._stable)
 
     def waits(self) -> tuple[Wait, ...]:
@@ -341,7 +346,7 @@ class Core(CoreBase[Message]):
         return tuple(Wait(f"acknowledgement of message {self.me}:{number}", process) for process in late)
 
     def snapshot(self) -> Snapshot:
-        """The whole state."""
+        """Return the whole state."""
         return Snapshot(
             tuple(self._received),
             tuple(self._stable),
@@ -354,7 +359,7 @@ class Core(CoreBase[Message]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        """Set the state to a snapshot; parameters and tracer stay."""
         del now
         self._received, self._stable = list(snapshot.received), list(snapshot.stable)
         self._unstable = [{} for _ in range(self.members)]
@@ -367,7 +372,9 @@ class Core(CoreBase[Message]):
 
 
 def vsc_listed(settings: Settings = DEFAULTS, kind: type[Core] = Core) -> Implementation[Message]:
-    """View-synchronous multicast for the lists of a group whose members change."""
+    """Return view-synchronous multicast as an implementation for the lists of a group whose
+    members change.
+    """
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
         assert taking_part == members, "it has no external members"

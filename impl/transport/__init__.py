@@ -1,1 +1,1 @@
-"""A wire format, UDP and a simulated network carry a core's messages; none of them decides anything."""
+"""Wire format, UDP and a simulated network for a core's messages; none of them decides anything."""

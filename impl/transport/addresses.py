@@ -1,4 +1,5 @@
-"""Hosts become numeric addresses of one family, once, before anything is sent; what is wrong is said by name.
+"""Resolution of hosts to numeric addresses of one family, once, before anything is sent; errors name the
+host.
 
 A host is a name or a literal of IP version 4 or 6 ("127.0.0.1", "::1", "fe80::1%eth0"). The own address and
 the others' are of one family: the first that the own host has in which all others have an address too. This
@@ -31,13 +32,13 @@ __all__ = [
 ]
 
 Address: TypeAlias = tuple[str, int]
-"""Host and port."""
+"""Pair of host and port."""
 
 Target: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
-"""An address as the operating system takes it: of version 6 also flow and scope."""
+"""Address in the form of the operating system: for IP version 6 also flow and scope."""
 
 Peer: TypeAlias = tuple[str, int, int]
-"""Host, port and scope, by which a sender is known."""
+"""Triple of host, port and scope, by which a sender is known."""
 
 
 class Addresses(NamedTuple):
@@ -45,7 +46,7 @@ class Addresses(NamedTuple):
 
     family: int
     own: Target | None
-    """None when the socket is bound already."""
+    """Own address; None when the socket is bound already."""
     routes: dict[int, Target]
 
 
@@ -55,7 +56,7 @@ def peer(target: tuple[Any, ...]) -> Peer:
 
 
 def parsed(text: str) -> Address:
-    """The address in a text: "host:port" or "[host]:port". Raises ValueError."""
+    """Return the address in a text: "host:port" or "[host]:port". Raises ValueError."""
     host, colon, port = text.rpartition(":")
     literal = host.startswith("[") and host.endswith("]")
     if not colon or not host or (":" in host and not literal) or not port.isdecimal() or int(port) > 65_535:
@@ -64,13 +65,13 @@ def parsed(text: str) -> Address:
 
 
 def shown(address: tuple[Any, ...]) -> str:
-    """An address as people write it."""
+    """Return an address in the form that people write."""
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in str(host) else f"{host}:{port}"
 
 
 async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address]) -> Addresses:
-    """The addresses in numbers.
+    """Return the addresses in numbers.
 
     Raises:
         UnusableAddress: a host has no address, or none of the family of the own one.
@@ -103,7 +104,7 @@ class Multicast(NamedTuple):
     """A multicast group that was joined."""
 
     ears: socket.socket
-    """The socket that hears all datagrams to the group, own ones too."""
+    """Socket that receives all datagrams to the multicast group, own ones too."""
     target: Target
 
 

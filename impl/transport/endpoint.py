@@ -1,13 +1,13 @@
-"""An endpoint is one member short of a socket: a core, what stands around it, and its codec.
+"""Endpoint: one member without its socket, that is, a core with its layers and its codec.
 
-Every shell does with it the same: hand in datagrams and the time, then take the datagrams to send and the
-deliveries. The order of events within one step is: what came in, what it caused in the core, what is
-delivered, what is sent.
+Every shell uses an endpoint in the same way: it hands in datagrams and the time, and then takes the datagrams
+to send and the deliveries. The order of events within one step is: the input, its effects in the core,
+deliveries, datagrams to send.
 
-Without `layers` an endpoint is the bare core: a payload is a message, a message is a datagram, and a network
-that the core needs is below. With them messages travel in batches and datagrams in packs, and queues are made
-where the core needs them (`antiphon.impl.layers`); then a tracer is told the application's broadcasts and
-deliveries, and not the core's.
+Without `layers` an endpoint is the bare core: a payload is a message, a message is a datagram, and the
+network must be one that the core needs. With layers messages travel in batches and datagrams in packs, and
+queues are made where the core needs them (`antiphon.impl.layers`); a tracer then gets the application's
+broadcasts and deliveries, not the core's.
 
 A member cannot go on when it waits for others and makes no progress for `stall_ms`, or when another member is
 silent for `stall_ms` (`heartbeats`): `tick` raises `GroupFailed`, which names the silent members. An empty
@@ -67,7 +67,7 @@ class LayersViolation(Violation):
 
 
 class Endpoint(Generic[M]):
-    """A member that takes and gives bytes. `now` is in milliseconds, as the core wants it."""
+    """Endpoint of a member: bytes go in and out. `now` is in milliseconds, as for the core."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Endpoint(Generic[M]):
         self.unsent = False
         """True if something happened since `datagrams_to_send`."""
         self.progress_at = 0.0
-        """The `now` at which this member got further the last time."""
+        """Time of this member's last progress."""
         self._progress = 0
         self._stall_ms = stall_ms
         self._heartbeats = Heartbeats(me, members, stall_ms)
@@ -130,7 +130,7 @@ class Endpoint(Generic[M]):
         self._deliveries: list[Delivery] = []
 
     def start(self, now: float) -> None:
-        """Take part from now on: once, before every other call."""
+        """Take part: once, before every other call."""
         self.core.start(now)
         self.progress_at = now
         self._heartbeats.start(now)
@@ -155,7 +155,7 @@ class Endpoint(Generic[M]):
         return violations
 
     def checked(self, payload: bytes | bytearray | memoryview) -> bytes:
-        """A payload as bytes that nobody can change. Raises `TypeError`, `PayloadTooLarge`."""
+        """Return a payload as an immutable copy. Raises `TypeError`, `PayloadTooLarge`."""
         return payload_copy(payload) if self._batches is None else self._batches.checked(payload)
 
     def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:
@@ -222,11 +222,11 @@ class Endpoint(Generic[M]):
         self._settle(now)
 
     def drop(self, rejected: Rejected, data: bytes) -> None:
-        """Count a datagram that is refused, and tell the tracer."""
+        """Count a refused datagram, and trace it."""
         self._dropped(self.admission.refuse(rejected), data)
 
     def tick(self, now: float) -> None:
-        """Let the timers expire whose deadline has come.
+        """Run the timers that are due.
 
         Raises:
             GroupFailed: a member is silent, or this one has made no progress, for `stall_ms`.
@@ -256,7 +256,7 @@ class Endpoint(Generic[M]):
         return None if earliest == math.inf else earliest
 
     def datagrams_to_send(self) -> list[Datagram]:
-        """Hand over, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
+        """Return, once, the datagrams to send, in order. Raises `GroupFailed` after the last counter."""
         self.unsent = False
         self._last_counted = None  # a message that is sent again is another transmission
         for receivers, message in self._addressed(self.core.outputs()):
@@ -269,14 +269,14 @@ class Endpoint(Generic[M]):
         return datagrams + [Datagram(to, b"") for to in self._heartbeats.due(self._now)]
 
     def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order: the application takes it."""
+        """Return, once, the deliveries in order, for the application."""
         deliveries, self._deliveries = self._deliveries, []
         if deliveries and self._batches is not None:
             self._batches.take()
         return deliveries
 
     def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
-        """Deliver as the list that follows another one (`Batches.go_on`); only with layers."""
+        """Continue after another list (`Batches.go_on`); only with layers."""
         assert self._batches is not None, "without layers nobody counts the messages of the common order"
         self._batches.go_on(names, ids, number)
 
@@ -293,9 +293,10 @@ class Endpoint(Generic[M]):
         return self._batches.delivered_of(source)
 
     def adopt(self, agreed: Report) -> bool:
-        """Deliver what the members of a list that ends have agreed on; False: this one lacks some of it.
+        """Deliver what the members of an ending list have agreed on; return False if this member lacks some
+        of it.
 
-        After this nothing but `deliveries` is called.
+        After this only `deliveries` is called.
         """
         flushed = cast(Flushes, self.core).adopt(agreed)
         if flushed is None:
@@ -314,7 +315,7 @@ class Endpoint(Generic[M]):
 
     @property
     def held(self) -> int:
-        """Number of messages of the common order that are here, delivered or waiting until others have them.
+        """Number of messages of the common order that are here, delivered or waiting for other members.
 
         Only with layers, which count them.
         """
@@ -322,19 +323,19 @@ class Endpoint(Generic[M]):
         return self._batches.held
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return what has to come before this member can go on; silent members first."""
+        """Return the messages that must come before this member can go on; silent members first."""
         return self._silent() + self._needs()
 
     @property
     def waiting_since(self) -> float | None:
-        """The `now` from which this member has waited: a silence's beginning, or the last progress."""
+        """Time from which this member has waited: the beginning of a silence, or the last progress."""
         silences = self._heartbeats.silences(self._now)
         if silences:
             return self._now - silences[0].ms
         return self.progress_at if self._needs() else None
 
     def slow(self) -> tuple[Wait, ...]:
-        """The applications that hold everybody back, since they have not taken what was delivered to them."""
+        """Applications that slow all members, since they have not taken their deliveries."""
         if self._batches is None:
             return ()
         return tuple(

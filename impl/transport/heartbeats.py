@@ -1,4 +1,4 @@
-"""Heartbeats tell a member that is silent because nothing happens from one that has ended.
+"""Heartbeats, which distinguish a member that has nothing to send from one that has ended.
 
 1. A member to which nothing was sent for `every_ms` gets a heartbeat: an empty datagram.
 2. Every datagram of a member, a heartbeat too, is a sign of life. Its silence is the time since the last one.
@@ -42,10 +42,12 @@ class Silence(NamedTuple):
 
 
 class Heartbeats:
-    """One member's knowledge of when it heard the others, and of when they can have heard it."""
+    """Record of when one member heard the others, and of when they can have heard it."""
 
     def __init__(self, me: int, members: int, limit_ms: float) -> None:
-        """Member `me` of 0..members-1; a silence of `limit_ms` is too long. `math.inf`: no heartbeats."""
+        """Make the record of member `me` of 0..members-1; a silence of `limit_ms` is too long. `math.inf`: no
+        heartbeats.
+        """
         self._others = tuple(process for process in range(members) if process != me)
         self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS))
         self.limit_ms = max(limit_ms, _NOTED * self._every_ms)
@@ -53,7 +55,9 @@ class Heartbeats:
         self._beats = limit_ms != math.inf
         self._sent_at = dict.fromkeys(self._others, 0.0)
         self._since: dict[int, float] = {}
-        """The beginning of each silence: the last sign of life, or the first datagram to who gave none."""
+        """Beginning of each silence: the last sign of life, or the first datagram to a member that
+        gave none.
+        """
 
     def start(self, now: float) -> None:
         """Count from now on."""
@@ -79,9 +83,10 @@ class Heartbeats:
         return due
 
     def slept(self, now: float) -> float:
-        """Return the milliseconds for which this member was asleep until now; they are nobody's silence.
+        """Return the milliseconds for which this member was asleep until now, which count as nobody's
+        silence.
 
-        To be asked first in every step: a heartbeat that is sent meanwhile hides the sleep.
+        Call it first in every step: a heartbeat that is sent meanwhile hides the sleep.
         """
         if not self._beats:
             return 0.0
@@ -101,5 +106,5 @@ class Heartbeats:
         return tuple(sorted(silences, key=lambda silence: (-silence.ms, silence.process)))
 
     def next_deadline(self) -> float | None:
-        """Return when the next heartbeat is due; None without heartbeats."""
+        """Return the time of the next heartbeat; None without heartbeats."""
         return min(self._sent_at.values()) + self._every_ms if self._beats else None

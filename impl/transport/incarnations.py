@@ -1,28 +1,27 @@
-"""Every datagram names the incarnations of sender and receiver, so an earlier run's are told from today's.
+"""Incarnations: every datagram names those of sender and receiver, so that datagrams of an earlier run are
+recognised.
 
 An incarnation is the time at which a shell opens a member, and 72 random bits. A frame holds the sender's
 incarnation, the receiver's as far as the sender knows it, and the bytes of an endpoint; a frame without such
-bytes is a greeting. `sealing` says what that looks like on the wire; what it refuses has no effect here.
+bytes is a greeting. `sealing` defines the form on the wire; frames that it refuses have no effect here.
 
-1. What does not name the own incarnation never reaches the endpoint. It is answered with a greeting, which is
-   never longer than what came in; a member gets at most GREETINGS_MAX of them in GREETINGS_MS.
-2. Who names the own incarnation has heard from this member in this run, so what it says about itself is
-   believed. An incarnation from which nothing has reached the endpoint may be followed by a later one: an
-   earlier run of a member can still answer while the next run of the group begins. After that, a later one
-   means that the member was started again, and the group cannot go on. What an earlier one sent is refused,
-   however late it comes.
-3. What is for a member that is not known yet waits until it is: the first WAITING_MAX datagrams. More are
-   lost, as datagrams may be.
-4. A member greets all others when it starts, so that nobody's timer decides when a group begins.
-5. A datagram for everybody names a digest of the incarnations of all members. Who knows others refuses it, as
-   one for an incarnation that is not the own, and learns nothing from it: it greets, as at the start, the
-   sender if that is not known, else all from which nothing has come yet, for a digest holds all of them. A
-   sender that does not know all members yet sends to each.
-6. A greeting that names the own incarnation is a heartbeat for the endpoint, which is empty bytes. An
-   endpoint's heartbeat to a member that is not known yet is a greeting, and does not wait.
+1. A frame that does not name the own incarnation never reaches the endpoint. It is answered with a greeting,
+  which is never longer than the frame; a member gets at most GREETINGS_MAX of them in GREETINGS_MS. 2. A
+  sender that names the own incarnation has heard from this member in this run, so its own incarnation is
+  believed. An incarnation from which nothing has reached the endpoint may be followed by a later one: an
+  earlier run of a member can still answer while the next run of the group begins. After that, a later one
+  means that the member was started again, and the group cannot go on. Frames of an earlier incarnation are
+  refused, however late they come. 3. Datagrams for a member that is not known yet wait until it is: the first
+  WAITING_MAX of them. More are lost, as datagrams may be. 4. A member greets all others when it starts, so
+  that nobody's timer decides when a group begins. 5. A datagram for everybody names a digest of the
+  incarnations of all members. A member that knows other incarnations refuses it, like one for an incarnation
+  that is not its own. It then greets, as at the start, the sender if that is not known, else all from which
+  nothing has come yet. A sender that does not know all members yet sends to each. 6. A greeting that names
+  the own incarnation is a heartbeat for the endpoint, which is empty bytes. An endpoint's heartbeat to a
+  member that is not known yet is a greeting, and does not wait.
 
 This is the verification tag of SCTP (RFC 9260, section 8.5), without its state of a connection. It shows that
-somebody reads what is sent to an address, and not who: that takes a key. This module must not know a socket,
+somebody reads the datagrams to an address, and not who: that takes a key. This module must not know a socket,
 an address, where the time or the random bits come from, or what an endpoint's bytes hold.
 """
 
@@ -41,21 +40,21 @@ __all__ = ["CHANCE_BYTES", "GREETINGS_MAX", "GREETINGS_MS", "WAITING_MAX", "Inca
 _TIME_BYTES = 7
 
 CHANCE_BYTES = INCARNATION_BYTES - _TIME_BYTES
-"""The random bytes of an incarnation."""
+"""Number of random bytes of an incarnation."""
 
 GREETINGS_MAX = 8
-"""The most greetings for one member in GREETINGS_MS."""
+"""Largest number of greetings for one member in GREETINGS_MS."""
 
 GREETINGS_MS = 100.0
 
 WAITING_MAX = 8
-"""The most datagrams that are kept for a member until it is known."""
+"""Largest number of datagrams that are kept for a member until it is known."""
 
 _UNKNOWN = bytes(INCARNATION_BYTES)
 
 
 def incarnation(opened_us: int, chance: bytes) -> bytes:
-    """A member's incarnation: later ones are greater, if its clock goes forward from one run to the next.
+    """Return an incarnation: later ones are greater, if the clock goes forward from one run to the next.
 
     `opened_us` counts microseconds from 1970; `chance` has CHANCE_BYTES, drawn at random.
     """
@@ -63,7 +62,7 @@ def incarnation(opened_us: int, chance: bytes) -> bytes:
 
 
 class Incarnations:
-    """The incarnations that one member knows: its own and the others'. `now` is in milliseconds."""
+    """Incarnations that one member knows: its own and the others'. `now` is in milliseconds."""
 
     def __init__(self, me: int, members: int, own: bytes, sealing: Sealing) -> None:
         """Member `me` of 0..members-1, for one run, of incarnation `own`, whose frames `sealing` makes."""
@@ -98,7 +97,8 @@ class Incarnations:
         self._greet(to, _UNKNOWN, now)
 
     def received(self, sender: int, frame: bytes, now: float) -> bytes | Rejected | None:
-        """The endpoint's datagram in a frame from the address of `sender`, or why there is none.
+        """Return the endpoint's datagram in a frame from the address of `sender`, or the reason why there is
+        none.
 
         None for a greeting that does not name the own incarnation, empty for one that does.
 
@@ -130,7 +130,7 @@ class Incarnations:
         return data
 
     def frames_to_send(self) -> list[Datagram]:
-        """Hand over, once, the frames to send, in order."""
+        """Return, once, the frames to send, in order."""
         frames, self._frames = self._frames, []
         return frames
 

@@ -1,10 +1,11 @@
-"""A membership on a UDP socket under asyncio: moves bytes, arms one timer, decides nothing.
+"""Shell of a membership under asyncio: it moves bytes between a UDP socket and the machine, sets one timer,
+and decides nothing.
 
-1. Where a member listens stands in its `Member`; where a process listens that may be one, in the seeds. What
-   comes is known by its incarnation (`sessions`), whatever address it comes from.
-2. A datagram that the operating system refuses is a lost datagram, counted by kind in `faults`. That nobody
-   listens at a member's port is handed on as a hint.
-3. The socket is shared (`shared_socket`): a shell begins and stops while the socket goes on.
+1. The address of a member is in its `Member`; the address of a process that may be one is among the seeds. A
+  datagram's sender is known by its incarnation (`sessions`), whatever address it comes from. 2. A datagram
+  that the operating system refuses is a lost datagram, counted by kind in `faults`. If it reports that nobody
+  listens at a member's port, the membership gets a hint. 3. The socket is shared (`shared_socket`): a shell
+  begins and stops while the socket goes on.
 
 This module must not know a protocol, or who uses the events.
 """
@@ -36,7 +37,7 @@ class MemberShell(Shell):
         on_progress: Callable[[], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
-        """Without `keys` whoever reaches the socket takes part."""
+        """Make a shell. Without `keys` whoever reaches the socket takes part."""
         super().__init__(on_progress, on_failure)
         self.membership = membership
         self.group = membership.group
@@ -78,11 +79,11 @@ class MemberShell(Shell):
         self._step(lambda _: self.membership.farewell())
 
     def flush(self) -> None:
-        """Send what the membership was given to send."""
+        """Send the membership's pending datagrams."""
         self._step(lambda _: None)
 
     def stop(self) -> None:
-        """Stop at once, and leave the socket to others. Again: nothing."""
+        """Stop at once, and leave the socket to others. A second call does nothing."""
         super().stop()
         if self._socket is not None:
             self._socket.remove(self)
@@ -94,7 +95,7 @@ class MemberShell(Shell):
         return self.sessions.knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:
-        """Hand on the bytes that a process of the group has sent to this run of this one."""
+        """Handle bytes that a process of the group has sent to this run of this process."""
         self._step(lambda now: self._receive(address, frame, now))
 
     def _receive(self, address: Address, frame: bytes, now: float) -> None:
@@ -105,7 +106,7 @@ class MemberShell(Shell):
             self.membership.dropped[received.kind] += 1
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
-        """Count an error of the operating system, and hand on at whose port nobody listens."""
+        """Count an error of the operating system, and pass on at whose port nobody listens."""
         self.faults[kind] += 1
         epoch = self.membership.epoch
         if not self._runs or epoch is None:

@@ -33,16 +33,16 @@ class RequestPort:
         on_data: Callable[[Address, bytes, bytes], None],
         on_refusal: Callable[[list[Address]], None] = lambda _: None,
     ) -> None:
-        """Requests to the group with this name, under the keys that it has at the time.
+        """Make one side of requests to the group with this name, under the keys that it has at the time.
 
         `on_data` gets an address, the incarnation that listens there, and what it has sent; `on_refusal` the
         addresses where nobody listens.
         """
         self.group = f"requests to {group}"
         self.dropped: Counter[Rejection] = Counter()
-        """Datagrams of no use, by kind."""
+        """Number of unusable datagrams, by kind."""
         self.faults: Counter[str] = Counter()
-        """Datagrams that the operating system refused, by kind."""
+        """Number of datagrams that the operating system refused, by kind."""
         self._keys = keys
         self._on_data = on_data
         self._on_refusal = on_refusal
@@ -50,7 +50,7 @@ class RequestPort:
         self.renew()
 
     def renew(self) -> None:
-        """Be another incarnation from now on: the other side may have forgotten this one."""
+        """Take another incarnation from now on, since the other side may have forgotten this one."""
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
         self._used = self._keys()
         self._sessions = Sessions(self.group, own, self._used)
@@ -66,18 +66,18 @@ class RequestPort:
         self._socket = socket
 
     def close(self) -> None:
-        """Stop at once, and leave the socket to others. Again: nothing."""
+        """Stop at once, and leave the socket to others. A second call does nothing."""
         if self._socket is not None:
             self._socket.remove(self)
             self._socket = None
 
     @property
     def closed(self) -> bool:
-        """Return True if it has no part in a socket."""
+        """Return True if the port is not open at a socket."""
         return self._socket is None
 
     def send(self, to: Address, data: bytes, source: bytes | None = None) -> None:
-        """Send to this incarnation at an address; without one to whoever listens there."""
+        """Send to this incarnation at an address; without an incarnation, to whoever listens there."""
         self._keyed().send(to, source, data, self._now())
         self._flush()
 
@@ -88,7 +88,7 @@ class RequestPort:
         return self._keyed().knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:
-        """Hand on what a frame holds, if it was sent to this run of this process."""
+        """Handle the content of a frame, if it was sent to this run of this process."""
         received = self._keyed().received(address, frame, self._now())
         self._flush()
         if isinstance(received, Received):
@@ -97,7 +97,7 @@ class RequestPort:
             self.dropped[received.kind] += 1
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
-        """Count an error of the operating system, and hand on where nobody listens."""
+        """Count an error of the operating system, and pass on where nobody listens."""
         self.faults[kind] += 1
         self._on_refusal(addresses)
 

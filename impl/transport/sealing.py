@@ -48,10 +48,10 @@ __all__ = [
 ]
 
 KEY_BYTES = 32
-"""The bytes of a group's key, drawn at random."""
+"""Number of bytes of a group's key, drawn at random."""
 
 INCARNATION_BYTES = 16
-"""The bytes that name one run of one member, as nothing else is ever named."""
+"""Number of bytes of an incarnation, which names one run of one member uniquely."""
 
 _MARK_BYTES = 4
 
@@ -66,7 +66,8 @@ SEAL_BYTES = _SEALED.size + _TAG_BYTES - FRAME_BYTES
 """Number of bytes that a key adds to a frame."""
 
 EPOCH_BITS = 20
-"""A key seals at most 2^20 datagrams of at most 2^12 blocks, far below what AES-GCM allows (RFC 9001, B.1).
+"""Number of bits of a counter that one key covers: it seals at most 2^20 datagrams of at most 2^12 blocks,
+far below what AES-GCM allows (RFC 9001, B.1).
 """
 
 WINDOW = 4_096
@@ -82,12 +83,12 @@ _PLACES = Struct(f"!HhQ{INCARNATION_BYTES}s")
 
 
 class Keyring:
-    """The keys that a member accepts; with the first one it seals. It shows none of them."""
+    """Keys that a member accepts; it seals with the first one. `repr` shows none of them."""
 
     __slots__ = ("_keys",)
 
     def __init__(self, use: bytes, accept: Iterable[bytes] = ()) -> None:
-        """Seal with `use`, and open what is sealed with it or one of `accept`.
+        """Make a keyring that seals with `use`, and opens frames sealed with it or one of `accept`.
 
         Raises:
             InvalidKey: a key has not KEY_BYTES.
@@ -96,12 +97,12 @@ class Keyring:
 
     @property
     def use(self) -> bytes:
-        """The key to seal with."""
+        """Key to seal with."""
         return self._keys[0]
 
     @property
     def accept(self) -> tuple[bytes, ...]:
-        """The other keys that open."""
+        """Other keys that open frames."""
         return self._keys[1:]
 
     def __repr__(self) -> str:
@@ -109,7 +110,7 @@ class Keyring:
 
 
 class Opened(NamedTuple):
-    """A frame that is the sender's: who it names, and the endpoint's bytes, none for a greeting."""
+    """Authentic frame: the incarnations that it names, and the endpoint's bytes, none for a greeting."""
 
     source: bytes
     target: bytes
@@ -123,7 +124,9 @@ class Sealing(Protocol):
     """The form of frames on the wire, with a key or without."""
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """The frame with this for member `to` or EVERYBODY, of incarnation `target` as far as is known."""
+        """Return the frame with these bytes for member `to` or EVERYBODY, of incarnation `target` as far as
+        known.
+        """
         ...
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
@@ -133,15 +136,15 @@ class Sealing(Protocol):
         ...
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """From now on the incarnation that sent this is the sender's: what it has sent counts once."""
+        """Accept the incarnation that sent this as the sender's from now on: its counters count once."""
         ...
 
 
 class Plain:
-    """The frames of a group without a key: everybody can read and make them."""
+    """Frames of a group without a key: everybody can read and make them."""
 
     def __init__(self, group: str, me: int, own: bytes) -> None:
-        """Frames of incarnation `own` of member `me`."""
+        """Make frames of incarnation `own` of member `me`."""
         self._group = group
         self._me = me
         self._own = own
@@ -150,7 +153,7 @@ class Plain:
         self._mark_for_everybody = hashlib.blake2b(name, digest_size=_MARK_BYTES, person=b"all").digest()
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """The frame with this, as it is."""
+        """Return the frame with these bytes, unencrypted."""
         mark = self._mark_for_everybody if to == EVERYBODY else self._mark
         return _FRAME.pack(mark, self._own, target) + data
 
@@ -167,21 +170,21 @@ class Plain:
         return Opened(source, target, frame[FRAME_BYTES:], 0, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """Without a key nothing tells a repeated datagram from one that the network doubled."""
+        """Do nothing: without a key a repeated datagram cannot be told from one that the network doubled."""
 
 
 class ReplayWindow:
-    """The counters 1, 2, 3, ... that have come, as far as they still matter."""
+    """Record of the counters 1, 2, 3, ... that have come, as far as they still matter."""
 
     __slots__ = ("_came", "_highest")
 
     def __init__(self) -> None:
         self._highest = 0
         self._came = 0
-        """Bit k: the counter `highest - k` has come."""
+        """Bits of the counters that have come: bit k is the counter `highest - k`."""
 
     def fresh(self, counter: int) -> bool:
-        """Return True if this one has not come yet, and is not so old that nobody knows."""
+        """Return True if this counter has not come yet, and is not too old to decide."""
         behind = self._highest - counter
         return behind < 0 or (behind < WINDOW and not self._came >> behind & 1)
 
@@ -219,10 +222,10 @@ class _Confirmed:
 
 
 class Sealed:
-    """The frames of a group with keys, at one member."""
+    """Frames of a group with keys, at one member."""
 
     def __init__(self, group: str, me: int, own: bytes, keyring: Keyring) -> None:
-        """Frames of incarnation `own` of member `me`. Raises `InvalidKey` as `rekey`."""
+        """Make frames of incarnation `own` of member `me`. Raises `InvalidKey` as `rekey`."""
         self._name = group.encode()
         self._me = me
         self._own = own
@@ -251,7 +254,7 @@ class Sealed:
             confirmed.openers = {at: one for at, one in confirmed.openers.items() if at[0] in self._keys}
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """The frame with this, which only member `to` can open, once, or each of EVERYBODY."""
+        """Return the frame with these bytes, which only member `to` can open, once, or each of EVERYBODY."""
         self._counters[to] = counter = self._counters[to] + 1
         sealer = self._sealers.get(to)
         mark = self._marks[EVERYBODY if to == EVERYBODY else self._me]
@@ -296,7 +299,7 @@ class Sealed:
         return Opened(source, target, data, counter, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """Know from now on what has come of the incarnation that sent this, and of no other of the sender."""
+        """Record counters for the incarnation that sent this from now on, and for no other of the sender."""
         confirmed = self._confirmed[sender] = _Confirmed(opened.source)
         confirmed.windows[opened.to].take(opened.counter)
 

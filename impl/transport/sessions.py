@@ -1,17 +1,17 @@
-"""Datagrams between processes that come and go: each names the run that sent it and the run that it is for.
+"""Datagrams between processes that come and go: each names the sending run and the receiving run.
 
 A frame is the mark of group and key, the sender's incarnation, the receiver's as far as the sender knows it,
-a counter, and the bytes, sealed with AES-256-GCM as `sealing` has it. Here nobody has a number, and so a key
+a counter, and the bytes, sealed with AES-256-GCM as in `sealing`. Here members have no numbers, and so a key
 is for two incarnations: HKDF of the group's key, by both and the counter's upper bits.
 
-1. What does not name the own incarnation never reaches the group. It is answered with a greeting, a frame
-   without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS.
-2. A frame that names the own incarnation comes from somebody who has heard from this one in this run. So an
-   earlier run's datagrams, and datagrams that were recorded, have no effect.
-3. Of each incarnation a counter is taken once. Of PEERS_MAX incarnations this is known; who was not heard for
-   longest is forgotten first. From then on nothing is taken of an incarnation that is not known and no later
-   than one that was forgotten: it may have been recorded.
-4. What is for an address of which no incarnation is known waits, the last of it, until that is known.
+1. A frame that does not name the own incarnation never reaches the group. It is answered with a greeting, a
+  frame without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS. 2. A frame that names
+  the own incarnation comes from a process that has heard from this one in this run. So datagrams of an
+  earlier run, and recorded ones, have no effect. 3. Each counter of an incarnation is accepted once. Counters
+  are kept for PEERS_MAX incarnations; the one that was not heard for longest is forgotten first. From then on
+  a frame is refused if its incarnation is unknown and no later than a forgotten one: it may have been
+  recorded. 4. Datagrams for an address without a known incarnation wait until that is known; only the last
+  ones are kept.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
 and no socket; this module must not know what the bytes hold.
@@ -57,7 +57,7 @@ _CIPHERS_MAX = 4
 
 
 class Frame(NamedTuple):
-    """A datagram as it goes out."""
+    """Datagram to send, with its address."""
 
     to: Address
     data: bytes
@@ -84,10 +84,10 @@ class _Peer:
 
 
 class Sessions:
-    """One run of one process, among others of its group. `now` is in milliseconds."""
+    """Sessions of one run of one process with others of its group. `now` is in milliseconds."""
 
     def __init__(self, group: str, own: bytes, keyring: Keyring | None) -> None:
-        """Frames of incarnation `own` in the group with this name."""
+        """Make sessions of incarnation `own` in the group with this name."""
         self._name = group.encode()
         self._own = own
         self._sealed = keyring is not None
@@ -97,7 +97,7 @@ class Sessions:
         self._counted = 0
         """The highest counter of a frame for an incarnation that was forgotten."""
         self._at: dict[Address, bytes] = {}
-        """The last incarnation that was heard from an address, and has heard this one."""
+        """Last incarnation that was heard from each address, and has heard this one."""
         self._waiting: dict[Address, bytes] = {}
         self._greetings: dict[Address, tuple[float, int]] = {}
         self._frames: list[Frame] = []
@@ -105,7 +105,7 @@ class Sessions:
 
     @property
     def encrypted(self) -> bool:
-        """Return True if only who has a key can read and send."""
+        """True if the group has a key, so that only members read and send."""
         return self._sealed
 
     def rekey(self, keyring: Keyring) -> None:
@@ -120,7 +120,9 @@ class Sessions:
         return mark in self._keys
 
     def send(self, to: Address, incarnation: bytes | None, data: bytes, now: float) -> None:
-        """Send bytes to this incarnation; without one to whoever runs at the address, once that is known."""
+        """Send bytes to this incarnation; without one, to the process at the address, once its incarnation is
+        known.
+        """
         known = incarnation or self._at.get(to)
         if known is None:
             self._waiting[to] = data
@@ -129,7 +131,9 @@ class Sessions:
             self._frames.append(Frame(to, self._seal(known, data)))
 
     def received(self, address: Address, frame: bytes, now: float) -> Received | Rejected | None:
-        """The group's bytes in a frame from an address, or why there are none; None for a greeting."""
+        """Return the group's bytes in a frame from an address, or the reason why there are none; None for a
+        greeting.
+        """
         if len(frame) < FRAME_BYTES:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
         head = frame[: _HEAD.size]
@@ -159,7 +163,7 @@ class Sessions:
         return Received(source, data) if data else None
 
     def frames_to_send(self) -> list[Frame]:
-        """Hand over, once, the frames to send, in order."""
+        """Return, once, the frames to send, in order."""
         frames, self._frames = self._frames, []
         return frames
 

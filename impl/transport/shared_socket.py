@@ -4,11 +4,11 @@
         async with Group.join("orders", bind=here, ...) as orders, Group.join("jobs", bind=here, ...) as jobs:
             ...
 
-A frame begins with the mark of its group, which the group's name and key make: so each group gets its own.
-A frame with a mark that no group here knows goes to all of them, and each counts and drops it.
+A frame begins with the mark of its group, which the group's name and key make: so each group gets its own. A
+frame with an unknown mark goes to all groups, and each counts and drops it.
 
-The operating system tells on this socket that nobody listens at an address to which a datagram was sent. It
-tells it to the next datagram that is sent, whichever that is for, and does not send that one.
+The operating system reports on this socket that nobody listens at an address to which a datagram was sent. It
+reports that for the next datagram, whichever that is for, and does not send that one.
 
 This module must not know what a frame holds behind its mark.
 """
@@ -41,15 +41,15 @@ one.
 
 
 class Sharing(Protocol):
-    """A group that has a part in a socket."""
+    """Group that has a part in a socket."""
 
     @property
     def group(self) -> str:
-        """Its name."""
+        """Name of the group."""
         ...
 
     def knows(self, mark: bytes) -> bool:
-        """Return True if frames with this mark are its own."""
+        """Return True if frames with this mark belong to the group."""
         ...
 
     def frame_received(self, address: Address, frame: bytes) -> None:
@@ -61,7 +61,7 @@ class Sharing(Protocol):
         ...
 
     def socket_lost(self, error: Exception) -> None:
-        """Note that the operating system has closed the socket."""
+        """Handle the loss of the socket, which the operating system has closed."""
         ...
 
 
@@ -69,7 +69,7 @@ class SharedSocket(asyncio.DatagramProtocol):
     """A UDP socket at which groups listen; an asynchronous context manager, used once."""
 
     def __init__(self, bind: Address | socket.socket) -> None:
-        """Listen at an address, or at a bound socket, which is closed in the end."""
+        """Make a socket at an address, or from a bound socket, which is closed in the end."""
         self._bind = bind
         self._groups: list[Sharing] = []
         self._socket: socket.socket | None = None
@@ -130,15 +130,15 @@ class SharedSocket(asyncio.DatagramProtocol):
         self._groups.append(group)
 
     def remove(self, group: Sharing) -> None:
-        """Take a group's part away. Without one: nothing."""
+        """Remove a group's part. Without one it does nothing."""
         if group in self._groups:
             self._groups.remove(group)
 
     def send(self, frame: bytes, address: Address, faults: Counter[str]) -> None:
-        """Send a frame, or lose it, and count by kind in `faults` why it was lost.
+        """Send a frame, or lose it, and count the reason by kind in `faults`.
 
-        A frame that is answered with an error is sent again: the error may be about an earlier one. Else the
-        end of one member would make all others deaf.
+        A frame that is answered with an error is sent again, since the error may belong to an earlier one.
+        Otherwise the end of one member would disturb the datagrams to all others.
         """
         for _ in range(_TRIES):
             if self._socket is None:
@@ -155,7 +155,7 @@ class SharedSocket(asyncio.DatagramProtocol):
             return
 
     async def close(self) -> None:
-        """Stop at once, and wait until the socket is closed. Again: nothing."""
+        """Stop at once, and wait until the socket is closed. A second call does nothing."""
         self._socket = None
         if self._transport is not None:
             self._transport.abort()
@@ -168,11 +168,11 @@ class SharedSocket(asyncio.DatagramProtocol):
     # asyncio's side -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Listen from now on."""
+        """Begin to listen."""
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        """Hand a frame to the groups whose mark it bears."""
+        """Hand a frame to the groups that know its mark."""
         address, mark = peer(addr)[:2], data[:MARK_BYTES]
         groups = self._groups
         if len(groups) > 1:
@@ -181,7 +181,7 @@ class SharedSocket(asyncio.DatagramProtocol):
             group.frame_received(address, data)
 
     def error_received(self, exc: Exception) -> None:
-        """Tell the groups what the operating system says about some earlier datagram."""
+        """Tell the groups the operating system's error about an earlier datagram."""
         kind = fault_kind(exc)
         addresses = self._refused() if kind == "ECONNREFUSED" else []
         for group in list(self._groups):

@@ -23,7 +23,7 @@ from antiphon.impl.transport.addresses import shown
 __all__ = ["SOCKET_BYTES", "Shell", "bound", "enlarged", "fault_kind"]
 
 SOCKET_BYTES = 2**22
-"""The size that the operating system is asked for, of the buffer in each direction; it gives what it allows
+"""Requested size of the socket's buffer in each direction; the operating system gives what it allows
 (net.core.rmem_max).
 
 Its usual 212,992 bytes hold two large datagrams, and the third is lost while a member is busy with the first.
@@ -64,16 +64,16 @@ class Shell(ABC):
 
     @property
     def runs(self) -> bool:
-        """Return True if it has begun, and not stopped."""
+        """Return True if the shell has begun, and not stopped."""
         return self._runs
 
     def taken(self) -> None:
-        """Note that events were taken, which may let the machine go on."""
+        """Note that the application has taken events, which may let the machine go on."""
         if self._runs:
             self._arm()
 
     def stop(self) -> None:
-        """Stop at once: no timer, no reception and no sending any more. Again: nothing."""
+        """Stop all timers, receptions and sending at once. A second call does nothing."""
         self._runs = False
         if self._alarm is not None:
             self._alarm.cancel()
@@ -125,7 +125,9 @@ class Shell(ABC):
 
 
 def fault_kind(error: Exception) -> str:
-    """Return the name of an error of the operating system, as "ECONNREFUSED", or of the exception's type."""
+    """Return the name of an error of the operating system, such as "ECONNREFUSED", or of the exception's
+    type.
+    """
     code = error.errno if isinstance(error, OSError) else None
     return type(error).__name__ if code is None else errno.errorcode.get(code, str(code))
 
@@ -139,7 +141,7 @@ def enlarged(sock: socket.socket) -> socket.socket:
 
 
 def bound(family: int, own: Any, at: str | None = None) -> socket.socket:
-    """Return a UDP socket at the own address, which errors call `at`. Raises `UnusableAddress`."""
+    """Return a UDP socket at the own address, which errors name `at`. Raises `UnusableAddress`."""
     sock = socket.socket(family, socket.SOCK_DGRAM)
     try:
         sock.bind(own)

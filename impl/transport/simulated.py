@@ -1,4 +1,5 @@
-"""A whole group in one thread and in virtual time, over a network that loses, duplicates and reorders.
+"""Simulated network: a whole group in one thread and in virtual time, over a network that loses, duplicates
+and reorders.
 
 Rules of this file:
 1. Everything random comes from one generator seeded with `seed`, which is kept and printed by `repr`. The
@@ -6,10 +7,10 @@ Rules of this file:
 2. Time is virtual: it jumps to the next thing that happens. Milliseconds, from 0.
 3. Members meet the network as a socket would let them: bytes in, bytes out, one timer each.
 
-Losses, duplications and delays are drawn for each datagram independently, unless the caller says what
-becomes of each (`carriage`). Scripted, not drawn, are links that are cut, members that start late or are
-stopped for a while, and the clocks, of which every member has its own. This module must not know a protocol's
-messages: it sees bytes, and counts by what the endpoints say they sent.
+Losses, duplications and delays are drawn for each datagram independently, unless the caller says what becomes
+of each (`carriage`). Scripted, not drawn, are links that are cut, members that start late or are stopped for
+a while, and the clocks, of which every member has its own. This module must not know a protocol's messages:
+it sees bytes, and counts by what the endpoints say they sent.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ class Faults(NamedTuple):
     loss: float = 0.0
     duplication: float = 0.0
     delay_ms: tuple[float, float] = (1.0, 1.0)
-    """The shortest and the longest delay, uniform between; a span lets datagrams overtake one another."""
+    """Shortest and longest delay, uniform between; with a span datagrams overtake one another."""
 
 
 Carriage = Callable[[int, int, float], Sequence[float]]
-"""Function that decides a datagram's fate: from, to and time give the delay in milliseconds of each copy;
-none if it is lost.
+"""Function that decides a datagram's fate: from sender, receiver and time it gives the delay in milliseconds
+of each copy; none if it is lost.
 """
 
 
 class Clock(NamedTuple):
-    """A member's clock: its offset at virtual time 0, and the milliseconds that it counts in one of those."""
+    """Clock of a member: its offset at virtual time 0, and its rate, in milliseconds for each virtual one."""
 
     offset_ms: float = 0.0
     rate: float = 1.0
@@ -73,7 +74,9 @@ class _Due(NamedTuple):
 
 
 class SimulatedNetwork(Generic[M]):
-    """Members 0..n-1 and the network between them. `deliveries[p]` is what p delivered so far, in order."""
+    """Members 0..n-1 and the network between them. `deliveries[p]` are the deliveries of p so far,
+    in order.
+    """
 
     def __init__(
         self,
@@ -90,12 +93,12 @@ class SimulatedNetwork(Generic[M]):
         multicast: bool = False,
         keys: Keyring | None = None,
     ) -> None:
-        """Members start at `starts_ms` with `clocks`; where these end, at 0 with the network's clock.
+        """Make members that start at `starts_ms` with `clocks`; further ones start at 0 with the network's
+        clock.
 
-        `carriage` says what becomes of each datagram; without it `faults` are drawn. With `keys` datagrams
-        are sealed and name incarnations, as a shell's do.
-        Without `layers` a member is the bare core, one message a datagram, and a core that needs reliable
-        queues has none.
+        `carriage` decides the fate of each datagram; without it `faults` are drawn. With `keys` datagrams are
+        sealed and name incarnations, as a shell's do. Without `layers` a member is the bare core, one message
+        a datagram, and a core that needs reliable queues has none.
 
         Raises:
             InvalidMembership: the protocol does not run with so many members.
@@ -157,7 +160,7 @@ class SimulatedNetwork(Generic[M]):
         return sum((endpoint.transmissions for endpoint in self.endpoints), Counter())
 
     def broadcast(self, process: int, payload: bytes, holders: int = 1) -> None:
-        """Let a member broadcast, once it has started, after what it was told to broadcast before.
+        """Let a member broadcast, once it has started, after its earlier broadcasts.
 
         It is delivered when `holders` members have it; if the core does not wait for so many, layers must.
         """
@@ -166,24 +169,26 @@ class SimulatedNetwork(Generic[M]):
             self._after_step(process)
 
     def script(self, at: float, action: Callable[[], None]) -> None:
-        """Call `action` at this time, which has not passed, before what happens then and is not known yet."""
+        """Call `action` at this time, which has not passed, before other events of that time."""
         self._schedule(at, -1, None, action)
 
     def cut(self, links: Iterable[tuple[int, int]]) -> None:
-        """From now on what the first of each pair sends to the second is lost, until `heal`."""
+        """Cut links: everything from the first to the second of each pair is lost until `heal`."""
         self._cut.update(links)
 
     def heal(self) -> None:
-        """No link is cut any more."""
+        """Restore all links."""
         self._cut.clear()
 
     def pause(self, process: int) -> None:
-        """Stop a member that has started, as SIGSTOP does: what arrives waits for it, its clock goes on."""
+        """Stop a member that has started, like SIGSTOP: its datagrams wait, and its clock goes on."""
         if self._started[process]:
             self._stopped.setdefault(process, [])
 
     def resume(self, process: int) -> None:
-        """Let a stopped member go on: it takes what has arrived, then its timers ring if they are due."""
+        """Resume a stopped member: it takes the datagrams that have arrived, and then runs the timers that
+        are due.
+        """
         arrived = self._stopped.pop(process, None)
         if arrived is not None:
             for datagram in arrived:
@@ -197,7 +202,7 @@ class SimulatedNetwork(Generic[M]):
         return self._clock_read[process]
 
     def jump(self, process: int, ms: float) -> None:
-        """Put a member's clock forward by so many milliseconds; timers that are due then ring at once."""
+        """Put a member's clock forward by so many milliseconds; timers that are due then expire at once."""
         offset_ms, rate = self._clocks[process]
         self._clocks[process] = Clock(offset_ms + ms, rate)
         if self._started[process] and process not in self._stopped:
@@ -211,7 +216,7 @@ class SimulatedNetwork(Generic[M]):
     def run(
         self, *, until: Callable[[], bool], limit_ms: float = 600_000.0, limit_steps: int = 10_000_000
     ) -> bool:
-        """Let things happen until `until()`; False when a limit of virtual time or of steps came first."""
+        """Simulate until `until()`; return False if a limit of virtual time or of steps came first."""
         last_step = self.steps + limit_steps
         while not until():
             if self.steps >= last_step or not self._agenda or self._agenda[0].at > limit_ms:
@@ -220,14 +225,16 @@ class SimulatedNetwork(Generic[M]):
         return True
 
     def run_until_delivered(self, messages: int, *, limit_ms: float = 600_000.0) -> bool:
-        """Run until all members have delivered so many and every source knows; False at the limit."""
+        """Simulate until all members have delivered so many messages and every source knows; return False at
+        the limit.
+        """
         return self.run(
             until=lambda: self.idle and all(len(delivered) >= messages for delivered in self.deliveries),
             limit_ms=limit_ms,
         )
 
     def run_for(self, ms: float, *, watch: Callable[[], None] = lambda: None) -> None:
-        """Let so much virtual time pass; `watch` is called after every step."""
+        """Simulate so much virtual time; `watch` is called after every step."""
         end = self.now + ms
         while self._agenda and self._agenda[0].at <= end:
             self.step()
@@ -235,7 +242,7 @@ class SimulatedNetwork(Generic[M]):
         self.now = end
 
     def step(self) -> None:
-        """Let the next thing happen. Raises `IndexError` when nothing ever will."""
+        """Simulate the next event. Raises `IndexError` when there will never be one."""
         due = heapq.heappop(self._agenda)
         self.now = due.at
         self.steps += 1

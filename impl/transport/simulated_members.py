@@ -1,4 +1,4 @@
-"""A whole group whose members change, in one thread and in virtual time, over a network that loses.
+"""Simulated group whose members change, in one thread and in virtual time, over a network that loses.
 
 Rules of this file:
 1. A process is a place with an address. Each time it is started it is another member, a `Life` of its own;
@@ -46,14 +46,14 @@ _OWN_MS = 0.1
 """Delay in milliseconds of a datagram to an earlier run of the own process, whatever the network does."""
 
 ORDERED = [name for name in LISTED if (made := listed(name)) is not None and made.ordered]
-"""The protocols with which all members of a group deliver in one order."""
+"""Protocols with which all members of a group deliver in one order."""
 
 Link = tuple[int, int]
 
 
 @dataclass
 class Life:
-    """One run of one process: what its application says and gets."""
+    """One run of one process, with the broadcasts and the events of its application."""
 
     member: Member
     machine: Membership
@@ -61,55 +61,57 @@ class Life:
     alive: bool = True
     paused: bool = False
     leaves: bool = False
-    """True if its application wants to leave: it does not come back."""
+    """True if the application wants to leave, so that the process does not come back."""
     sent: list[bytes] = field(default_factory=list)
-    """Its broadcasts, in order."""
+    """Broadcasts of the run, in order."""
     sent_after: list[int] = field(default_factory=list)
-    """Number of events that it had before each of these."""
+    """Number of events before each of these broadcasts."""
     queue: list[tuple[bytes, tuple[str, int], bytes]] = field(default_factory=list)
-    """Datagrams that have come while it is stopped."""
+    """Datagrams that have come while the process is stopped."""
     alarm: float | None = None
     delivered_at: list[float] = field(default_factory=list)
     violations: int = 0
-    """Number of messages on lists that have ended which no correct member sends."""
+    """Number of violations on lists that have ended."""
     epoch: Epoch | None = None
 
     @property
     def deliveries(self) -> list[Delivery[Member]]:
-        """Its deliveries, in order."""
+        """Deliveries of the run, in order."""
         return [event for event in self.events if isinstance(event, Delivery)]
 
     @property
     def views(self) -> list[View]:
-        """Its views, in order."""
+        """Views of the run, in order."""
         return [event for event in self.events if isinstance(event, View)]
 
     @property
     def over(self) -> bool:
-        """Return True if it is a member no more."""
+        """Return True if the run is a member no more."""
         return self.machine.over
 
     @property
     def told_wrong(self) -> int:
-        """Number of all messages to it that no correct member sends."""
+        """Number of all violations in messages to this run."""
         return self.violations + _wrong(self.machine.epoch)
 
 
 class Watcher(Protocol):
-    """Listener that sees what happens in a simulated group, and why."""
+    """Listener that sees the events of a simulated group, and their causes."""
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """A datagram with this number and of this kind is about to be handled, or (None) time goes on."""
+        """Called before a datagram with this number and of this kind is handled, or (None) before time goes
+        on.
+        """
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
-        """A datagram leaves; so many copies of it will arrive."""
+        """Called when a datagram leaves; so many copies of it will arrive."""
 
     def takes(self, process: int, life: Life, events: Sequence[Event]) -> None:
-        """The application gets these events, which may be none."""
+        """Called when the application gets these events, which may be none."""
 
 
 class SimulatedMembers:
-    """Processes 0..n-1, the network between them, and a script."""
+    """Simulated processes 0..n-1, the network between them, and a script."""
 
     def __init__(
         self,
@@ -128,10 +130,10 @@ class SimulatedMembers:
         clocks: Sequence[Clock] = (),
         watcher: Watcher | None = None,
     ) -> None:
-        """Processes, of which none has started.
+        """Make processes, of which none has started.
 
-        `hints`: who sends to a process that has ended learns that nobody listens there. All ask the
-        processes `seeds` to be members, or without them all others. `carriage` says what becomes of each
+        With `hints` a sender to a process that has ended learns that nobody listens there. All ask the
+        processes `seeds` to be members, or without them all others. `carriage` decides the fate of each
         datagram; without it one is lost with the probability `loss`, comes twice with a quarter of it, and
         takes `delay_ms`.
 
@@ -155,7 +157,7 @@ class SimulatedMembers:
         self.transmissions: Counter[str] = Counter()
         """Datagrams sent so far, by kind."""
         self.false_suspicions = 0
-        """Number of suspicions of members that ran."""
+        """Number of suspicions of members that were running."""
         self.addresses = [("10.0.0.1", 7000 + process) for process in range(processes)]
         self.lives: list[list[Life]] = [[] for _ in range(processes)]
         self.cut: set[Link] = set()
@@ -186,7 +188,7 @@ class SimulatedMembers:
     # The script ---------------------------------------------------------------------------------------------
 
     def at(self, when: float, do: Callable[[], None]) -> None:
-        """Let something happen at this time."""
+        """Schedule a call at this time."""
         self._order += 1
         heapq.heappush(self._agenda, (when, self._order, do))
 
@@ -239,13 +241,13 @@ class SimulatedMembers:
             self.begin(process, len(processes) if process == processes[0] else None)
 
     def crash(self, process: int) -> None:
-        """End a process without a word."""
+        """End a process without a message."""
         self.life(process).alive = False
         self._returns.discard(process)
         self._waiting[process].clear()
 
     def pause(self, process: int, ms: float) -> None:
-        """Stop a process for a while; what comes meanwhile waits in its socket."""
+        """Stop a process for a while; datagrams wait meanwhile in its socket."""
         life = self.life(process)
         if not life.alive or life.paused:
             return
@@ -260,11 +262,11 @@ class SimulatedMembers:
         }
 
     def heal(self) -> None:
-        """Let all reach all."""
+        """Let all processes reach one another again."""
         self.cut = set()
 
     def say(self, process: int, payload: bytes) -> bool:
-        """Let the application of a process broadcast, unless it has to wait for that; whether it could."""
+        """Let the application of a process broadcast; return False if it has to wait."""
         life = self.life(process)
         if not life.alive or life.paused or life.machine.busy:
             return False
@@ -273,20 +275,22 @@ class SimulatedMembers:
         return True
 
     def want(self, process: int, payload: bytes) -> None:
-        """Let the application of a process that runs broadcast as soon as it may, in this life or a next."""
+        """Let the application of a running process broadcast as soon as it can, in this run or a
+        later one.
+        """
         self._waiting[process].append(payload)
         life = self.life(process)
         if life.alive and not life.paused and not life.machine.busy:
             self.after(process, life)
 
     def leave(self, process: int) -> None:
-        """Let a process leave, if it is a member and runs."""
+        """Let a process leave, if it is a member and running."""
         life = self.life(process)
         if life.alive and not life.paused and not life.over and life.machine.epoch is not None:
             self.depart(process)
 
     def depart(self, process: int) -> None:
-        """Let a process that runs leave, whether it is a member yet or not."""
+        """Let a running process leave, whether it is a member yet or not."""
         life = self.life(process)
         life.leaves = True
         self._waiting[process].clear()
@@ -294,7 +298,7 @@ class SimulatedMembers:
         self.after(process, life)
 
     def farewell(self, process: int) -> None:
-        """Let a process that has left end with a word."""
+        """Let a process that has left end with a message to the others."""
         life = self.life(process)
         life.machine.farewell()
         self.after(process, life)
@@ -308,7 +312,7 @@ class SimulatedMembers:
             self.begin(process)
 
     def jump(self, process: int, ms: float) -> None:
-        """Put a clock forward by so much, or let it stand still for so long, if it is less than nothing."""
+        """Put a clock forward by so much, or stop it for so long, if the number is negative."""
         offset_ms, rate = self._clocks[process]
         self._clocks[process] = Clock(offset_ms + ms, rate)
         lives = self.lives[process]
@@ -316,7 +320,7 @@ class SimulatedMembers:
             self._ring(process, lives[-1], lives[-1].alarm)
 
     def life(self, process: int) -> Life:
-        """The last run of a process."""
+        """Return the last run of a process."""
         return self.lives[process][-1]
 
     @property
@@ -331,20 +335,22 @@ class SimulatedMembers:
 
     @property
     def waits(self) -> bool:
-        """Return True if an application that runs wants to broadcast and cannot yet."""
+        """Return True if a running application wants to broadcast and cannot yet."""
         return any(
             waiting and lives and lives[-1].alive
             for waiting, lives in zip(self._waiting, self.lives, strict=True)
         )
 
     def up(self, process: int) -> bool:
-        """True if a process has started, and neither crashed nor left; it may be about to come back."""
+        """Return True if a process has started, and neither crashed nor left; it may be about to
+        come back.
+        """
         return process in self._returns or (bool(self.lives[process]) and self.life(process).alive)
 
     # Time ---------------------------------------------------------------------------------------------------
 
     def run(self, until: float, limit_steps: int = 10_000_000) -> bool:
-        """Let time go by; False: so many things had happened before."""
+        """Simulate for some time; return False if the limit of events was reached before."""
         last = self.steps + limit_steps
         while self._agenda and self._agenda[0][0] <= until:
             if self.steps >= last:
@@ -381,7 +387,7 @@ class SimulatedMembers:
         self.after(process, life)
 
     def after(self, process: int, life: Life) -> None:
-        """Send what is to be sent, arm the timer, take the events; who is left out comes back."""
+        """Send pending datagrams, set the timer, take the events; an excluded process comes back."""
         machine = life.machine
         self._take(process, life)
         waiting = self._waiting[process]

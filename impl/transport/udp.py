@@ -1,14 +1,13 @@
-"""An endpoint on a UDP socket under asyncio: moves bytes, arms one timer, decides nothing.
+"""Shell of an endpoint under asyncio: it moves bytes between a UDP socket and the endpoint, sets one timer,
+and decides nothing.
 
-Rules of this file:
-1. The addresses of the peers are given: where datagrams for member q go, be it q's socket or a relay in front
-   of it, is also where q's datagrams come from. What comes from another address is dropped.
-2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by
-   kind in `faults`, reported to the tracer, and left to the protocol's timers.
-3. With a multicast address, what the endpoint sends to everybody is one datagram, from the own address as all
-   others are; the members share a second socket's address, at which it comes in, and ignore their own.
-4. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
-   `on_failure`.
+Rules of this file: 1. The addresses of the peers are given: datagrams for member q go to one address, of q's
+socket or of a relay in front of it, and q's datagrams come from there. Datagrams from another address are
+dropped. 2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram:
+counted by kind in `faults`, reported to the tracer, and left to the protocol's timers. 3. With a multicast
+address, a message to everybody is one datagram, from the own address as all others are; the members share a
+second socket's address, at which it comes in, and ignore their own. 4. After each step `on_progress` is
+called once; an exception in a step stops the shell and goes to `on_failure`.
 
 This module must not know a protocol, or who uses the deliveries.
 """
@@ -61,7 +60,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         on_failure: Callable[[Exception], None] = _raise,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """`routes[q]` is where datagrams for member q are sent; every other member has one.
+        """Make a shell; `routes[q]` is the address of datagrams for member q; every other member has one.
 
         Without `keys` anybody can read and make datagrams. `multicast` is where datagrams for everybody go;
         an endpoint without multicast makes none.
@@ -161,7 +160,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         self._sealing.rekey(keys)
 
     def stop(self) -> None:
-        """Stop at once, at both sockets. Again: nothing."""
+        """Stop at once, at both sockets. A second call does nothing."""
         if self._ears is not None:
             self._ears.abort()
             self._ears = None
@@ -171,7 +170,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
             self._transport = None
 
     async def close(self) -> None:
-        """Stop, and wait until the socket is closed. Again: nothing."""
+        """Stop, and wait until the socket is closed. A second call does nothing."""
         self.stop()
         if self._closed is not None:
             await self._closed
@@ -179,7 +178,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
     # asyncio's side.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take part from now on: the socket is open."""
+        """Take part, since the socket is open."""
         self._transport = cast(asyncio.DatagramTransport, transport)
         self._closed = asyncio.get_running_loop().create_future()
         self._begin()
@@ -202,15 +201,15 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
             self._step(lambda now: self._receive(sender, data, now))
 
     def error_received(self, exc: Exception) -> None:
-        """Count what the operating system says about some earlier datagram."""
+        """Count the operating system's error about an earlier datagram."""
         self._fault(fault_kind(exc), str(exc))
 
     def pause_writing(self) -> None:
-        """The buffer is full: lose datagrams from now on."""
+        """Lose datagrams from now on, since the buffer is full."""
         self._paused = True
 
     def resume_writing(self) -> None:
-        """The buffer has room again."""
+        """Send datagrams again, since the buffer has room."""
         self._paused = False
 
     # Steps.

@@ -1,4 +1,5 @@
-"""One datagram holds one envelope in MessagePack: whose it is, and one message of one protocol.
+"""Wire format: one datagram holds one envelope in MessagePack, with its group and sender and one message of
+one protocol.
 
 The envelope is an array [protocol, version, group, sender, counter, message]; a message is an array that
 starts with its kind. `(sender, counter)` names the datagram. `decode` never raises: what is not an envelope
@@ -34,24 +35,25 @@ __all__ = [
 M = TypeVar("M")
 
 DATAGRAM_BYTES_MAX = 64_000
-"""The largest envelope: less than UDP over IPv4 carries (65,507), by what carriers and shells add to it.
+"""Largest envelope in bytes: less than UDP over IPv4 carries (65,507), by what carriers and shells add to it.
 
 Each datagram costs a member's processor the same few steps whatever it holds, so large ones make a group fast
 where the network takes them whole, as the loopback interface does (65,536). Ethernet carries one of this size
-as 44 packets, and it is lost with any of them: `Layers.datagram_bytes` is for networks that lose."""
+as 44 packets, and it is lost with any of them: `Layers.datagram_bytes` is for networks that lose.
+"""
 
 ENVELOPE_BYTES = DATAGRAM_BYTES_MAX - PAYLOAD_BYTES_MAX
 """Largest number of bytes that an envelope and a message add to the payload."""
 
 EVERYBODY = -1
-"""The receiver of what goes to all other members in one datagram."""
+"""Receiver of a message to all other members in one datagram."""
 
 GROUP_NAME_BYTES_MAX = 64
-"""The longest group name, in UTF-8."""
+"""Largest number of bytes of a group name, in UTF-8."""
 
 
 class Envelope(Struct, Generic[M], frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One message on its way; `(sender, counter)` is unique among the datagrams of a run."""
+    """Envelope of one message; `(sender, counter)` is unique among the datagrams of a run."""
 
     protocol: str
     version: int
@@ -62,7 +64,7 @@ class Envelope(Struct, Generic[M], frozen=True, array_like=True, forbid_unknown_
 
 
 class Rejected(Struct, frozen=True):
-    """Why bytes are no envelope; `detail` is for people."""
+    """Reason why bytes are no envelope; `detail` is for people."""
 
     kind: Rejection
     detail: str
@@ -76,7 +78,7 @@ class _Opening(Struct, frozen=True, array_like=True):
 
 
 class Codec(Generic[M]):
-    """The envelopes of one version of one protocol, as bytes."""
+    """Codec of the envelopes of one version of one protocol."""
 
     def __init__(self, messages: MessageFormat[M]) -> None:
         self.messages = messages
@@ -86,18 +88,20 @@ class Codec(Generic[M]):
         self._opening = msgpack.Decoder(_Opening)
 
     def envelope(self, group: str, sender: int, counter: int, message: M) -> Envelope[M]:
-        """An envelope of this protocol and version."""
+        """Return an envelope of this protocol and version."""
         return Envelope(self.messages.protocol, self.messages.version, group, sender, counter, message)
 
     def encode(self, envelope: Envelope[M]) -> bytes:
-        """The datagram. Raises `PayloadTooLarge` when it would exceed DATAGRAM_BYTES_MAX."""
+        """Return the datagram. Raises `PayloadTooLarge` when it would exceed DATAGRAM_BYTES_MAX."""
         data = self._encoder.encode(envelope)
         if len(data) > DATAGRAM_BYTES_MAX:
             raise PayloadTooLarge(f"{len(data)} bytes encoded; a datagram has at most {DATAGRAM_BYTES_MAX}")
         return data
 
     def decode(self, data: bytes) -> Envelope[M] | Rejected:
-        """The envelope in a datagram, or why there is none: any bytes are allowed and nothing is raised."""
+        """Return the envelope in a datagram, or the reason why there is none: any bytes are allowed and
+        nothing is raised.
+        """
         if len(data) > DATAGRAM_BYTES_MAX:
             return Rejected(
                 Rejection.OVERSIZED, f"{len(data)} bytes; a datagram has at most {DATAGRAM_BYTES_MAX}"
@@ -140,7 +144,7 @@ class Admission(Generic[M]):
     """
 
     def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
-        """Let in what is for member `me` of 0..members-1.
+        """Make the gate of member `me` of 0..members-1.
 
         Raises:
             InvalidMembership: the name is empty or too long, there are too many members, or `me` is none.
@@ -168,7 +172,7 @@ class Admission(Generic[M]):
         self.dropped: Counter[Rejection] = Counter()
 
     def admit(self, data: bytes) -> Envelope[M] | Rejected:
-        """The envelope in a datagram for this member; a rejection has been counted."""
+        """Return the envelope in a datagram for this member, or its rejection, which is counted."""
         result = self.codec.decode(data)
         if not isinstance(result, Rejected):
             refusal = self._refusal(result)
@@ -178,7 +182,7 @@ class Admission(Generic[M]):
         return self.refuse(result)
 
     def refuse(self, rejected: Rejected) -> Rejected:
-        """Count a datagram that is not let in."""
+        """Count a datagram that is refused."""
         self.dropped[rejected.kind] += 1
         return rejected
 

@@ -30,5 +30,5 @@ MESSAGES: MessageFormat[Message] = MessageFormat("chang-maxemchuk", 1, Message, 
 
 
 def chang_maxemchuk(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """CM; `Settings` says that there is nothing to set."""
+    """Return CM as an implementation; `Settings` is empty."""
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

@@ -29,7 +29,7 @@ class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """Gives an update its gsn, and passes the token to the next process of the cycle."""
+    """Acknowledgement that gives an update its gsn, and passes the token to the next process of the cycle."""
 
     number: Natural
     identifier: Identifier

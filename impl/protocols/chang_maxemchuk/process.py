@@ -1,4 +1,4 @@
-"""The core of CM: who holds the token gives one update its number, which passes the token on.
+"""Core of CM: the token holder gives one update its number, which passes the token on.
 
 The rules and the table of names stand in `antiphon.impl.protocols.updates`. Beyond these:
 
@@ -46,7 +46,7 @@ class Core(Updates):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Process 0 holds the token.
+        """Begin with the token at process 0.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -56,7 +56,9 @@ class Core(Updates):
 
     @property
     def holding(self) -> bool:
-        """`circulated among LTMs along the predefined path`: the last known gsn names this process."""
+        """True if the last known gsn names this process as holder (`circulated among LTMs along the
+        predefined path`).
+        """
         return self._giver() == self.me
 
     def receive(self, sender: int, message: Message, now: float) -> None:

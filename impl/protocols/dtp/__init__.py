@@ -21,7 +21,7 @@ MESSAGES: MessageFormat[Message] = MessageFormat("dtp", 1, Message, flaw)
 
 
 def dtp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """DTP; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return DTP as an implementation; `Settings` has its parameters, and `Core` refuses impossible ones."""
     made = replace(DEFAULTS, **settings)
 
     def resilient(holders: int) -> Implementation[Message]:

@@ -43,11 +43,11 @@ __all__ = [
 ]
 
 Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""hgsn: up to which gsn a process has obtained everything; 0 at first."""
+"""Status hgsn: the gsn up to which a process has obtained everything; 0 at first."""
 
 
 class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="msg"):
-    """An update and its U_id, with the status of its source when it was multicast first."""
+    """Message with an update and its U_id, and the status of its source at the first multicast."""
 
     identifier: Identifier
     payload: Payload
@@ -55,7 +55,9 @@ class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """Gives a message its gsn and passes the token to `next_holder`; `told` is R of its first sender."""
+    """Acknowledgement that gives a message its gsn and passes the token to `next_holder`; `told` is R of its
+    first sender.
+    """
 
     sequencer: Process
     identifier: Identifier
@@ -65,12 +67,12 @@ class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The place of this pass among all: after which gsn, and the how many-eth NULL since."""
+        """Position of this pass among all: the gsn before it, and the number of the NULL since."""
         return (self.number, 0)
 
 
 class Null(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="null"):
-    """Passes the token after a silence; the gsn is the last that was given."""
+    """Acknowledgement of NULL, which passes the token after a silence; the gsn is the last that was given."""
 
     sequencer: Process
     number: Status
@@ -80,21 +82,21 @@ class Null(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 
     @property
     def turn(self) -> tuple[int, int]:
-        """The place of this pass among all, as of an `Ack`."""
+        """Position of this pass among all, as for an `Ack`."""
         return (self.number, self.nulls)
 
 
 class AskMessage(
     Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask_message"
 ):
-    """Asks for a message; `status` is R_j[j] of who asks."""
+    """Request for a message; `status` is R_j[j] of the asking process."""
 
     identifier: Identifier
     status: Status
 
 
 class AskNumber(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask_number"):
-    """Asks for the ACK with a gsn."""
+    """Request for the ACK with a gsn."""
 
     number: Natural
     status: Status
@@ -128,8 +130,8 @@ def flaw(message: Message, members: int) -> str | None:
 class DtpViolation(Violation):
     """A message that DTP, repaired, never sends; it is ignored and counted under exactly one kind.
 
-    The last two speak of what cannot be yet, and ignoring them does no harm; each of the others shows an
-    order that differs from the own one.
+    The last two refer to numbers that are not given yet, and ignoring them does no harm; each of the others
+    shows an order that differs from the own one.
     """
 
     TWO_IDENTIFIERS = "two_identifiers_for_one_number"
@@ -143,5 +145,5 @@ class DtpViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self not in {self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

@@ -72,27 +72,29 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["AHEAD", "DEFAULTS", "Core", "Settings", "Snapshot", "Timer"]
 
 AHEAD = 2
-"""Largest lead of a number or an identifier, in numbers of members: twice what the argument needs."""
+"""Largest lead of a number or an identifier, in multiples of the number of members: twice what the argument
+needs.
+"""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core. The waiting times are in milliseconds."""
 
     resilience: int = 0
-    """F: how many others are known to have a message when it is delivered.
+    """Number F of other processes that are known to have a message when it is delivered.
 
     0: as soon as it has its number and everything before it is here.
     """
     resend_ms: float = 50.0
-    """The first waiting time of the timer resend_message."""
+    """First waiting time of the timer resend_message."""
     pass_ms: float = 50.0
-    """The first waiting time of resend_pass."""
+    """First waiting time of the timer resend_pass."""
     request_ms: float = 20.0
-    """The first waiting time of repeat_request."""
+    """First waiting time of the timer repeat_request."""
     silence_ms: float = 100.0
-    """T: how long a holder waits for a message before it passes the token without one."""
+    """Time T for which a holder waits for a message before it passes the token without one."""
     backoff_max: int = 8
-    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+    """Largest multiple of the first waiting time; each expiry doubles it up to there; 1: no back-off."""
 
 
 DEFAULTS = Settings()
@@ -100,16 +102,20 @@ DEFAULTS = Settings()
 
 
 class Timer(StrEnum):
-    """The timeouts of section 4.2, and its silence."""
+    """Timers of section 4.2: three timeouts and the silence."""
 
     RESEND_MESSAGE = "resend_message"
-    """`LTM_i multicasts the same MSG at every timeout until it receives an acknowledgment`."""
+    """Timer for `LTM_i multicasts the same MSG at every timeout until it receives an acknowledgment`."""
     RESEND_PASS = "resend_pass"
-    """`LTM_i also multicasts the same ACK message at every timeout until` the token is passed on."""
+    """Timer for `LTM_i also multicasts the same ACK message at every timeout until` the token is
+    passed on.
+    """
     REPEAT_REQUEST = "repeat_request"
-    """`LTM_i multicasts the REQ message at every timeout until it receives the requested message`."""
+    """Timer for `LTM_i multicasts the REQ message at every timeout until it receives the requested
+    message`.
+    """
     PASS_NULL = "pass_null"
-    """`If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i], m)`."""
+    """Timer for `If no new MSG arrives in T, LTM_i multicasts ACK(i, NULL, R_i[i], m)`."""
 
 
 class Snapshot(NamedTuple):
@@ -135,7 +141,7 @@ class Core(TimedCore[Message, Timer]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Section 4.1: `N_i[k] = 1 and R_i[k] = 0 for all k`, and process 0 holds the token.
+        """Begin as in section 4.1: `N_i[k] = 1 and R_i[k] = 0 for all k`, and process 0 holds the token.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -173,30 +179,32 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def holding(self) -> bool:
-        """S.Token is HOLD: the latest pass names this process, which at first is process 0."""
+        """True if S.Token is HOLD: the latest pass names this process, which at first is process 0."""
         return self.me == 0 if self._latest is None else self._latest.next_holder == self.me
 
     @property
     def passed(self) -> Pass | None:
-        """The pass that this process made, while S.Token is TRST: no later one is known."""
+        """Pass that this process made, while S.Token is TRST: no later one is known; else None."""
         latest = self._latest
         return latest if latest is not None and latest.sequencer == self.me else None
 
     @property
     def busy(self) -> bool:
-        """S.ACK is WAIT: the own last broadcast has no number, so that `broadcast` would be refused."""
+        """True if S.ACK is WAIT: the own last broadcast has no number, so that `broadcast` would
+        be refused.
+        """
         last = Identifier(self.me, self._expected[self.me] - 1)
         return last in self._buffer and last not in self._number_of
 
     @property
     def stable(self) -> int:
-        """Up to which gsn this process knows that all have obtained everything: `min({R_i[k]})`."""
+        """Number up to which this process knows that all have obtained everything: `min({R_i[k]})`."""
         return min(self._status)
 
     # Update arrival -------------------------------------------------------------------------------------
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """`MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK is DONE.
+        """Multicast `MSG(U, (i, N_i[i]), R_i[i])` to all, if S.ACK is DONE.
 
         Raises:
             Busy: the previous broadcast has no number yet.
@@ -220,7 +228,9 @@ class Core(TimedCore[Message, Timer]):
         return identifier
 
     def acknowledge(self, now: float) -> bool:
-        """`increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`, delivers U; TRST."""
+        """Acknowledge a message: `increments R_i[i]`, selects LTM_m, `multicasts ACK(i, U_id, R_i[i], m)`,
+        delivers U; then S.Token is TRST.
+        """
         self._now = now
         if not self.holding or not self._is_recovered or self._status[self.me] == NATURAL_MAX:
             return False
@@ -345,7 +355,7 @@ class Core(TimedCore[Message, Timer]):
     # Time -----------------------------------------------------------------------------------------------
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        """Run the action of `timer`, whatever its deadline; return False if the timer does not run."""
         self._now = now
         match timer:
             case Timer.RESEND_MESSAGE:
@@ -531,7 +541,7 @@ class Core(TimedCore[Message, Timer]):
         return (number << 64) + nulls + obtained + heard
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the messages that are known to be lost, and the number of the own message."""
+        """Return the messages that are known to be lost, and the missing number of the own message."""
         latest = self._latest
         holder = 0 if latest is None else latest.next_holder
         source = latest.sequencer if latest is not None and holder == self.me else holder
@@ -545,7 +555,7 @@ class Core(TimedCore[Message, Timer]):
         return tuple(waits)
 
     def snapshot(self) -> Snapshot:
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
             self._latest,
             tuple(self._expected),
@@ -562,7 +572,7 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         self._now = now
         self._latest = snapshot.latest
         self._expected, self._status = list(snapshot.expected), list(snapshot.status)

@@ -1,7 +1,7 @@
 """Layers of Horus as cores that stack: COM, NAK, FRAG, MBRSHIP and TOTAL, in the order that a string names.
 
-`horus("TOTAL:MBRSHIP:FRAG:NAK:COM")` is a core like any other. A string whose layers do not find below what
-they require is refused, and so is one that orders nothing. Members all stay, so MBRSHIP has one view.
+`horus("TOTAL:MBRSHIP:FRAG:NAK:COM")` is a core like any other. A string is refused if a layer lacks a
+property that it requires below it, or if the stack orders nothing. Members all stay, so MBRSHIP has one view.
 
 Source: R. van Renesse, K. Birman, R. Friedman, M. Hayden, D. Karr, "A framework for protocol composition in
 Horus", 1995.

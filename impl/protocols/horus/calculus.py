@@ -4,8 +4,8 @@
     properties(l:S)   =  provides(l) + (inherits(l) within properties(S))
 
 A network that may lose gives best effort delivery, P1, and nothing else. The paper's Table 3, which has the
-rows, is a picture that its transcription has lost; these follow its words about each layer. Of P3, unicasts,
-no layer here makes use but COM: above NAK everything is cast.
+rows, is a picture that its transcription has lost; these follow its words about each layer. Only COM uses P3,
+unicasts: above NAK everything is cast.
 
 This module must not know what a layer does.
 
@@ -36,7 +36,7 @@ STACK = "TOTAL:MBRSHIP:FRAG:NAK:COM"
 
 
 class IllFormedStack(LocalError, ValueError):
-    """A string of layers that is no stack, or no stack that orders; the message says why."""
+    """Error: a string of layers is no stack, or no stack that orders; the message says why."""
 
 
 PROPERTIES = {
@@ -57,7 +57,7 @@ PROPERTIES = {
     15: "consistent views",
     16: "automatic view merging",
 }
-"""By their numbers P1 to P16."""
+"""Properties by their numbers P1 to P16."""
 
 ORDERED = 6
 
@@ -87,7 +87,7 @@ NETWORK = frozenset({1})
 
 
 def parsed(stack: str) -> tuple[str, ...]:
-    """`TOP:...:BOTTOM` as names, top first. Raises `IllFormedStack`: there is no such layer."""
+    """Return the names in `TOP:...:BOTTOM`, top first. Raises `IllFormedStack`: there is no such layer."""
     names = tuple(name.strip().upper() for name in stack.split(":"))
     for name in names:
         if name not in LAYERS:
@@ -105,7 +105,9 @@ def properties(stack: tuple[str, ...]) -> frozenset[int]:
 
 
 def flaw(stack: tuple[str, ...]) -> str | None:
-    """Why a stack is not well-formed: the lowest layer that lacks something, and who would provide it."""
+    """Return the reason why a stack is not well-formed: the lowest layer that lacks a property, and a layer
+    that would provide it; or None.
+    """
     for place in reversed(range(len(stack))):
         missing = LAYERS[stack[place]].requires - properties(stack[place + 1 :])
         if missing:
@@ -117,7 +119,7 @@ def flaw(stack: tuple[str, ...]) -> str | None:
 
 
 def checked(stack: tuple[str, ...]) -> tuple[str, ...]:
-    """The stack itself. Raises `IllFormedStack`: it is not well-formed, or orders nothing."""
+    """Return the stack itself. Raises `IllFormedStack`: it is not well-formed, or orders nothing."""
     wrong = flaw(stack)
     if wrong is None and ORDERED not in properties(stack):
         wrong = f"it does not give P6 ({PROPERTIES[ORDERED]}), which a group promises; put TOTAL on top"

@@ -15,17 +15,17 @@ from antiphon.impl.protocols.core import Payload
 __all__ = ["HEADER_BYTES_MAX", "Frame", "HorusViolation", "flaw"]
 
 HEADER_BYTES_MAX = 64
-"""More than a layer's header can take."""
+"""Largest number of bytes of a layer's header, with a margin."""
 
 
 class Frame(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="frame"):
-    """A message of the lowest layer."""
+    """Message of the lowest layer."""
 
     body: Payload
 
 
 def flaw(message: Frame, members: int) -> str | None:
-    """Return None: the layers judge what the bytes mean."""
+    """Return None: the layers judge the bytes."""
     del message, members
     return None
 
@@ -33,8 +33,7 @@ def flaw(message: Frame, members: int) -> str | None:
 class HorusViolation(Violation):
     """A header that no layer pushes; the message is ignored and counted under exactly one kind.
 
-    The last five do no harm when they are ignored; each of the others shows an order that differs from the
-    own one.
+    Ignoring the last five does no harm; each of the others shows an order that differs from the own one.
     """
 
     TWO_MESSAGES = "two_messages_for_one_number"
@@ -47,5 +46,5 @@ class HorusViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self in {self.TWO_MESSAGES, self.SECOND_TOKEN}

@@ -4,9 +4,9 @@ Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
 2. A call goes down or up through the layers in one step, and no layer waits. `settle` only hands over what
    came up.
-3. A layer's timer runs exactly while the layer says that it waits for something; it knows no time itself.
-4. What a layer does not know how to read it counts in `violations`, and nothing has changed.
-5. What is kept is bounded by the layers: a member is busy while one of them is full.
+3. A layer's timer runs exactly while the layer lists it; a layer knows no time itself. 4. A header that a
+  layer cannot read is counted in `violations`, and changes nothing. 5. The layers bound their state: a member
+  is busy while one of them is full.
 
 A message needs no identifier in it: casts of one member come up in their order, and all of them, so that they
 are counted here.
@@ -60,17 +60,17 @@ __all__ = ["DEFAULTS", "Core", "Settings", "Snapshot", "timer"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The stack, its sizes, and first waiting times, which double up to a bound.
+    """Settings of a stack: its layers, its sizes, and first waiting times, which double up to a bound.
 
     All members of a group have the same stack and sizes.
     """
 
     stack: str = STACK
-    """The names of the layers, top first; they have to be well-formed (`calculus.flaw`)."""
+    """Names of the layers, top first; the stack has to be well-formed (`calculus.flaw`)."""
     buffer: int = 64
-    """Number of own casts that a member keeps for those that lack them; also its window."""
+    """Number of own casts that a member keeps for members that lack them; also its window."""
     fragment_bytes: int = 32_768
-    """The maximum size of what FRAG hands down in one piece."""
+    """Largest size of what FRAG hands down in one piece."""
     rest_ms: float = 5.0
     """Milliseconds that TOTAL's token stays with each member."""
     tell_ms: float = 10.0
@@ -78,7 +78,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ask_ms: float = 10.0
     """Milliseconds that NAK waits for a late message before it asks for it again."""
     backoff_max: int = 8
-    """The longest waiting time, in first ones."""
+    """Largest multiple of the first waiting times."""
 
 
 DEFAULTS = Settings()
@@ -86,7 +86,9 @@ DEFAULTS = Settings()
 
 
 def timer(level: int, name: str, of: int) -> str:
-    """A layer's timer that concerns one member, by the layer's level from the bottom, from 0."""
+    """Return the name of a layer's timer that concerns one member, with the layer's level from the bottom,
+    from 0.
+    """
     return f"{level} {name} {of}"
 
 
@@ -145,7 +147,7 @@ class Core(TimedCore[Frame, str]):
             layer.violated = self._refused
 
     def start(self, now: float) -> None:
-        """Take part: who has a token lets it rest."""
+        """Take part; the first token holder begins to wait."""
         self._now = now
         self._watch()
 
@@ -157,7 +159,7 @@ class Core(TimedCore[Frame, str]):
         return any(layer.full for layer in self._layers)
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Cast it.
+        """Cast a message.
 
         Raises:
             Busy: a layer is full.
@@ -216,7 +218,9 @@ class Core(TimedCore[Frame, str]):
     # Time -------------------------------------------------------------------------------------------------
 
     def expire(self, name: str, now: float) -> bool:
-        """Do what the timer of this name waits to do, whatever its deadline; False if there is nothing."""
+        """Run the action of the timer of this name, whatever its deadline; return False if the timer does not
+        run.
+        """
         self._now = now
         layer, waiting = self._timers[name]
         if waiting not in layer.timers():
@@ -256,7 +260,7 @@ class Core(TimedCore[Frame, str]):
 
     @property
     def progress(self) -> int:
-        """Broadcasts, deliveries, and the progress of each layer."""
+        """Measure of progress: broadcasts, deliveries, and the progress of each layer."""
         return self._last_id + self._delivered + sum(layer.progress for layer in self._layers)
 
     def waits(self) -> tuple[Wait, ...]:
@@ -267,7 +271,7 @@ class Core(TimedCore[Frame, str]):
         )
 
     def snapshot(self) -> Snapshot:
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
             tuple(layer.snapshot() for layer in self._layers),
             self._last_id,
@@ -280,7 +284,7 @@ class Core(TimedCore[Frame, str]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         self._now = now
         for layer, taken in zip(self._layers, snapshot.layers, strict=True):
             layer.restore(taken)

@@ -1,4 +1,5 @@
-"""Pinwheel: as CM, with several updates on their way, several numbers a holder, and news of deliveries.
+"""Pinwheel: like CM, with several updates on their way, several numbers for each holder, and news of
+deliveries.
 
 Between its members it needs reliable queues. They all stay alive: a membership is not part of it.
 
@@ -22,5 +23,7 @@ MESSAGES: MessageFormat[Message] = MessageFormat("pinwheel", 1, Message, source_
 
 
 def pinwheel(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """Pinwheel; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return Pinwheel as an implementation; `Settings` has its parameters, and `Core` refuses impossible
+    ones.
+    """
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

@@ -23,11 +23,11 @@ from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Paylo
 __all__ = ["Ack", "Message", "Msg"]
 
 Status = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""hgsn: up to which gsn a process has delivered; 0 at first."""
+"""Status hgsn: the gsn up to which a process has delivered; 0 at first."""
 
 
 class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="msg"):
-    """An update, its U_id, and the hgsn of its source."""
+    """Message with an update, its U_id, and the hgsn of its source."""
 
     identifier: Identifier
     payload: Payload
@@ -35,7 +35,9 @@ class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """Gives an update its gsn; the last of a holder passes the token to the next process of the cycle."""
+    """Acknowledgement that gives an update its gsn; the last one of a holder passes the token to the next
+    process of the cycle.
+    """
 
     number: Natural
     identifier: Identifier

@@ -1,4 +1,5 @@
-"""The core of Pinwheel: the holder numbers all that it has, and messages say how far their sender delivered.
+"""Core of Pinwheel: the holder numbers all that it has, and messages report how far their sender has
+delivered.
 
 The rules and the table of names stand in `antiphon.impl.protocols.updates`. Beyond these:
 
@@ -52,7 +53,7 @@ class Core(Updates):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Process 0 holds the token, and nobody has delivered anything.
+        """Begin with the token at process 0 and no deliveries.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -64,7 +65,7 @@ class Core(Updates):
 
     @property
     def holding(self) -> bool:
-        """The last known ACK names this process."""
+        """True if the last known ACK names this process as holder."""
         return self._holder == self.me
 
     def receive(self, sender: int, message: Message, now: float) -> None:

@@ -46,7 +46,7 @@ MESSAGES: MessageFormat[Message] = MessageFormat("rbp", 1, RingMessage, flaw)
 """The messages of RBP without failures, version 1."""
 
 RESILIENT_MESSAGES: MessageFormat[Message] = MessageFormat("rbp-resilient", 1, RingMessage, flaw)
-"""The same of RBP with stability, version 1: members of one kind do not understand those of the other."""
+"""Messages of RBP with stability, version 1; members of one kind do not understand those of the other."""
 
 
 LISTED_MESSAGES: MessageFormat[Message] = MessageFormat("irbp", 1, Message, flaw)
@@ -54,12 +54,14 @@ LISTED_MESSAGES: MessageFormat[Message] = MessageFormat("irbp", 1, Message, flaw
 
 
 def rbp(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """RBP without failures; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return RBP without failures as an implementation; `Settings` has its parameters, and `Core` refuses
+    impossible ones.
+    """
     return ring(replace(FIGURE_16, **settings), kind)
 
 
 def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]:
-    """The ring with these settings, of cores of this class."""
+    """Return the ring with these settings as an implementation, with cores of this class."""
 
     def resilient(holders: int) -> Implementation[Message]:
         return ring(replace(settings, resilience=holders), kind)
@@ -73,7 +75,7 @@ def ring(settings: Settings, kind: type[Core] = Core) -> Implementation[Message]
 
 
 def irbp(settings: Settings = FIGURE_25, kind: type[Core] = Core) -> Implementation[Message]:
-    """The ring of figure 25 for the lists of a group whose members change: under figures 32 and 34."""
+    """Return the ring of figure 25 for the lists of a group whose members change, under figures 32 and 34."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> Core:
         return kind(me, members, settings, ring=taking_part, tracer=tracer)

@@ -43,14 +43,15 @@ NUMBERS_ASKED_MAX = 8
 
 
 class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
-    """A message and its identifier."""
+    """Message with a body and its identifier."""
 
     identifier: Identifier
     payload: Payload
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """Acknowledges the source, gives the number, accepts the previous token and passes it on (section 3.1.3).
+    """Acknowledgement: it names the source, gives the number, accepts the previous token and passes it on
+    (section 3.1.3).
 
     `identifier` None is the NULL message.
     """
@@ -61,14 +62,14 @@ class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="numbered"):
-    """A number told again to one who missed it; it passes no token."""
+    """Number that is sent again to a member that missed it; it passes no token."""
 
     identifier: Identifier | None
     number: Natural
 
 
 class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request"):
-    """Asks for the body of a message."""
+    """Request for the body of a message."""
 
     identifier: Identifier
 
@@ -76,14 +77,18 @@ class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 class RequestNumbers(
     Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request_numbers"
 ):
-    """Asks which messages have the numbers first..last, both included, at most NUMBERS_ASKED_MAX of them."""
+    """Request for the messages of the numbers first..last, both included, at most
+    NUMBERS_ASKED_MAX of them.
+    """
 
     first: Natural
     last: Natural
 
 
 class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="gone"):
-    """All numbers up to this one are forgotten at the sender: "no more in the buffers" (section 4.4.3)."""
+    """Notice that the sender has forgotten all numbers up to this one: "no more in the buffers" (section
+    4.4.3).
+    """
 
     number: Natural
 
@@ -119,17 +124,17 @@ def flaw(message: Message, members: int) -> str | None:
 class RbpViolation(Violation):
     """A message that no correct member sends; it is ignored and counted under exactly one kind.
 
-    The last three speak of what cannot be yet, and ignoring them does no harm; each of the others shows an
-    order that differs from the own one.
+    The last three refer to numbers that are not given yet, and ignoring them does no harm; each of the others
+    shows an order that differs from the own one.
     """
 
     TWO_IDENTIFIERS = "two_identifiers_for_one_number"
     TWO_NUMBERS = "two_numbers_for_one_identifier"
     TWO_PAYLOADS = "two_payloads_for_one_identifier"
     MISPLACED_NULL = "null_elsewhere_than_at_number_one"
-    """Without stability, where number 1 is the only one of NULL."""
+    """NULL under another number than 1, in a protocol without stability."""
     FIRST_NOT_NULL = "message_at_number_one"
-    """With stability, where NULL has others too."""
+    """Number 1 for another message than NULL, in a protocol with stability."""
     NEVER_BROADCAST = "identifier_that_its_source_never_broadcast"
     SECOND_TOKEN = "number_that_is_this_process_to_give"
     OUT_OF_TURN = "token_passed_out_of_turn"
@@ -138,5 +143,5 @@ class RbpViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self not in {self.OUT_OF_TURN, self.NUMBER_AHEAD, self.IDENTIFIER_AHEAD}

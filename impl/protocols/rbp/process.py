@@ -97,7 +97,7 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapshot", "Timer"]
 
 EXTERNAL_AHEAD = 256
-"""Number of numbers beyond its last one that an external process keeps; it asks for later ones later."""
+"""Number of numbers beyond its last one that an external process keeps; it asks for further ones later."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -110,26 +110,32 @@ class Settings(Struct, frozen=True, kw_only=True):
     resilience: int = 1
     """Number of members that have a message when it is delivered: 1, as soon as it is ordered; 0, all."""
     stability: bool = False
-    """True if the token goes round also without a message, and what all members have is forgotten."""
+    """Switch: the token goes round also without a message, and messages that all members have are
+    forgotten.
+    """
     resend_ms: float = 50.0
-    """The first waiting time of the timer resend."""
+    """First waiting time of the timer resend."""
     token_ms: float = 50.0
-    """The first waiting time of resend_token."""
+    """First waiting time of the timer resend_token."""
     request_ms: float = 20.0
-    """The first waiting time of repeat_request."""
+    """First waiting time of the timer repeat_request."""
     hurry_ms: float = 1.0
-    """With stability: how long a holder without a message keeps the token while one waits for delivery."""
+    """Time for which a holder without a message keeps the token while some message waits for delivery (with
+    stability).
+    """
     silence_ms: float = 40.0
-    """With stability: how long otherwise; less than `token_ms`, or the token seems to be lost until then."""
+    """Time for which a holder without a message keeps the token otherwise (with stability); less than
+    `token_ms`, or the token seems to be lost until then.
+    """
     backoff_max: int = 8
-    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+    """Largest multiple of the first waiting time; each expiry doubles it up to there; 1: no back-off."""
     kept_bytes: int = 2**24
     """Number of bytes that a process keeps, of messages that all have, for later external processes (section
     4.4.3).
     """
 
     def __post_init__(self) -> None:
-        """See that somebody knows who has what, if deliveries wait for it."""
+        """Check that some member can know who has what, if deliveries wait for it."""
         if not self.stability and self.resilience != 1:
             told = f"resilience {self.resilience}: without stability a message is delivered"
             raise ValueError(f"{told} as soon as it is ordered")
@@ -143,35 +149,37 @@ FIGURE_25 = Settings(resilience=0, stability=True)
 
 
 class Timer(StrEnum):
-    """The loops of the figures that wait, and the timeout of figure 25.
+    """Timers: the loops of the figures that wait, and the timeout of figure 25.
 
-    The figures say what is sent again and until when, not how often; that is a matter of
-    `antiphon.impl.protocols.deadlines`.
+    The figures say what is sent again and until when, not how often; `antiphon.impl.protocols.deadlines`
+    decides that.
     """
 
     RESEND = "resend"
-    """Lines 12-15; 13-16: the own message until it has a number."""
+    """Timer of lines 12-15; 13-16: it repeats the own message until that has a number."""
     RESEND_TOKEN = "resend_token"
-    """Lines 47-49; 53-55 and 60-62: the own ACK until a higher number is known."""
+    """Timer of lines 47-49; 53-55 and 60-62: it repeats the own ACK until a higher number is known."""
     REPEAT_REQUEST = "repeat_request"
-    """Lines 34-36 and 42-44; 36-38 and 46-48: requests until nothing is missing."""
+    """Timer of lines 34-36 and 42-44; 36-38 and 46-48: it repeats requests until nothing is missing."""
     PASS_ON = "pass_on"
-    """Line 51 of figure 25: the token without a message, while some message waits for its delivery."""
+    """Timer of line 51 of figure 25: it passes the token without a message, while some message waits for its
+    delivery.
+    """
     PASS_NULL = "pass_null"
-    """Line 51 of figure 25: the token without a message, when all were delivered."""
+    """Timer of line 51 of figure 25: it passes the token without a message, when all were delivered."""
 
 
 class Observation(TypedDict):
     """Every state variable as plain data, detached: integers, booleans, tuples and dictionaries."""
 
     received: dict[tuple[int, int], bytes]
-    """The bodies, in order of reception."""
+    """Bodies, in order of reception."""
     waiting: tuple[tuple[int, int], ...]
-    """The messages of `received` without a number, the first that came first."""
+    """Messages of `received` without a number, in order of reception."""
     numbers: dict[int, tuple[int, int] | None]
     stable: dict[int, tuple[int, int] | None]
     numbered: tuple[int, ...]
-    """Number of messages of each source that have a number in 1..last_number: its first ones."""
+    """Number of messages of each source that have a number in 1..last_number; they are its first ones."""
     last_number: int
     last_delivered: int
     message_id: int
@@ -182,10 +190,10 @@ class Observation(TypedDict):
 
 
 class Snapshot(NamedTuple):
-    """The whole state of a core, immutable and canonical: equal snapshots behave equally."""
+    """Whole state of a core, immutable and canonical: equal snapshots behave equally."""
 
     received: tuple[tuple[Identifier, bytes], ...]
-    """In order of reception, as figure 16 has it; with stability sorted."""
+    """Bodies in order of reception, as in figure 16; with stability sorted."""
     waiting: tuple[Identifier, ...]
     numbers: tuple[tuple[int, Identifier | None], ...]
     stable: tuple[tuple[int, Identifier | None, bytes], ...]
@@ -219,10 +227,11 @@ class Core(TimedCore[Message, Timer]):
         ring: int | None = None,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Lines 1-7; 1-9: all empty. The first `ring` members have the token in turn, all without it.
+        """Begin with empty state (lines 1-7; 1-9). The first `ring` members have the token in turn, all
+        without it.
 
-        The others are external (section 4.4.3): they receive what is sent, ask for what they have missed,
-        and send nothing of their own.
+        The others are external (section 4.4.3): they receive what is sent, ask for what they have missed, and
+        send nothing of their own.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -240,14 +249,14 @@ class Core(TimedCore[Message, Timer]):
         self.external = me >= self.ring
         self.successor = (me + 1) % self.ring
         self._kept: dict[int, tuple[Identifier | None, bytes]] = {}
-        """Collected messages, the lowest number first, while there are external members."""
+        """Stable messages that are kept while there are external members, the lowest number first."""
         self._kept_at: dict[Identifier, int] = {}
         self._kept_bytes = 0
         self._kept_bytes_max = settings.kept_bytes
         self._gone: dict[int, int] = {}
-        """Members of the ring, and the highest number up to which they have nothing more."""
+        """Members of the ring, and the highest number up to which each has nothing more."""
         self._heard_of = 0
-        """The highest number that this external process has heard of, be it too far ahead to be kept."""
+        """Highest number that this external process has heard of, even if it is too far ahead to be kept."""
         self._asks = 0
         """The member of the ring that it asks next."""
         self._queues = Queues(members)
@@ -269,7 +278,9 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def start(self, now: float) -> None:
-        """Lines 8-9; 10-11: process 0 (the figure's p1) numbers the NULL message 1 and passes the token."""
+        """Start (lines 8-9; 10-11): process 0 (the figure's p1) numbers the NULL message 1 and passes the
+        token.
+        """
         self._now = now
         if self.me == 0:
             self._pass_token(None, 1)
@@ -279,13 +290,13 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Return True if `broadcast` would be refused: the last one has no number, or this process is
+        """True if `broadcast` would be refused: the last message has no number, or this process is
         external.
         """
         return self._pending is not None or self.external
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Lines 11-14; 12-15: name the message once and send it to all.
+        """Name the message once and send it to all (lines 11-14; 12-15).
 
         Raises:
             Busy: the previous broadcast has no number yet (line 15; 16).
@@ -311,7 +322,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def deliverable(self) -> bool:
-        """Return True if `deliver` would do something, be it only to pass over a NULL message."""
+        """True if `deliver` would do something, if only pass over a NULL message."""
         queues, number = self._queues, self._last_delivered + 1
         if self.resilience == 0:
             return number in queues.stable
@@ -319,10 +330,10 @@ class Core(TimedCore[Message, Timer]):
         return enough and number in queues.numbers and queues.body(number) is not None
 
     def deliver(self) -> Delivery | None:
-        """Lines 60-63; 79-82: the message with the next number, once enough members have it.
+        """Deliver the message with the next number, once enough members have it (lines 60-63; 79-82).
 
         None when there is nothing to deliver, and also when a NULL message was passed over: `deliverable`
-        tells which.
+        distinguishes the two.
         """
         if not self.deliverable:
             return None
@@ -474,14 +485,16 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def lost(self) -> bool:
-        """Return True if this external process needs what nobody in the ring has any more."""
+        """True if this external process needs a message that no process of the ring has any more."""
         needed = self._queues.last_number + 1
         return len(self._gone) >= self.ring and min(self._gone.values()) >= needed
 
     # The token, and what it makes stable.
 
     def accept(self, now: float) -> bool:
-        """Lines 36, 44; 38, 48: take the arriving token once all up to its number, bodies too, is here."""
+        """Accept the arriving token, once all numbers and bodies up to its own are here (lines 36, 44; 38,
+        48).
+        """
         self._now = now
         if self._arriving is None or not self._queues.complete_to(self._arriving):
             return False
@@ -493,7 +506,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def sequence(self, now: float) -> bool:
-        """Lines 45-48; 59-61: the holder numbers the first message without a number, and passes the token."""
+        """Sequence, as holder, the first message without a number, and pass the token (lines
+        45-48; 59-61).
+        """
         self._now = now
         if not self._holding or self._queues.last_number == NATURAL_MAX:
             return False
@@ -505,7 +520,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def collect(self, number: int, now: float) -> bool:
-        """Lines 74-78 of figure 25: forget the message with this number, which all members have.
+        """Forget the message with this number, which all members have (lines 74-78 of figure 25).
 
         With `resilience` 0 it waits in `stable` for its delivery; otherwise it was delivered before.
         """
@@ -546,7 +561,7 @@ class Core(TimedCore[Message, Timer]):
     # The end of the list: figure 32.
 
     def report(self) -> Report:
-        """Figure 32, step 1: what this process knows."""
+        """Return the report of figure 32, step 1: the knowledge of this process."""
         queues = self._queues
         counts = list(queues.numbered)
         for number, name in queues.numbers.items():
@@ -560,17 +575,19 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Step 3: what all adopt, when these have reported, this process among them.
+        """Return the result for all to adopt (step 3), from the reports of these members, this process among
+        them.
 
-        What was kept for external processes is joined too, as far as they need it and there is room.
+        Messages that were kept for external processes are added, as far as those need them and there is room.
         """
         kept = ((number, *self._kept[number]) for number in reversed(self._kept))
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Steps 5 and 6: deliver what is stable here and what was agreed, as far as it was not delivered.
+        """Deliver, of what is stable here and what was agreed, everything that was not delivered (steps 5 and
+        6).
 
-        None when something between the two is here nowhere: this process was external, and has missed it.
+        None if this process lacks some of it: it was external, and has missed it.
         """
         queues = self._queues
         bodies = queues.received | {name: body for name, body in queues.stable.values() if name is not None}
@@ -593,7 +610,7 @@ class Core(TimedCore[Message, Timer]):
     # Time.
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing.
+        """Run the action of `timer`, whatever its deadline; return False if the timer does not run.
 
         Raises:
             GroupFailed: it is a message for which no number is left.
@@ -618,11 +635,12 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """Numbers and bodies that came; the numbers before `first` were collected."""
+        """Measure of progress: the numbers and bodies that came, those that were removed included."""
         return self._queues.first - 1 + len(self._queues.numbers) + self._queues.bodies
 
     def waits(self) -> tuple[Wait, ...]:
-        """The first missing number, the missing bodies, and while others have the token, the next number.
+        """Return the first missing number, the missing bodies, and while others have the token, the next
+        number.
 
         Without stability the next number is waited for only while a message has none.
         """
@@ -645,7 +663,7 @@ class Core(TimedCore[Message, Timer]):
         return tuple(waits)
 
     def observe(self) -> Observation:
-        """A copy of every state variable."""
+        """Return a copy of every state variable."""
         queues = self._queues
         return Observation(
             received={_pair(name): body for name, body in queues.received.items()},
@@ -663,7 +681,7 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def snapshot(self) -> Snapshot:
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         queues = self._queues
         return Snapshot(
             tuple(sorted(queues.received.items()) if self.stability else queues.received.items()),
@@ -686,7 +704,7 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         self._now = now
         self._queues = type(self._queues).of(*snapshot[:6])
         self._last_delivered = snapshot.last_delivered
@@ -816,7 +834,9 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def caught_up(self) -> bool:
-        """True if this external process has all that is numbered, but for what comes within one round."""
+        """True if this external process has everything numbered so far, except for the numbers of
+        one round.
+        """
         return self.external and not self._incomplete and self._queues.last_number > 0
 
     def _missing_numbers(self, last: int) -> RequestNumbers:

@@ -3,7 +3,8 @@
 The figures ask four questions of the queues at every step; each is answered in constant amortised time, so
 that a run of any length costs the same per message:
 
-- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46; 59 in figure 25): a queue of candidates,
+- the first message without a number, "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46; 59 in
+  figure 25): a queue of candidates,
   dropped from its head once numbered;
 - the highest k such that all numbers 1..k are known (`ts`): moved forward as numbers come;
 - the known numbers beyond that, and the bodies of numbered messages that never came: two small sets.
@@ -15,8 +16,8 @@ there), at the cost of one number for each source:
 - a source broadcasts its next message when its last one has a number, so the messages that have numbers in
   1..`last_number` are its first `numbered` ones, and one of them that is not here any more is over.
 
-How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
-This module must not know about tokens, timers or other processes.
+How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be. This
+module must not know about tokens, timers or other processes.
 
 Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2.2, figure 25.
 """
@@ -38,27 +39,27 @@ class Queues:
 
     def __init__(self, members: int) -> None:
         self.received: dict[Identifier, bytes] = {}
-        """recvQ: bodies that are not collected, in order of reception."""
+        """Queue recvQ: bodies that were not removed, in order of reception."""
         self.numbers: dict[int, Identifier | None] = {}
-        """seqQ: which message has a number; None is the NULL message."""
+        """Queue seqQ: the message of each number; None is the NULL message."""
         self.number_of: dict[Identifier, int] = {}
-        """seqQ read the other way."""
+        """Inverse of seqQ: the number of each message."""
         self.stable: dict[int, tuple[Identifier | None, bytes]] = {}
-        """stableQ: what was collected before its delivery."""
+        """Queue stableQ: messages that were removed from the others before their delivery."""
         self.last_number = 0
-        """ts: the highest k such that all numbers 1..k are or were known."""
+        """Number ts: the highest k such that all numbers 1..k are or were known."""
         self.highest = 0
-        """The highest number known."""
+        """Highest known number."""
         self.last_message = 0
-        """The highest number known that no NULL message has, as long as that message is here."""
+        """Highest known number of a message that is not NULL, as long as that message is here."""
         self.missing: dict[Identifier, int] = {}
-        """Numbered messages whose body has not come, with their numbers."""
+        """Numbered messages whose body is missing, with their numbers."""
         self.numbered = [0] * members
-        """Number of messages of each source that have a number in 1..last_number: its first ones."""
+        """Number of messages of each source that have a number in 1..last_number; they are its first ones."""
         self.bodies = 0
-        """Number of bodies that ever came."""
+        """Number of bodies that have ever come."""
         self.first = 1
-        """The lowest number that is not collected."""
+        """Lowest number that was not removed."""
         self._beyond: set[int] = set()
         self._candidates: deque[Identifier] = deque()
 
@@ -72,7 +73,7 @@ class Queues:
         numbered: Sequence[int],
         last_number: int,
     ) -> Self:
-        """The queues with this content, as a snapshot has it."""
+        """Make queues with this content, as a snapshot has it."""
         queues = cls(len(numbered))
         queues.received = dict(received)
         queues.numbers = dict(numbers)
@@ -92,7 +93,7 @@ class Queues:
         return queues
 
     def store(self, identifier: Identifier, payload: bytes) -> None:
-        """Add a body that is neither here nor collected (line 23; 24)."""
+        """Add a body that is neither here nor was removed (line 23; 24)."""
         self.received[identifier] = payload
         self.bodies += 1
         if identifier in self.number_of:
@@ -101,21 +102,21 @@ class Queues:
             self._candidates.append(identifier)
 
     def is_numbered(self, identifier: Identifier) -> bool:
-        """Return True if the message has a number, be it collected."""
+        """Return True if the message has a number, also after its removal."""
         return identifier.id <= self.numbered[identifier.source] or identifier in self.number_of
 
     def is_collected(self, identifier: Identifier) -> bool:
-        """Return True if the message was here with its number, and is not any more."""
+        """Return True if the message was here with its number, and was removed."""
         return identifier.id <= self.numbered[identifier.source] and identifier not in self.number_of
 
     def knows(self, identifier: Identifier | None, number: int) -> bool:
-        """Return True if this very assignment is known already, as far as it has to be."""
+        """Return True if this assignment is known already, or need not be recorded."""
         if number in self.numbers:
             return self.numbers[number] == identifier
         return number <= self.last_number and (identifier is None or self.is_collected(identifier))
 
     def conflict(self, identifier: Identifier | None, number: int) -> RbpViolation | None:
-        """Why an assignment that is not known cannot be true beside the others, or None."""
+        """Return the violation in an assignment that contradicts the known ones, or None."""
         if number in self.numbers or number <= self.last_number:
             return RbpViolation.TWO_IDENTIFIERS
         if identifier is not None and self.is_numbered(identifier):
@@ -123,7 +124,7 @@ class Queues:
         return None
 
     def record(self, identifier: Identifier | None, number: int) -> None:
-        """Add an assignment neither known nor in conflict (line 26), and move `last_number`."""
+        """Add an assignment that is neither known nor contradictory (line 26), and move `last_number`."""
         self.numbers[number] = identifier
         if identifier is not None:
             self.number_of[identifier] = number
@@ -140,12 +141,12 @@ class Queues:
                 self.numbered[reached.source] += 1
 
     def body(self, number: int) -> bytes | None:
-        """The body of the message with a number of `numbers`, b"" for NULL, None if it has not come."""
+        """Return the body of the message with a known number: b"" for NULL, None if it has not come."""
         identifier = self.numbers[number]
         return b"" if identifier is None else self.received.get(identifier)
 
     def collect(self, number: int) -> tuple[Identifier | None, bytes]:
-        """Take a number that is at most `last_number`, and its body, out of seqQ and recvQ (lines 77-78)."""
+        """Remove a number that is at most `last_number`, and its body, from seqQ and recvQ (lines 77-78)."""
         identifier = self.numbers.pop(number)
         body = b""
         if identifier is not None:
@@ -170,20 +171,20 @@ class Queues:
         return self.last_number >= number and all(at > number for at in self.missing.values())
 
     def first_unnumbered(self) -> Identifier | None:
-        """The first message in order of reception that has no number (line 46; 59), or None."""
+        """Return the first message without a number in order of reception (line 46; 59), or None."""
         candidates = self._candidates
         while candidates and self.is_numbered(candidates[0]):
             candidates.popleft()
         return candidates[0] if candidates else None
 
     def waiting(self) -> tuple[Identifier, ...]:
-        """The messages without a number, in order of reception."""
+        """Return the messages without a number, in order of reception."""
         return tuple(name for name in self._candidates if not self.is_numbered(name))
 
     def known_numbers(self, first: int, last: int) -> list[int]:
-        """The numbers in first..last that are here, rising (line 56; 68)."""
+        """Return the numbers in first..last that are here, rising (line 56; 68)."""
         return [number for number in range(first, last + 1) if number in self.numbers]
 
     def missing_bodies(self) -> list[Identifier]:
-        """The messages to request, in the order of their numbers (lines 33 and 47)."""
+        """Return the messages to request, in the order of their numbers (lines 33 and 47)."""
         return sorted(self.missing, key=self.missing.__getitem__)

@@ -14,5 +14,7 @@ __all__ = ["rbp_resilient"]
 
 
 def rbp_resilient(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """RBP with stability; the settings are those of `antiphon.impl.protocols.rbp.Settings`."""
+    """Return RBP with stability as an implementation; the settings are those of
+    `antiphon.impl.protocols.rbp.Settings`.
+    """
     return ring(replace(FIGURE_25, **settings), kind)

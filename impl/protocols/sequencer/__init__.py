@@ -1,7 +1,8 @@
 """SEQUENCER: a member sends to the coordinator, who multicasts for it; repaired.
 
-Between its members it needs reliable queues. With members that stay it delivers what is ordered; on the lists
-of a group whose members change, what all have that take part in the ordering (`sequencer_listed`).
+Between its members it needs reliable queues. With members that stay a message is delivered when it is
+ordered; on the lists of a group whose members change, when all members that take part in the ordering have it
+(`sequencer_listed`).
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005.
 """
@@ -43,12 +44,14 @@ LISTED_MESSAGES: MessageFormat[ListedMessage] = MessageFormat(
 
 
 def sequencer(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """SEQUENCER; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return SEQUENCER as an implementation; `Settings` has its parameters, and `Core` refuses impossible
+    ones.
+    """
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)
 
 
 def sequencer_listed(settings: Settings = DEFAULTS) -> Implementation[Any]:
-    """SEQUENCER for the lists of a group whose members change."""
+    """Return SEQUENCER as an implementation for the lists of a group whose members change."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> ListedCore:
         return ListedCore(me, members, settings, core=taking_part, tracer=tracer)

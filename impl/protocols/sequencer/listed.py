@@ -1,17 +1,16 @@
 """SEQUENCER on one list of a group whose members change: a message is delivered when all of the core have it.
 
-The first members of the list are the core, and the first of them coordinates. What the document leaves to "a
-layer above" is done here, since a change of the list rests on it: the coordinator multicasts, each of the
-core acknowledges, and the coordinator tells how much all have. So what anybody has delivered all of the core
-have; they are more than half of the list, so that every majority has somebody who reports it.
+The first members of the list are the core, and the first of them coordinates. This core also does what the
+document leaves to "a layer above", since a change of the list needs it: the coordinator multicasts, each of
+the core acknowledges, and the coordinator reports how much all have. So all of the core have every delivered
+message; they are more than half of the list, so that in every majority some member reports it.
 
 1. A member of the core acknowledges once for all that came in one step, and the coordinator tells once how
    much is stable. Neither says anything while nothing is new.
 2. An own message is on its way until it is delivered here. So the coordinator has at most `pending_max`
    messages of each member that are not stable, and nobody has more.
-3. An external member acknowledges too, from the beginning on. The coordinator sends it what is stable
-   (`impl.protocols.listeners`). What the coordinator does not keep any more is gone, and then that member is
-   lost.
+3. An external member acknowledges too, from the beginning on. The coordinator sends it the stable messages
+  (`impl.protocols.listeners`). If it needs one that the coordinator does not keep any more, it is lost.
 4. When the list ends each reports what is not stable, and its own messages that have no number.
 
 This module must not know how a list ends. The rules of `process` hold here too.
@@ -60,7 +59,7 @@ _VIEW = 1
 """A list is one view of the protocol."""
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """All up to this number have come to the sender."""
+    """Acknowledgement: the sender has all messages up to this number."""
 
     number: Upto
 
@@ -79,7 +78,7 @@ def flaw(message: ListedMessage, members: int) -> str | None:
 
 
 class ListedViolation(Violation):
-    """A message on a list that no correct member sends; to ignore it does no harm."""
+    """Violation on a list: a message that no correct member sends; ignoring it does no harm."""
 
     NOT_SENT = "acknowledgement_of_what_was_not_sent"
     NOT_ORDERED = "stability_of_what_was_not_ordered"
@@ -114,7 +113,7 @@ class ListedCore(OnList[Message], Core):
     ) -> None:
         """Begin with no ordered message; the first `core` members order messages, the others listen.
 
-        Of what is stable at most `kept_bytes` are kept, for those who listen.
+        At most `kept_bytes` of stable messages are kept for the members that listen.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -127,8 +126,8 @@ class ListedCore(OnList[Message], Core):
         self._acknowledged = {process: 0 for process in self.group if process != me}
         """The highest number that each other member of the core has, as the coordinator knows."""
         self._told = -1 if self.external else 0
-        """The number that the others were last sent: of stable messages by the coordinator, of arrived ones
-        by others.
+        """Number that the others were sent last: the coordinator sends the number of stable messages, the
+        others the number of arrived ones.
         """
 
     @property
@@ -207,7 +206,7 @@ class ListedCore(OnList[Message], Core):
         return None
 
     def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order; at the end what others have to know since then."""
+        """Return, once, the messages to send, in order, with the acknowledgements or notices that are due."""
         last = self._history.last
         if self.me == self.coordinator:
             self._tell()
@@ -236,7 +235,7 @@ class ListedCore(OnList[Message], Core):
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """Figure 32, step 1: what this process knows."""
+        """Return the report of figure 32, step 1: the knowledge of this process."""
         ordered = self._received_table[self.me]
         own = ((Identifier(self.me, n), body) for n, body in self._forward_table.items() if n > ordered)
         return self._history.report(own)
@@ -250,11 +249,13 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def progress(self) -> int:
-        """Messages sent, ordered and delivered."""
+        """Measure of progress: messages sent, ordered and delivered."""
         return super().progress + self._history.last
 
     def waits(self) -> tuple[Wait, ...]:
-        """The own message that comes back next; at the coordinator, who has not acknowledged what."""
+        """Return the own message that should come back next; at the coordinator, the missing
+        acknowledgements.
+        """
         last = self._history.last
         if self.me != self.coordinator:
             return super().waits()
@@ -262,7 +263,7 @@ class ListedCore(OnList[Message], Core):
         return tuple(Wait(f"acknowledgement of number {last}", process) for process in late)
 
     def snapshot(self) -> ListedSnapshot:  # type: ignore[override]
-        """The whole state."""
+        """Return the whole state."""
         return ListedSnapshot(
             super().snapshot(),
             self._history.snapshot(),
@@ -274,7 +275,7 @@ class ListedCore(OnList[Message], Core):
         )
 
     def restore(self, snapshot: ListedSnapshot, now: float) -> None:  # type: ignore[override]
-        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        """Set the state to a snapshot; parameters and tracer stay."""
         super().restore(snapshot.core, now)
         self._history.restore(snapshot.history)
         self._acknowledged = dict(snapshot.acknowledged)

@@ -1,4 +1,4 @@
-"""The messages of SEQUENCER: the document's headers FORWARD and DATA, each with the message it stands on.
+"""Messages of SEQUENCER: the document's headers FORWARD and DATA, each with its message.
 
 The tag of a message, "the sender's address and a monotonically increasing sequence number (seqno)", is its
 identifier. Both headers name the view in which they were sent.
@@ -19,7 +19,7 @@ __all__ = ["Data", "Forward", "Message", "SequencerViolation"]
 
 
 class Forward(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="forward"):
-    """FORWARD: a member's message on its way to the coordinator."""
+    """Message FORWARD: a member's message on its way to the coordinator."""
 
     view: Natural
     identifier: Identifier
@@ -27,7 +27,7 @@ class Forward(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class Data(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="data"):
-    """DATA: a message at its place among the coordinator's multicasts, with the tag of who sent it."""
+    """Message DATA: a message at its place among the coordinator's multicasts, with the tag of its sender."""
 
     view: Natural
     identifier: Identifier
@@ -54,5 +54,5 @@ class SequencerViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self not in {self.FOREIGN_FORWARD, self.MISDIRECTED, self.TOO_EARLY}

@@ -29,8 +29,8 @@ have received what any of them has, and send nothing meanwhile (`block`); messag
 coordinator is another one, not only if it left.
 
 Two repairs are not made here. To remember each seqno instead of the highest is needed only where the queues
-to the coordinator do not keep their order. To deliver a message after all have it is what a layer above may
-ask for; here it is delivered when it is ordered.
+to the coordinator do not keep their order. Delivery after all have a message is left to a layer above; here a
+message is delivered when it is ordered.
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design".
 """
@@ -91,7 +91,7 @@ class Core(CoreBase[Message]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """The tables are empty, and the first view has all members.
+        """Begin with empty tables, and a first view of all members.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -113,18 +113,19 @@ class Core(CoreBase[Message]):
 
     @property
     def coordinator(self) -> int:
-        """The member that orders: the first of the view."""
+        """Member that orders: the first of the view."""
         return self.group[0]
 
     # On send(M) -------------------------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
-        """Return True if a view is about to change, or as many own messages are on their way as may be."""
+        """True if a view is about to change, or the largest number of own messages is on its way."""
         return self._blocked or len(self._forward_table) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """`Add a FORWARD header to M` with the next seqno, remember M, and `Send M to coordinator`.
+        """Add a FORWARD header to the message with the next seqno, remember it, and send it to the
+        coordinator.
 
         Raises:
             Busy: too many own messages have not come back, or the view is about to change.
@@ -155,7 +156,7 @@ class Core(CoreBase[Message]):
     # On reception of M from S -----------------------------------------------------------------------------
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """`If header is FORWARD`: Multicast(M,S) at the coordinator; `If header is DATA`: Deliver(M,S)."""
+        """Multicast a message with header FORWARD at the coordinator; deliver one with header DATA."""
         del now
         wrong = self._impossible(sender, message)
         if wrong is not None:
@@ -224,12 +225,13 @@ class Core(CoreBase[Message]):
     # On view change ---------------------------------------------------------------------------------------
 
     def block(self, now: float) -> None:
-        """A view has formed: nothing is sent or ordered until it is installed (the repair `flush`)."""
+        """Stop sending and ordering until the view that has formed is installed (the repair `flush`)."""
         del now
         self._blocked = True
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
-        """`For each message M in forward-table`: `Send M to the new coord`; then what came early.
+        """Install the view: send each message of the forward-table to the new coordinator, and then take the
+        early ones.
 
         Raises:
             InvalidMembership: as `ChangesViews` says.
@@ -259,16 +261,16 @@ class Core(CoreBase[Message]):
 
     @property
     def progress(self) -> int:
-        """Messages sent and delivered, and changes of the view."""
+        """Measure of progress: messages sent and delivered, and changes of the view."""
         return self.view + self._last_number + self._delivered
 
     def waits(self) -> tuple[Wait, ...]:
-        """The own message that comes back next."""
+        """Return the own message that should come back next."""
         first = min(self._forward_table, default=None)
         return () if first is None else (Wait(f"message {self.me}:{first} back", self.coordinator),)
 
     def snapshot(self) -> Snapshot:
-        """The whole state."""
+        """Return the whole state."""
         return Snapshot(
             self.view,
             self.group,
@@ -284,7 +286,7 @@ class Core(CoreBase[Message]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of; parameters and tracer stay."""
+        """Set the state to a snapshot; parameters and tracer stay."""
         del now
         self.view, self.group, self._blocked = snapshot.view, snapshot.group, snapshot.blocked
         self._last_number, self._delivered = snapshot.last_number, snapshot.delivered

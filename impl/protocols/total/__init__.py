@@ -1,7 +1,8 @@
 """JavaGroups' TOTAL: one member numbers for all, over a network that may lose, with what the models demanded.
 
-With members that stay it delivers what is numbered; on the lists of a group whose members change, what all
-have that take part in the ordering (`total_listed`). What the document says of view changes is left out.
+With members that stay a message is delivered when it is numbered; on the lists of a group whose members
+change, when all members that take part in the ordering have it (`total_listed`). The document's view changes
+are left out.
 
 Source: Cornell, "JavaGroups TOTAL", the design document of the protocol layer of that name.
 """
@@ -42,12 +43,14 @@ LISTED_MESSAGES: MessageFormat[ListedMessage] = MessageFormat("total-listed", 1,
 
 
 def total(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """TOTAL; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return TOTAL as an implementation; `Settings` has its parameters, and `Core` refuses
+    impossible ones.
+    """
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings))
 
 
 def total_listed(settings: Settings = DEFAULTS) -> Implementation[Any]:
-    """TOTAL for the lists of a group whose members change."""
+    """Return TOTAL as an implementation for the lists of a group whose members change."""
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> ListedCore:
         return ListedCore(me, members, settings, core=taking_part, tracer=tracer)

@@ -1,11 +1,12 @@
 """TOTAL on one list of a group whose members change: a message is delivered when all of the core have it.
 
 The first members of the list are the core, and the first of them is the sequencer. It knows by their
-acknowledgements (TOTAL_CUM_SEQ_ACK) what all of the core have, and tells. So what anybody has delivered all
-of the core have; they are more than half of the list, so that every majority has somebody who reports it.
+acknowledgements (TOTAL_CUM_SEQ_ACK) what all of the core have, and reports that to them. So all of the core
+have every delivered message; they are more than half of the list, so that in every majority some member
+reports it.
 
-1. What the sequencer tells may be lost. A member that has what is not stable for all that it knows
-   acknowledges again after a while, and an acknowledgement that brings nothing new is answered.
+1. A report of the sequencer may be lost. A member with messages that may not be stable acknowledges again
+  after a while, and an acknowledgement that brings nothing new is answered.
 2. An own message is on its way until it is delivered here, one at a time, so that those of one source keep
    their order. The sequencer keeps at most SENT_MAX that are not stable, and nobody has more.
 3. An external member acknowledges, and asks for the next number now and then (TOTAL_RESEND), since it does
@@ -48,7 +49,7 @@ def flaw(message: ListedMessage, members: int) -> str | None:
 
 
 class ListedViolation(Violation):
-    """A message on a list that no correct member sends; to ignore it does no harm."""
+    """Violation on a list: a message that no correct member sends; ignoring it does no harm."""
 
     NOT_SENT = "acknowledgement_of_what_was_not_sent"
     MISDIRECTED = "word_for_another_member"
@@ -59,8 +60,8 @@ class ListedTimer(StrEnum):
     """Timers that a list adds."""
 
     ACKNOWLEDGE_AGAIN = "acknowledge_again"
-    """Time to acknowledge again: a message here may be stable, and an external member may lack one
-    unknowingly.
+    """Timer for a repeated acknowledgement: a message here may be stable without this member's knowledge, or
+    an external member may lack one.
     """
 
 
@@ -91,7 +92,7 @@ class ListedCore(OnList[Message], Core):
     ) -> None:
         """Begin with no ordered message; the first `core` members order messages, the others listen.
 
-        Of what is stable at most `kept_bytes` are kept, for those who listen. `pending_max` is 1.
+        At most `kept_bytes` of stable messages are kept for the members that listen. `pending_max` is 1.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -175,7 +176,7 @@ class ListedCore(OnList[Message], Core):
         self._watch()
 
     def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, the messages to send, in order; at the end what others have to know since then."""
+        """Return, once, the messages to send, in order, with the acknowledgements or notices that are due."""
         stable = self._history.stable
         if self.me == SEQUENCER:
             if stable > self._told:
@@ -196,7 +197,7 @@ class ListedCore(OnList[Message], Core):
     # Time ---------------------------------------------------------------------------------------------------
 
     def tick(self, now: float) -> None:
-        """Let every timer expire whose deadline has come."""
+        """Run the timers that are due."""
         super().tick(now)
         if self._again.due(now):
             if self.external:
@@ -206,7 +207,7 @@ class ListedCore(OnList[Message], Core):
             self._again.put_off(ListedTimer.ACKNOWLEDGE_AGAIN, now)
 
     def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do; None while no timer runs."""
+        """Return the time of the next timer, or None."""
         deadlines = (super().next_deadline(), self._again.next())
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
@@ -221,7 +222,7 @@ class ListedCore(OnList[Message], Core):
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """Figure 32, step 1: what this process knows."""
+        """Return the report of figure 32, step 1: the knowledge of this process."""
         own = ((Identifier(self.me, name), payload) for name, payload in self._pending.items())
         return self._history.report(own)
 
@@ -233,11 +234,11 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def progress(self) -> int:
-        """Messages sent, numbered, delivered and acknowledged."""
+        """Measure of progress: messages sent, numbered, delivered and acknowledged."""
         return super().progress + self._history.stable
 
     def snapshot(self) -> ListedSnapshot:  # type: ignore[override]
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         return ListedSnapshot(
             super().snapshot(),
             self._history.snapshot(),
@@ -249,7 +250,7 @@ class ListedCore(OnList[Message], Core):
         )
 
     def restore(self, snapshot: ListedSnapshot, now: float) -> None:  # type: ignore[override]
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         super().restore(snapshot.core, now)
         self._history.restore(snapshot.history)
         self._told, self._heard, self.lost = snapshot.told, snapshot.heard, snapshot.lost

@@ -27,18 +27,18 @@ from antiphon.impl.protocols.core import NATURAL_MAX, Identifier, Natural, Paylo
 __all__ = ["Bcast", "CumAck", "Message", "Request", "Resend", "TotalViolation", "flaw"]
 
 Acknowledged = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""Up to which sequence id everything has arrived; 0: nothing has."""
+"""Sequence id up to which everything has arrived; 0: nothing has."""
 
 
 class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="request"):
-    """A message to be broadcast to the group."""
+    """Request to broadcast a message to the group."""
 
     identifier: Identifier
     payload: Payload
 
 
 class Bcast(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="bcast"):
-    """A message with the sequence id assigned to it."""
+    """Broadcast of a message with its sequence id."""
 
     number: Natural
     identifier: Identifier
@@ -46,13 +46,13 @@ class Bcast(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
 
 
 class Resend(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="resend"):
-    """Asks for the message with this sequence id."""
+    """Request for the message with this sequence id."""
 
     number: Natural
 
 
 class CumAck(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="cum_ack"):
-    """All up to this sequence id, inclusive, has arrived."""
+    """Acknowledgement: all up to this sequence id, inclusive, have arrived."""
 
     number: Acknowledged
 
@@ -86,5 +86,5 @@ class TotalViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self in {self.NOT_SEQUENCER, self.TWO_MESSAGES, self.TWO_PAYLOADS, self.NEVER_BROADCAST}

@@ -67,20 +67,20 @@ SENT_MAX = 128
 """Number of messages that the sequencer keeps for those that have not acknowledged them."""
 
 SEQUENCER = 0
-"""The first listed member."""
+"""Place of the sequencer: the first listed member."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core. The waiting times are in milliseconds."""
 
     request_ms: float = 50.0
-    """The first waiting time of the timer request_again."""
+    """First waiting time of the timer request_again."""
     resend_ms: float = 20.0
-    """The first waiting time of ask."""
+    """First waiting time of the timer ask."""
     suffix_ms: float = 50.0
-    """The first waiting time of send_suffix."""
+    """First waiting time of the timer send_suffix."""
     backoff_max: int = 8
-    """Each expiry doubles the next waiting time, up to so many times the first; 1: no back-off."""
+    """Largest multiple of the first waiting time; each expiry doubles it up to there; 1: no back-off."""
     pending_max: int = 1
     """Largest number of own messages that wait to be passed up."""
 
@@ -90,14 +90,18 @@ DEFAULTS = Settings()
 
 
 class Timer(StrEnum):
-    """The retransmission thread, and the two repairs that send again."""
+    """Timers: the retransmission thread, and two repairs that repeat messages."""
 
     REQUEST_AGAIN = "request_again"
-    """The first own message that was not passed up is requested again."""
+    """Timer that requests again the first own message that was not passed up."""
     ASK = "ask"
-    """`a resend request is sent to the sequencer` for each number below the lowest in the queue."""
+    """Timer of the retransmission thread: `a resend request is sent to the sequencer` for each number below
+    the lowest in the queue.
+    """
     SEND_SUFFIX = "send_suffix"
-    """`the sequencer handled retransmission`: what somebody has not acknowledged is sent again."""
+    """Timer of the sequencer, which `handled retransmission`: it repeats what some member has not
+    acknowledged.
+    """
 
 
 class Snapshot(NamedTuple):
@@ -123,7 +127,7 @@ class Core(TimedCore[Message, Timer]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """The first view: everybody expects sequence id 1, which process 0 will assign.
+        """Begin with the first view, in which all expect sequence id 1 from process 0.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -155,14 +159,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """Return True if the first own message waits for too long, or the sequencer has no room for another
-        one.
+        """True if the largest number of own messages waits to be passed up, or the sequencer has no room for
+        another one.
         """
         first = next(iter(self._pending), self._last_id + 1)
         return self._last_id + 1 - first >= self._pending_max or len(self._sent) >= SENT_MAX
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """The message goes to the sequencer; the sequencer numbers its own at once.
+        """Send the message to the sequencer; the sequencer numbers its own at once.
 
         Raises:
             Busy: too many own messages wait to be passed up, or others to be acknowledged.
@@ -302,7 +306,7 @@ class Core(TimedCore[Message, Timer]):
     # Retransmission ---------------------------------------------------------------------------------------
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        """Run the action of `timer`, whatever its deadline; return False if the timer does not run."""
         self._now = now
         if not self._waits_for(timer):
             return False
@@ -349,11 +353,11 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """Messages sent, numbered, passed up and acknowledged."""
+        """Measure of progress: messages sent, numbered, passed up and acknowledged."""
         return self._last_id + self._next_to_assign + self._next_expected + sum(self._acknowledged)
 
     def waits(self) -> tuple[Wait, ...]:
-        """The next number, the own first message, and who has not acknowledged what."""
+        """Return the next number, the first own message, and the missing acknowledgements."""
         waits = []
         if self._queue:
             waits.append(Wait(f"number {self._next_expected}", SEQUENCER))
@@ -366,7 +370,7 @@ class Core(TimedCore[Message, Timer]):
         return tuple(waits)
 
     def snapshot(self) -> Snapshot:
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
             self._last_id,
             tuple(sorted(self._pending.items())),
@@ -383,7 +387,7 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         self._now = now
         self._last_id, self._pending = snapshot.last_id, dict(snapshot.pending)
         self._next_expected, self._next_to_assign = snapshot.next_expected, snapshot.next_to_assign

@@ -21,5 +21,7 @@ MESSAGES: MessageFormat[Message] = MessageFormat("totem", 1, Message, flaw)
 
 
 def totem(*, kind: type[Core] = Core, **settings: float) -> Implementation[Message]:
-    """Totem's ring; `Settings` says what there is to set, and `Core` refuses what is impossible."""
+    """Return Totem's ring as an implementation; `Settings` has its parameters, and `Core` refuses impossible
+    ones.
+    """
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)

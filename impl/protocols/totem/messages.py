@@ -23,10 +23,10 @@ from antiphon.impl.protocols.core import MEMBERS_MAX, NATURAL_MAX, Identifier, N
 __all__ = ["Message", "Token", "TotemViolation", "Update", "flaw"]
 
 Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
-"""A number, or 0: none yet."""
+"""Number of messages, or 0 for none yet."""
 
 Told = Annotated[tuple[Count, ...], Meta(min_length=2, max_length=MEMBERS_MAX)]
-"""Up to which number each member had delivered when it passed the token on."""
+"""Numbers up to which each member had delivered when it last passed the token."""
 
 
 class Token(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="token"):
@@ -78,5 +78,5 @@ class TotemViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return True if two processes hold different things for true."""
+        """Return True if two processes have contradictory orders."""
         return self not in {self.FOREIGN_UPDATE, self.NUMBER_AHEAD, self.NOT_THE_RING}

@@ -66,7 +66,7 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 __all__ = ["DEFAULTS", "PENDING_MAX", "VISIT_MAX", "Core", "Settings", "Snapshot", "Timer"]
 
 VISIT_MAX = 16
-"""Default largest number of messages that a visit of the token lets go."""
+"""Default largest number of messages that a holder multicasts in one visit of the token."""
 
 PENDING_MAX = 32
 """Default largest number of own messages that wait for the token."""
@@ -76,7 +76,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core; the maxima are the same at all members."""
 
     visit_max: int = VISIT_MAX
-    """Largest number of messages that a visit of the token lets go."""
+    """Largest number of messages that a holder multicasts in one visit of the token."""
     unstable_max: int = 2 * VISIT_MAX
     """Largest number of own messages that others may lack."""
     pending_max: int = PENDING_MAX
@@ -93,7 +93,9 @@ class Timer(StrEnum):
     """The one timer of the ring."""
 
     PASS_IDLE = "pass_idle"
-    """`when no LTM has a message to multicast, the token continues to circulate`: not at once."""
+    """Timer that passes an idle token after a rest (`when no LTM has a message to multicast, the token
+    continues to circulate`).
+    """
 
 
 class Snapshot(NamedTuple):
@@ -121,7 +123,7 @@ class Core(TimedCore[Message, Timer]):
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """The token is at process 0, and no number was given.
+        """Begin with the token at process 0, and no number given.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -147,7 +149,7 @@ class Core(TimedCore[Message, Timer]):
         self._deadlines = Deadlines({Timer.PASS_IDLE: settings.rest_ms}, 1)
 
     def start(self, now: float) -> None:
-        """Take part: who has the token lets it rest."""
+        """Take part; the process with the token lets it rest."""
         self._now = now
         self._watch()
 
@@ -160,16 +162,17 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def stable(self) -> int:
-        """Up to which number this process knew at its last visit that everybody has delivered."""
+        """Number up to which, as this process knew at its last visit, everybody has delivered."""
         return self._stable
 
     @property
     def busy(self) -> bool:
-        """Return True if as many own messages wait for the token as may."""
+        """True if the largest number of own messages waits for the token."""
         return len(self._waiting) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """The message waits: `a LTM defers multicasting updates until it has hold of the token`.
+        """Put the message into the queue (`a LTM defers multicasting updates until it has hold of the
+        token`).
 
         Raises:
             Busy: too many own messages wait for the token.
@@ -191,7 +194,9 @@ class Core(TimedCore[Message, Timer]):
         return identifier
 
     def multicast(self, now: float) -> bool:
-        """`it increments the seq field of the token`: the first that waits goes to all; False if none may."""
+        """Multicast the first waiting message (`it increments the seq field of the token`); return False if
+        none may go.
+        """
         self._now = now
         token = self._token
         if token is None or not self._may_multicast(token):
@@ -210,7 +215,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def pass_token(self, now: float) -> bool:
-        """`transmits the token`, unless there is more to multicast, or it may rest; False if it stays."""
+        """Pass the token (`transmits the token`), unless there is more to multicast, or it may rest; return
+        False if it stays.
+        """
         self._now = now
         token = self._token
         if token is None or self._may_multicast(token) or self._may_rest(token):
@@ -311,13 +318,13 @@ class Core(TimedCore[Message, Timer]):
     # Time -------------------------------------------------------------------------------------------------
 
     def settle(self, now: float) -> list[Delivery]:
-        """Multicast and pass the token while there is reason to; hand over, once, what was delivered."""
+        """Multicast and pass the token while there is reason to; return, once, the deliveries."""
         while self.multicast(now) or self.pass_token(now):
             pass
         return self.deliveries()
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Do what `timer` waits to do, whatever its deadline; False if it waits for nothing."""
+        """Run the action of `timer`, whatever its deadline; return False if the timer does not run."""
         self._now = now
         token = self._token
         if token is None or not self._may_rest(token):
@@ -341,11 +348,13 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """Messages broadcast, multicast, delivered, and known to be stable."""
+        """Measure of progress: messages broadcast, multicast, delivered, and known to be stable."""
         return 2 * self._last_id - len(self._waiting) + self._status + self._stable + sum(self._told)
 
     def waits(self) -> tuple[Wait, ...]:
-        """The token, for what waits; the next number, of each member of which no later one came."""
+        """Return the token, if messages wait for it; and the next number, from each member of which no later
+        one came.
+        """
         waits = []
         if self._waiting and self._token is None:
             name, _ = self._waiting[0]
@@ -357,7 +366,7 @@ class Core(TimedCore[Message, Timer]):
         return tuple(waits)
 
     def snapshot(self) -> Snapshot:
-        """The whole state; deadlines are relative to the latest `now` that the core was given."""
+        """Return the whole state; deadlines are relative to the latest `now` that the core was given."""
         return Snapshot(
             self._token,
             self._visit,
@@ -376,7 +385,7 @@ class Core(TimedCore[Message, Timer]):
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`; parameters and tracer stay."""
+        """Set the state to a snapshot, as if that had been taken at `now`; parameters and tracer stay."""
         self._now = now
         self._token, self._visit, self._told = snapshot.token, snapshot.visit, snapshot.told
         self._last_id, self._waiting = snapshot.last_id, deque(snapshot.waiting)

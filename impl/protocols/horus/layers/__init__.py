@@ -1,1 +1,1 @@
-"""The layers of a stack, one module each, and `layer`, what any two of them share."""
+"""Layers of a stack, one module each, and in `layer` the interface that all share."""

@@ -1,8 +1,8 @@
-"""COM says who sent what: it pushes the own address, and filters out what comes from outside the view.
+"""COM identifies senders: it pushes the own address, and filters out messages from outside the view.
 
 Source: van Renesse and others 1995: "COM keeps track of the source of messages (by pushing the address of the
 source endpoint on each outgoing message), and filters out spurious messages from endpoints not in its view."
-The view is all members, who stay; what they claim to be another's is a violation.
+The view is all members, who stay; a false address is a violation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Com"]
 
 
 class Addressed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A body with the address of its source."""
+    """Message body with the address of its source."""
 
     source: Process
     body: bytes
@@ -27,15 +27,15 @@ _DECODER = msgspec.msgpack.Decoder(Addressed)
 
 
 class Com(Layer):
-    """The layer COM, which keeps nothing."""
+    """Layer COM, which has no state."""
 
     def down(self, call: Down) -> None:
-        """Push the address."""
+        """Push the own address."""
         body = pushed(Addressed(self.me, call.body))
         self.below(Cast(body) if isinstance(call, Cast) else Send(call.to, body))
 
     def up(self, call: Receive) -> None:
-        """Pop the address, and compare it with where the message came from."""
+        """Pop the address, and compare it with the sender's."""
         addressed = popped(_DECODER, call.body)
         if addressed is None:
             self.violated(HorusViolation.MALFORMED, call.origin)

@@ -26,7 +26,7 @@ __all__ = ["Frag", "FragSnapshot", "Fragment"]
 
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A part of a message, and whether it is the last."""
+    """Part of a message, and whether it is the last."""
 
     last: bool
     part: bytes
@@ -42,7 +42,7 @@ class FragSnapshot(NamedTuple):
 
 
 class Frag(Layer):
-    """The layer FRAG: `_gathered[q]` are the fragments of q that wait for a last one."""
+    """Layer FRAG: `_gathered[q]` are the fragments of q that wait for a last one."""
 
     def __init__(self, me: int, members: int, fragment_bytes: int, message_bytes_max: int) -> None:
         """Raises ValueError: a fragment has no room for a byte."""
@@ -54,14 +54,14 @@ class Frag(Layer):
         self._gathered: list[tuple[bytes, ...]] = [()] * members
 
     def down(self, call: Down) -> None:
-        """One cast of the layer below for each fragment; an empty message is one, too."""
+        """Make the layer. Raises ValueError: a fragment has no room for a byte."""
         size, step = len(call.body), self._fragment_bytes
         for start in range(0, max(size, 1), step):
             part = call.body[start : start + step]
             self.below(Cast(pushed(Fragment(start + step >= size, part))))
 
     def up(self, call: Receive) -> None:
-        """A fragment; one that no message can have is a violation."""
+        """Cast a message as fragments, one cast of the layer below each; an empty message is one fragment."""
         fragment = popped(_DECODER, call.body)
         if fragment is None or len(self._gathered[call.origin]) >= self._parts_max:
             self.violated(HorusViolation.MALFORMED, call.origin)
@@ -80,5 +80,5 @@ class Frag(Layer):
         return FragSnapshot(tuple(self._gathered))
 
     def restore(self, snapshot: FragSnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self._gathered = list(snapshot.gathered)

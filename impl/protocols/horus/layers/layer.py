@@ -1,12 +1,11 @@
-"""A layer hears calls from above and from below, and makes calls to both: all that any two layers share.
+"""Interface of a layer: it gets calls from above and from below, and makes calls to both.
 
-Rules of every layer:
-1. Downcalls are `Cast`, to every other member of the view, and `Send`, to one. Only COM is sent a `Send`.
-   The one upcall is `Receive`: the window of NAK makes LOST_MESSAGE impossible. Bodies are bytes.
+Rules of every layer: 1. Downcalls are `Cast`, to every other member of the view, and `Send`, to one. Only COM
+gets a `Send`. The one upcall is `Receive`: the window of NAK makes LOST_MESSAGE impossible. Bodies are bytes.
 2. A call is a step of the layer, which may call its neighbours in turn. It never waits, and reads no clock.
-3. A member's own copy of a cast needs no layer: who casts has it. TOTAL hands it up at its place.
-4. What a layer keeps follows from its calls, is its own, and is in its snapshot.
-5. A layer decides which of its timers wait for something; when they ring is decided by the stack.
+3. A member's own copy of a cast needs no layer: the caster has it. TOTAL hands it up at its place. 4. The
+state of a layer follows from its calls, is its own, and is in its snapshot. 5. A layer decides which of its
+timers run; the stack decides when they expire.
 
 This module must not know any layer.
 """
@@ -28,20 +27,20 @@ H = TypeVar("H")
 
 
 class Cast(NamedTuple):
-    """Down: to every other member of the view."""
+    """Downcall: send to every other member of the view."""
 
     body: bytes
 
 
 class Send(NamedTuple):
-    """Down: to one member."""
+    """Downcall: send to one member."""
 
     to: int
     body: bytes
 
 
 class Receive(NamedTuple):
-    """Up: what `origin` cast, or sent to this member."""
+    """Upcall: a message that `origin` cast, or sent to this member."""
 
     origin: int
     body: bytes
@@ -51,7 +50,7 @@ Down = Cast | Send
 
 
 class Timer(NamedTuple):
-    """A waiting time of a layer: its purpose, and the member that it concerns."""
+    """Timer of a layer: its purpose, and the member that it concerns."""
 
     name: str
     of: int
@@ -65,7 +64,7 @@ class Layer(ABC):
     """A layer of member `me`; a stack sets `below`, `above` and `violated` before anything is called."""
 
     intervals: ClassVar[tuple[str, ...]] = ()
-    """The names of its timers; a stack knows how long each waits first."""
+    """Names of the layer's timers; the stack knows the first waiting time of each."""
 
     def __init__(self, me: int, members: int) -> None:
         self.me = me
@@ -90,7 +89,7 @@ class Layer(ABC):
 
     @property
     def progress(self) -> int:
-        """A number that grows with all that brings this layer further."""
+        """Measure of progress: a number that grows with everything that brings this layer further."""
         return 0
 
     def waits(self) -> tuple[Wait, ...]:
@@ -98,13 +97,11 @@ class Layer(ABC):
         return ()
 
     def timers(self) -> Mapping[Timer, int]:
-        """Return the waiting times of the layer, each with a number that changes when the awaited thing comes
-        nearer.
-        """
+        """Return the running timers, each with a number that changes when its awaited event comes closer."""
         return {}
 
     def expire(self, timer: Timer) -> None:
-        """Do what one of `timers` waits to do."""
+        """Run the action of one of `timers`."""
         raise AssertionError(f"{timer}: {type(self).__name__} waits for nothing")
 
     @abstractmethod
@@ -113,19 +110,19 @@ class Layer(ABC):
 
     @abstractmethod
     def restore(self, snapshot: Any) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
 
 
 _ENCODER = msgspec.msgpack.Encoder()
 
 
 def pushed(header: msgspec.Struct) -> bytes:
-    """A header with what stands behind it, as bytes."""
+    """Return a header and the bytes behind it as bytes."""
     return _ENCODER.encode(header)
 
 
 def popped(decoder: msgspec.msgpack.Decoder[H], body: bytes) -> H | None:
-    """The header of these bytes, or None if no layer pushes such a one."""
+    """Return the header of these bytes, or None if no layer pushes such a header."""
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,9 +1,9 @@
 """MBRSHIP of a group whose members stay: one view, in which everything is sent and delivered.
 
 Source: van Renesse and others 1995: "each member that remains connected to the system is guaranteed to have
-all messages from the previous view". Here no view is previous: a member that stops is waited for, and the
-properties of view synchrony hold because no view ends. The view's number is pushed, so that its place is
-there when views will change.
+all messages from the previous view". Here there is no previous view: the others wait for a member that stops,
+and view synchrony holds because no view ends. The view's number is pushed all the same, for later versions in
+which views change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VIEW = 1
 
 
 class InView(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A body with the view in which it was sent."""
+    """Message body with the view in which it was sent."""
 
     view: Natural
     body: bytes
@@ -30,14 +30,14 @@ _DECODER = msgspec.msgpack.Decoder(InView)
 
 
 class Mbrship(Layer):
-    """The layer MBRSHIP, with the first view for ever."""
+    """Layer MBRSHIP, with the first view for ever."""
 
     def down(self, call: Down) -> None:
-        """Push the view."""
+        """Push the number of the view."""
         self.below(Cast(pushed(InView(VIEW, call.body))))
 
     def up(self, call: Receive) -> None:
-        """Pop the view; there is no other."""
+        """Pop the number of the view, which must be the only one."""
         header = popped(_DECODER, call.body)
         if header is None or header.view != VIEW:
             self.violated(HorusViolation.MALFORMED, call.origin)

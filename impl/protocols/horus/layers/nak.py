@@ -50,20 +50,20 @@ class _Header(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
 
 
 class Data(_Header, frozen=True, tag=1):
-    """A message with its sequence number, the first time or again."""
+    """Message with its sequence number, for the first time or again."""
 
     place: Natural
     body: bytes
 
 
 class PlaceHolder(_Header, frozen=True, tag=2):
-    """Sent for a message that is not buffered any more."""
+    """Reply for a message that is not buffered any more."""
 
     place: Natural
 
 
 class Negative(_Header, frozen=True, tag=3):
-    """The sender lacks this number."""
+    """Negative acknowledgement: the sender lacks this number."""
 
     place: Natural
 
@@ -96,12 +96,12 @@ class NakSnapshot(NamedTuple):
 
 
 class Nak(Layer):
-    """The layer NAK."""
+    """Layer NAK."""
 
     intervals: ClassVar[tuple[str, ...]] = (ASK, TELL)
 
     def __init__(self, me: int, members: int, buffer: int) -> None:
-        """Raises ValueError: nothing could be cast."""
+        """Make the layer. Raises ValueError: the buffer has no room for a cast."""
         if buffer < 1:
             raise ValueError(f"buffer is {buffer}; a member that may keep nothing casts nothing")
         super().__init__(me, members)
@@ -123,7 +123,7 @@ class Nak(Layer):
         return self._cast - self._oldest + 1 >= self._room
 
     def down(self, call: Down) -> None:
-        """A number is pushed, as soon as there is room in the buffer."""
+        """Push a number and cast the message, as soon as the buffer has room."""
         self._waiting.append(call.body)
         self._flow()
 
@@ -137,7 +137,7 @@ class Nak(Layer):
     # Upwards ----------------------------------------------------------------------------------------------
 
     def up(self, call: Receive) -> None:
-        """A header is popped."""
+        """Pop a header, and act on it."""
         origin = call.origin
         header = popped(_DECODER, call.body)
         wrong = HorusViolation.MALFORMED if header is None else self._impossible(origin, header)
@@ -216,9 +216,10 @@ class Nak(Layer):
         return process in self._owed or self._acknowledged[process] < self._cast
 
     def timers(self) -> dict[Timer, int]:
-        """Ask each member of whom something is missing; tell those to whom a status may be news.
+        """Return the timers: ask each member from which a message is missing, and send a status to each
+        member for which it may be news.
 
-        Who answers gets the next NAK, and the next status, without the waiting time that has grown.
+        A member that answers gets the next NAK, and the next status, after the first waiting time again.
         """
         waiting = {
             Timer(ASK, process): self._expected[process] for process in self.others if self._lacks(process)
@@ -228,7 +229,7 @@ class Nak(Layer):
         return waiting
 
     def expire(self, timer: Timer) -> None:
-        """A negative acknowledgement for the first missing number, or the status."""
+        """Send a negative acknowledgement for the first missing number, or the status."""
         if timer.name == ASK:
             self.below(Send(timer.of, pushed(Negative(self._expected[timer.of]))))
             return
@@ -241,12 +242,12 @@ class Nak(Layer):
 
     @property
     def progress(self) -> int:
-        """Casts, arrivals and acknowledgements."""
+        """Measure of progress: casts, arrivals and acknowledgements."""
         came = sum(self._expected) + sum(self._known) + sum(len(early) for early in self._early)
         return self._cast + came + sum(self._acknowledged)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Missing numbers, and what was not acknowledged."""
+        """Return the missing numbers, and the casts that were not acknowledged."""
         missing = [
             Wait(f"message {self._expected[process]}", process)
             for process in self.others
@@ -256,7 +257,7 @@ class Nak(Layer):
         return (*missing, *(Wait(f"acknowledgement of message {self._cast}", process) for process in late))
 
     def snapshot(self) -> NakSnapshot:
-        """The whole state."""
+        """Return the whole state."""
         return NakSnapshot(
             self._cast,
             self._oldest,
@@ -270,7 +271,7 @@ class Nak(Layer):
         )
 
     def restore(self, snapshot: NakSnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self._cast, self._oldest = snapshot.cast, snapshot.oldest
         self._buffer, self._waiting = deque(snapshot.buffer), deque(snapshot.waiting)
         self._expected, self._known = list(snapshot.expected), list(snapshot.known)

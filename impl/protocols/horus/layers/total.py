@@ -8,8 +8,8 @@
 | `Another deterministic rule decides who the first token holder in  | process 0                           |
 | this view is (e.g., the lowest ranked member)`                     |                                     |
 
-The flush and what is ordered in it belong to the change of a view, and the view stays; so does, with them,
-the repair NUMBERS_FIRST, of the sentence "messages are delivered in the order of the rank of the source".
+The view stays here, so there is no flush, and no need for the repair NUMBERS_FIRST of the sentence "messages
+are delivered in the order of the rank of the source".
 
 Source: van Renesse and others 1995, on TOTAL.
 """
@@ -41,7 +41,7 @@ WAITING_MAX = 32
 """Largest number of own messages that wait for the token."""
 
 AHEAD_MAX = 2**16
-"""More numbers than the windows below let get ahead of what a member has."""
+"""Largest lead of a number over what a member has; the windows below allow less."""
 
 
 class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -49,14 +49,14 @@ class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 class Ordered(_Body, frozen=True, tag=1):
-    """A message with its number."""
+    """Message with its number."""
 
     number: Natural
     body: bytes
 
 
 class Token(_Body, frozen=True, tag=2):
-    """The token, for one member, with the number that it gives next."""
+    """Token for one member, with the number that it gives next."""
 
     to: Process
     number: Natural
@@ -75,7 +75,7 @@ class TotalSnapshot(NamedTuple):
 
 
 class Total(Layer):
-    """The layer TOTAL: `_token` is the next number to give, or 0 without the token."""
+    """Layer TOTAL: `_token` is the next number to give, or 0 without the token."""
 
     intervals: ClassVar[tuple[str, ...]] = (PASS,)
 
@@ -88,11 +88,11 @@ class Total(Layer):
 
     @property
     def full(self) -> bool:
-        """Return True if as many own messages wait for the token as may."""
+        """Return True if the largest number of own messages waits for the token."""
         return len(self._waiting) >= WAITING_MAX
 
     def down(self, call: Down) -> None:
-        """The holder numbers it, others wait for the token."""
+        """Number the message if this member holds the token; otherwise let it wait."""
         self._waiting.append(call.body)
         self._send_numbered()
 
@@ -106,7 +106,7 @@ class Total(Layer):
         self._deliver_numbered()
 
     def up(self, call: Receive) -> None:
-        """A message with a number, or the token; an own one that comes back was taken when it was cast."""
+        """Take a numbered message, or the token; an own message that comes back is ignored."""
         if call.origin == self.me:
             return
         body = popped(_DECODER, call.body)
@@ -139,11 +139,11 @@ class Total(Layer):
     # The token ----------------------------------------------------------------------------------------------
 
     def timers(self) -> dict[Timer, int]:
-        """A holder gives the token away after a while."""
+        """Return the timer of a holder, which gives the token away after a while."""
         return {Timer(PASS, self.me): 0} if self._token else {}
 
     def expire(self, timer: Timer) -> None:
-        """The oracle has chosen the next in rank."""
+        """Pass the token to the next member in rank, as the oracle chooses."""
         del timer
         number, self._token = self._token, 0
         self.below(Cast(pushed(Token((self.me + 1) % self.members, number))))
@@ -152,21 +152,21 @@ class Total(Layer):
 
     @property
     def progress(self) -> int:
-        """Messages that were delivered, or wait for an earlier number."""
+        """Measure of progress: messages that were delivered, or wait for an earlier number."""
         return self._next_number + len(self._numbered)
 
     def waits(self) -> tuple[Wait, ...]:
-        """The token, which comes from the member before."""
+        """Return the token as the awaited thing, which comes from the member before."""
         before = (self.me - 1) % self.members
         return (Wait("the token", before),) if self._waiting and not self._token else ()
 
     def snapshot(self) -> TotalSnapshot:
-        """The whole state."""
+        """Return the whole state."""
         numbered = tuple((number, *self._numbered[number]) for number in sorted(self._numbered))
         return TotalSnapshot(tuple(self._waiting), self._token, self._next_number, numbered)
 
     def restore(self, snapshot: TotalSnapshot) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self._waiting = deque(snapshot.waiting)
         self._token, self._next_number = snapshot.token, snapshot.next_number
         self._numbered = {number: (source, body) for number, source, body in snapshot.numbered}
