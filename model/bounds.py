@@ -1,5 +1,4 @@
-"""An exploration stops where its bounds say, and tells why: one `Bounds` for everything that explores, one
-list of reasons.
+"""Bounds of every exploration, and the reasons why one stops.
 
 This file knows nothing of what is explored.
 """
@@ -16,7 +15,7 @@ from antiphon.spec.lang.errors import ArgumentError
 
 
 class StopReason(Enum):
-    """Why an exploration ended before every state was seen; UNDECIDED: the engine could not go on by
+    """Reason why an exploration ended before it saw every state; UNDECIDED: the engine could not go on by
     itself.
     """
 
@@ -45,7 +44,9 @@ class Stop:
 
 
 class Enough(Exception):
-    """Ends an exploration at once, and says why: a bound is hit, or a visitor has seen what it wanted."""
+    """Signal that ends an exploration at once, with the reason: a bound is hit, or a visitor has
+    seen enough.
+    """
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
@@ -60,10 +61,10 @@ ALL_DECIDED = Stop(StopReason.DECIDED, "everything asked was decided")
 
 @dataclass(frozen=True)
 class Bounds:
-    """The end of a search: states, seconds, depth in steps, resident memory of this process in MiB; None is
-    no bound.
+    """Bounds of a search: states, seconds, depth in steps, resident memory of this process in MiB; None is no
+    bound.
 
-    A search may take `part` of the seconds, where what it finds is judged in the rest.
+    A search may take `part` of the seconds, so that the rest is left for judging its result.
     """
 
     states: int | None = None
@@ -83,7 +84,9 @@ class Bounds:
                 raise ArgumentError(f"max_{name}={value!r}: a bound is not negative; None is no bound")
 
     def reached(self, states: int, seconds: float) -> Stop | None:
-        """The bound that so many states, found in this time, have come to; the depth is `too_deep`'s."""
+        """Return the bound that so many states, found in this time, have reached, or None; for the depth see
+        `too_deep`.
+        """
         if self.states is not None and states >= self.states:
             return Stop(StopReason.STATES, f"the bound of {self.states:,} states")
         if self.seconds is not None and seconds >= self.seconds * self.part:
@@ -93,7 +96,7 @@ class Bounds:
         return None
 
     def too_deep(self, depth: int) -> Stop | None:
-        """The bound that forbids steps from states at this depth."""
+        """Return the bound that forbids steps from states at this depth, or None."""
         if self.depth is not None and depth >= self.depth:
             return Stop(StopReason.DEPTH, f"the bound of {self.depth} steps")
         return None
@@ -104,7 +107,7 @@ UNBOUNDED = Bounds()
 
 
 def no_memory(error: MemoryError) -> Stop:
-    """The stop of an exploration for which the system, or a table, has no room left."""
+    """Return the stop for the case that memory, or a table, has no room left."""
     return Stop(StopReason.NO_MEMORY, str(error) or "no memory left")
 
 
@@ -129,8 +132,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Violation:
-    """A property is violated, seen while the search goes on: after so many steps, among so many states so
-    far; None where no states are counted.
+    """Violation that was found while the search goes on: after so many steps, among so many states so far;
+    None where no states are counted.
     """
 
     property: str
@@ -143,12 +146,12 @@ class Violation:
 
 
 Violated = Callable[[Violation], None]
-"""Function that a search calls with a violation when it finds it, once a property."""
+"""Function that a search calls once for each violated property."""
 
 
 def resident_mb() -> float:
-    """The resident memory of this process in MiB; its peak where the system does not tell the present
-    value.
+    """Return the resident memory of this process in MiB; its peak where the system does not report the
+    present value.
     """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])

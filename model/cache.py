@@ -1,13 +1,12 @@
-"""Cache on disk, in a private directory of this user: one file an entry, named by everything that it depends
-on.
+"""Cache on disk, in a private directory of this user: one file for each entry, named by a digest of
+everything that it depends on.
 
-1. An entry carries a digest of its name and content: one that is damaged, or stands under another name, is as
-   one that is missing.
-2. Entries are written aside and renamed, so that processes may use a directory at once.
-3. A directory that others could write to is not used, since kernels that lie there are executed.
-4. A directory that has grown beyond `MOST_BYTES` loses what was not used for longest, down to half of that.
+1. An entry carries a digest of its name and content: a damaged or misplaced one counts as missing. 2. Entries
+    are written aside and renamed, so that processes may use a directory at once. 3. A directory that others
+    could write to is not used, since the machine code in it is executed. 4. When a directory grows beyond
+    `MOST_BYTES`, the entries that were unused for longest are removed, down to half of that.
 
-This file knows nothing of what is kept.
+This file knows nothing of the content of entries.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ VARIABLE = "ANTIPHON_CACHE"
 
 @dataclass(frozen=True)
 class Cache:
-    """A directory of entries; None keeps nothing."""
+    """Directory of cache entries; None caches nothing."""
 
     directory: Path | None
 
     @staticmethod
     def private(kind: str) -> Cache:
-        """Return this user's entries of one kind; a cache that keeps nothing when the directory cannot be
-        made private.
+        """Return this user's cache for one kind of entries; it caches nothing if the directory cannot be made
+        private.
         """
         chosen = os.environ.get(VARIABLE)
         if chosen == "":
@@ -55,7 +54,7 @@ class Cache:
         return Cache(None if shared or status.st_uid != os.getuid() else directory)
 
     def get(self, key: str) -> bytes | None:
-        """The entry of a key; None when there is none or it is damaged."""
+        """Return the entry of a key; None when there is none or it is damaged."""
         if self.directory is None:
             return None
         try:
@@ -70,7 +69,7 @@ class Cache:
         return content
 
     def put(self, key: str, content: bytes) -> None:
-        """Keep an entry; a disk that is full or read-only keeps nothing, and nothing else happens."""
+        """Store an entry; if the disk is full or read-only, nothing is stored and nothing else happens."""
         if self.directory is None:
             return
         with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
-"""A step changed the parts of the state that differ, named as the specification names them, sets by what came
-and what went.
+"""Changes of a step: the parts of the state that differ, named as in the specification; of sets the elements
+that came and went.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from antiphon.spec.lang.walk import nodes
 
 @dataclass(frozen=True)
 class Change:
-    """One part of the state: `where` is a variable, with keys if it is a map. Of sets, `added` and `removed`
-    hold the elements, in domain order.
+    """One part of the state: `where` is a variable, with keys if it is a map. For a set, `added` and
+    `removed` hold the elements, in domain order.
     """
 
     where: str
@@ -51,7 +51,7 @@ def trace_changes(trace: Trace) -> tuple[tuple[Change, ...], ...]:
 
 
 def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
-    """Every part of a state with its value, maps key by key; for the state in which a trace begins."""
+    """Return every part of a state with its value, maps key by key; for the first state of a trace."""
     found: list[tuple[str, str]] = []
     for name, value in zip(program.variables, state, strict=True):
         found.extend(described_variable(program, name, value))
@@ -67,7 +67,7 @@ def beginning(trace: Trace) -> tuple[tuple[str, str], ...]:
     """Return the values that distinguish the start of a run from other initial states; none where there is
     only one.
 
-    The variables that `@initial` methods write, of maps the values that are not the default.
+    They are the variables that `@initial` methods write, and for maps the values that are not the default.
     """
     program, starts = trace.program, trace.program.module.initials
     if not trace.initial or not (len(starts) > 1 or any(item.parameters for item in starts)):

@@ -1,8 +1,7 @@
-"""The constraints that an exploration is under: those of the specification that these constants let hold
-something back.
+"""Constraints of an exploration: those of the specification that can disable a step under these constants.
 
-A constraint bounds what is explored and is no part of what is modelled, so a verdict under one says so. This
-file knows how a constraint is asked of all its arguments; what it means for a step, the language knows.
+A constraint bounds an exploration and is no part of the modelled protocol, so a verdict under one says so.
+This file tries a constraint on all its arguments; the language defines its effect on steps.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from antiphon.spec.lang import Program, ir
 from antiphon.spec.lang.front.sorts import surface
 
 MOST_ARGUMENTS = 256
-"""A constraint with more arguments than this is taken to hold something back."""
+"""Largest number of arguments that are tried; a constraint with more is taken to disable some step."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint that may hold steps back: its name, its sentence, and the actions it is asked of (empty:
+    """Constraint that may disable steps: its name, its sentence, and the actions that it constrains (empty:
     all).
     """
 
@@ -37,7 +36,7 @@ class Constraint:
 
 
 def constraints_of(program: Program) -> tuple[Constraint, ...]:
-    """The constraints that are not true whatever happens, in order of declaration."""
+    """Return the constraints that are not always true, in order of declaration."""
     found = []
     for method in program.declaration.marked("constraint"):
         assert method.mark is not None

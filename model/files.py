@@ -1,8 +1,8 @@
-"""A file is written whole or not at all: beside its place first, then under its name.
+"""Writing of files, whole or not at all: beside the place first, then under the name.
 
-1. A file of that name is as it was until the new one is complete, and keeps its mode; a link stays a link.
-2. A device, a pipe or whatever else is no regular file is written where it is.
-3. `check_writable` says before the work, as far as can be known, whether the file can be written after it.
+1. A file of that name is unchanged until the new one is complete, and keeps its mode; a link stays a link. 2.
+  A device, a pipe or any other irregular file is written directly. 3. `check_writable` finds out before the
+  work, as far as possible, whether the file can be written after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8; when that fails nothing half-written stays.
+    """Write a file, text as UTF-8; if that fails no part of it stays.
 
     Raises:
         OSError: it cannot be written, or the disk is full.
@@ -45,7 +45,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Return if a file of this name can be written, as far as can be known before.
+    """Check that a file of this name can be written, as far as that can be known before.
 
     Raises:
         OSError: there is no such directory, it takes no file, or a directory has this name.

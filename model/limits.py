@@ -1,11 +1,11 @@
-"""All that one question takes obeys its bounds: reading, trying beginnings, unrolling, compiling, searching,
-judging.
+"""Limits of a question: everything that it takes obeys its bounds: reading, trying initial states, unrolling,
+compiling, searching, judging.
 
-Whoever answers a question does it `within` the bounds. Whatever works inside says so (`watch.working`), and
-is ended by `Enough` when the time or the memory is over; seconds count from the begin of the whole. A
-question within another belongs to that one.
+Code that answers a question runs `within` the bounds. Long work inside reports itself (`watch.working`), and
+is ended by `Enough` when the time or the memory is over; seconds count from the beginning of the question. A
+question inside another shares its limits.
 
-This file knows nothing of what the work is.
+This file knows nothing of the work.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Limits:
         self._told = time.monotonic()
 
     def elapsed(self) -> float:
-        """Seconds since the question was asked."""
+        """Return the seconds since the question was asked."""
         return time.monotonic() - self.began
 
     def look(self, what: str) -> None:
-        """Look at the time, and tell what is being done.
+        """Check the time and the memory, and report the present work.
 
         Raises:
             Enough: a bound is hit.
@@ -52,16 +52,16 @@ class Limits:
 
 
 def now() -> float:
-    """The present moment of the clock of bounds."""
+    """Return the present time of the clock of bounds."""
     return time.monotonic()
 
 
 @contextmanager
 def count_from(began: float) -> Iterator[None]:
-    """Let the seconds of the first question in the body that is bounded by them count from this moment (of
-    `time.monotonic`), and not from where it is answered: loading and reading take time, too.
+    """Context in which the seconds of the first bounded question count from this moment (of
+    `time.monotonic`), so that loading and reading count too.
 
-    Where somebody has said so before, or a question is being answered, this says nothing.
+    It has no effect inside another such context, or while a question is being answered.
     """
     if _here.begin is not None or _here.asked:
         yield
@@ -86,7 +86,7 @@ _here = _Here()
 
 @contextmanager
 def within(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -> Iterator[Limits]:
-    """The limits of what is done inside; those of the question that this one belongs to, if there is one."""
+    """Context with the limits for the work inside: those of the surrounding question, if there is one."""
     asked = _here.asked
     if asked:
         yield asked[-1]
@@ -101,7 +101,9 @@ def within(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -
 
 
 def leaving(bounds: Bounds, share: float) -> Bounds:
-    """The bounds of a search that takes this share of the seconds that are left, and leaves the rest."""
+    """Return the bounds of a search that takes this share of the seconds that are left, and leaves
+    the rest.
+    """
     if not bounds.seconds:
         return bounds
     gone = min(1.0, (time.monotonic() - begun()) / bounds.seconds)
@@ -110,7 +112,9 @@ def leaving(bounds: Bounds, share: float) -> Bounds:
 
 @contextmanager
 def only_time(bounds: Bounds) -> Iterator[None]:
-    """Let the time alone end what works inside: what was found is looked at, though memory is short."""
+    """Context in which only the time ends the work inside, so that results are judged although memory is
+    short.
+    """
     began = begun()
     of_time = Bounds(seconds=bounds.seconds)
 

@@ -1,12 +1,12 @@
-"""A service reads a log of any length: its handlers run as Python that is made from the intermediate form.
+"""Monitor: a service reads a log of any length; its handlers run as Python that is made from the intermediate
+form.
 
-1. The intermediate form of the text that judges models is what runs, node by node: there is one definition.
-2. A map of the state is a table of what was written to it; where nothing was written the initial value
-   stands. A table is written in place, so an event costs what its handler says, however long the log is.
-3. A map as a value is whole and is never written: a table that is read as a value is copied, and so is a
-   value that becomes a table.
-4. Declared bounds are for explorations: no value is checked here. `Reference.session` checks them, and is
-   what this is compared with.
+1. The same intermediate form that judges models is translated, node by node: there is one definition. 2. A
+    map of the state is a table of the written entries; elsewhere the initial value stands. A table is written
+    in place, so the cost of an event does not grow with the log. 3. A map as a value is whole and is never
+    written: a table that is read as a value is copied, and so is a value that becomes a table. 4. Declared
+    bounds are for explorations: no value is checked here. `Reference.session` checks them, and tests compare
+    the monitor with it.
 
 This file knows no service, no property and no log.
 """
@@ -25,7 +25,7 @@ from antiphon.spec.lang.walk import nodes
 
 
 class Monitor:
-    """A service, with what it has been told so far; the interface is that of `Session`."""
+    """Service with the events that it has received so far; the interface is that of `Session`."""
 
     def __init__(self, service: type[Spec], **sizes: int) -> None:
         self._text = _text(service)
@@ -35,7 +35,9 @@ class Monitor:
         self._handlers, self._predicates = self._text.bind(constants, self._refuse)
 
     def feed(self, event: object) -> tuple[Refusal, ...]:
-        """Runs the handlers of `event`; the refusals, in order, each guard's first one with its clash."""
+        """Run the handlers of `event`; return the refusals, in order, each guard's first one with
+        its clash.
+        """
         for handle in self._handlers.get(type(event), ()):
             handle(event)
         if not self._refused:
@@ -70,21 +72,21 @@ Predicates = dict[str, Callable[[], Iterator[Mapping[str, Any]]]]
 
 
 def table(depth: int) -> dict[Any, Any]:
-    """A map of maps, `depth` of them, in which nothing is written yet."""
+    """Return a map of maps, `depth` of them, in which nothing is written yet."""
     if depth == 1:
         return {}
     return defaultdict(dict) if depth == 2 else defaultdict(lambda: table(depth - 1))
 
 
 def written(value: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
-    """The table that a map becomes."""
+    """Return the table that a map becomes."""
     made = table(depth)
     made.update(value if depth == 1 else {key: written(item, depth - 1) for key, item in value.items()})
     return made
 
 
 def in_order(found: Iterable[Any]) -> list[Any]:
-    """Elements of a set in domain order."""
+    """Return elements of a set in domain order."""
     return sorted(found, key=lambda item: getattr(item, "index", item))
 
 

@@ -1,7 +1,7 @@
-"""A state by the names of its variables, and a map by its keys: what a program gets in place of bare tuples.
+"""Named states: a state by the names of its variables, and a map by its keys, in place of bare tuples.
 
-Both are tuples still, and equal the bare ones: whatever takes a state takes them. Only `map[key]` means the
-value at that key, as in a specification. They print in the short notation; copies are bare.
+Both are still tuples, and equal the bare ones, so that functions of a state take them. Only `map[key]` means
+the value at that key, as in a specification. They print in the short notation; copies are bare.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from antiphon.spec.lang.errors import MissingKey
 
 
 class NamedMap(tuple[Any, ...]):
-    """The value of a total map: iterated, its values in key order. Each type of maps has a subclass."""
+    """Value of a total map: iterated, its values in key order. Each type of maps has a subclass."""
 
     __slots__ = ()
     _domain: ClassVar[types.Domain]
 
     def __getitem__(self, key: Any) -> Any:
-        """The value at a key.
+        """Return the value at a key.
 
         Raises:
             MissingKey: there is no such key; a KeyError that lists those that there are.
@@ -33,7 +33,7 @@ class NamedMap(tuple[Any, ...]):
         return super().__getitem__(keys.rank(key))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Each key with its value."""
+        """Return each key with its value."""
         return zip(self._domain.parts[0], self, strict=True)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ def _state_text(state: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """The value of a variable in the short notation, of a map with its keys: `{p0: True, p1: False}`."""
+    """Return the value of a variable in the short notation, a map with its keys: `{p0: True, p1: False}`."""
     return repr(value) if isinstance(value, NamedMap) else compact(value)
 
 

@@ -1,5 +1,5 @@
-"""A value reads in one glance: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)`
-for sets and sequences, `{p0: 1, p1: 2}` for a map.
+"""Short notation of values: `p1` for Process(1), `Ack(p2, none, 1, p1)` for a record, `{..}` and `(..)` for
+sets and sequences, `{p0: 1, p1: 2}` for a map.
 
 A record within a record has no name: `Data(p2, (m0, (p1, 1)))`. The notation is for people and for the
 command line's arguments; files use `antiphon.model.export.encoding`. An index is its class's capital letters
@@ -18,7 +18,7 @@ from antiphon.spec.lang import Index, Map, Step
 
 
 def compact(value: Any, *, inner: bool = False) -> str:
-    """The short form of a value of the language, or of an event; `inner`: within a record."""
+    """Return the short form of a value of the language, or of an event; `inner`: within a record."""
     if isinstance(value, Index):
         return _initials(type(value).__name__) + str(value.index)
     if isinstance(value, enum.Enum):
@@ -38,12 +38,12 @@ def compact(value: Any, *, inner: bool = False) -> str:
 
 
 def compact_step(step: Step) -> str:
-    """`broadcast(p0, m1)`."""
+    """Return a step in short form: `broadcast(p0, m1)`."""
     return f"{step.action}({', '.join(map(compact, step.arguments))})"
 
 
 def short_places(text: str) -> str:
-    """Places in source files by the last three parts of their paths, as people look for them:
+    """Return a text in which places in source files have the last three parts of their paths:
     `spec/services/order.py:72:17`.
 
     A file of the current directory goes by its name alone.

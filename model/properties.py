@@ -1,4 +1,4 @@
-"""Every property of a program has a kind: what is judged, and how, follows from it."""
+"""Kinds of properties, one for each property of a program; they determine how it is judged."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from antiphon.spec.lang import Program, SpecError
 from antiphon.spec.lang.hints import known_names
 
 DEADLOCK = PropertyKind.DEADLOCK.value
-"""The name under which the absence of deadlock is asked for."""
+"""Name of the absence of deadlock as a property."""
 SPECIFICATION = PropertyKind.SPECIFICATION.value
-"""The name of the verdict about an error of the text."""
+"""Name of the verdict about an error of the text."""
 
 
 def kinds_of(program: Program) -> dict[str, PropertyKind]:
-    """Every property of the program and its kind: invariants, services, step invariants, obligations,
+    """Return every property of the program and its kind: invariants, services, step invariants, obligations,
     witnesses, liveness, each in order of declaration.
     """
     marked = program.declaration.marked
@@ -29,7 +29,7 @@ def kinds_of(program: Program) -> dict[str, PropertyKind]:
 
 
 def kinds_asked(program: Program, properties: Iterable[str] | None) -> dict[str, PropertyKind]:
-    """The properties of these names and their kinds; None asks for all but deadlock.
+    """Return the properties of these names and their kinds; None stands for all but deadlock.
 
     Raises:
         SpecError: the program has no such property; the known ones are listed.

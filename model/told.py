@@ -1,4 +1,4 @@
-"""A run as text: its steps, what each changed, and what it shows. Every report prints with its run."""
+"""Text of a run: its steps, their changes, and what the run shows. Every report prints with its run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from antiphon.model.trace import Trace
 
 
 def trace_text(trace: Trace) -> str:
-    """The lines of a run: what it shows, then each step with what it changed, its events and refusals."""
+    """Return the lines of a run: what it shows, then each step with its changes, events and refusals."""
     return "\n".join(_lines(trace))
 
 

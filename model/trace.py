@@ -1,11 +1,11 @@
-"""A run is an initial state and transitions, replayable step by step: every counterexample and witness is
-one.
+"""Runs as traces: an initial state and transitions, replayable step by step; every counterexample and witness
+is one.
 
-A lasso is a run that comes back: its last state is an earlier one, from which the steps in between are taken
-again, for ever.
+A lasso is a run that comes back: its last state is an earlier one, from which the steps in between repeat for
+ever.
 
 A trace stores steps only by action and arguments; states, events and refusals come from replaying it on a
-machine, so that a trace that a compiled engine found is always shown as CPython executes it.
+machine, so that a trace of a compiled engine is always shown as CPython executes it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from antiphon.spec.lang.errors import Told
 
 
 class ReplayError(Told):
-    """A trace does not run on the specification at hand; the message says at which step and why."""
+    """Error: a trace does not run on the specification at hand; the message says at which step and why."""
 
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """A run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its
+    """Run of `program` from `start`; `shows` names the property or witness, `why` is one sentence about its
     last state.
 
     `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps
@@ -44,12 +44,12 @@ class Trace:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps alone."""
+        """Steps alone."""
         return tuple(transition.step for transition in self.transitions)
 
     @property
     def states(self) -> tuple[State, ...]:
-        """All states, one more than there are steps."""
+        """All states of the run, one more than there are steps."""
         return (self.start, *(transition.state for transition in self.transitions))
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ def replay(
     why: str = "",
     loop: int | None = None,
 ) -> Trace:
-    """The trace that `steps` make from `start`, executed on `machine` (the reference when None).
+    """Return the trace of `steps` from `start`, executed on `machine` (the reference when None).
 
     Raises:
         ReplayError: `start` is not an initial state, or a step is not enabled; the message names the step and

@@ -1,4 +1,4 @@
-"""An engine answers with verdicts: an outcome with its evidence, and a trace when there is something to show.
+"""Verdicts of engines: an outcome with its evidence, and a trace when there is something to show.
 
 All engines answer in this form. A bound that was hit, a checker that failed, an empty model are `unknown`,
 never a pass.
@@ -19,17 +19,19 @@ from antiphon.spec.lang.hints import known_names
 
 NO_STATE = "the model is empty: it has no initial state"
 NO_STEP = "the model is empty: no step is possible"
-"""Why nothing holds of a model in which nothing can happen."""
+"""Reason why nothing is claimed of a model in which nothing can happen."""
 
 
 class InternalError(Exception):
-    """An engine contradicts the reference, or itself: our failure, never a result about the specification."""
+    """Error: an engine contradicts the reference, or itself, which is our failure and never a result about
+    the specification.
+    """
 
     exit_code = 70
 
 
 class Outcome(StrEnum):
-    """Holds, violated or unknown; `exit_code` is what a command returns for it."""
+    """Outcome of a check: holds, violated or unknown; `exit_code` is the exit code of a command."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -37,12 +39,14 @@ class Outcome(StrEnum):
 
     @property
     def exit_code(self) -> int:
-        """0, 1 or 2."""
+        """Exit code: 0, 1 or 2."""
         return {"holds": 0, "violated": 1, "unknown": 2}[self.value]
 
     @staticmethod
     def worst(outcomes: Iterable[Outcome]) -> Outcome:
-        """Violated before unknown before holds; unknown when there is nothing to judge."""
+        """Return the worst outcome: violated before unknown before holds; unknown when there is nothing to
+        judge.
+        """
         seen = set(outcomes)
         for outcome in (Outcome.VIOLATED, Outcome.UNKNOWN):
             if outcome in seen:
@@ -51,8 +55,8 @@ class Outcome(StrEnum):
 
 
 class PropertyKind(StrEnum):
-    """The kind of a judged property; `SPECIFICATION` is an error of the text, `SERVICE` a property of a
-    composed service, `STEP` a step invariant.
+    """Kind of a judged property; `SPECIFICATION` is an error of the text, `SERVICE` a property of a composed
+    service, `STEP` a step invariant.
     """
 
     INVARIANT = "invariant"
@@ -71,7 +75,7 @@ BROKEN_BY_STEPS = (PropertyKind.SERVICE, PropertyKind.STEP)
 
 
 class EvidenceKind(Enum):
-    """Explored up to a bound, proved for all traces, or measured on runs."""
+    """Kind of evidence: explored up to a bound, proved for all traces, or measured on runs."""
 
     BOUNDED = "bounded"
     PROVED = "proved"
@@ -80,7 +84,7 @@ class EvidenceKind(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """On what a verdict rests. `bound` says up to where in words (`processes=3, messages=2; all 12,345
+    """Evidence of a verdict. `bound` gives its extent in words (`processes=3, messages=2; all 12,345
     states`).
     """
 
@@ -89,8 +93,8 @@ class Evidence:
 
     @classmethod
     def explored(cls, program: Program, extent: str) -> Evidence:
-        """An exploration of `program` that came as far as `extent` says, after the constants; and to which
-        part of the behaviour it was restricted.
+        """Return the evidence of an exploration of `program` with this extent, after the constants, and its
+        restrictions.
         """
         shown = ", ".join(
             f"{name}={value}" for name, value in program.constants.items() if value is not False
@@ -102,7 +106,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Provenance of a verdict: program, engine and bounds, enough to run it again."""
+    """Provenance of a verdict: program, engine and bounds, enough to repeat it."""
 
     spec: str
     digest: str
@@ -112,7 +116,7 @@ class Provenance:
 
     @classmethod
     def of(cls, program: Program, engine: str) -> Provenance:
-        """The provenance of a check of `program` by `engine`, with this package's version."""
+        """Return the provenance of a check of `program` by `engine`, with this package's version."""
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -124,7 +128,7 @@ class Provenance:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """The answer about one property of one program.
+    """Verdict about one property of one program.
 
     `reason` says in one sentence what happened, above all why something is unknown. `trace` is a shortest
     counterexample of a violated property, or the shortest way to a witness.
@@ -143,7 +147,7 @@ class Verdict:
         return f"<Verdict on {self.property}: {self.outcome.value}{reason}>"
 
     def __str__(self) -> str:
-        """The outcome, the reason, and the run that shows it."""
+        """Return the outcome, the reason, and the run that shows it, as text."""
         reason = f": {self.reason}" if self.reason else ""
         shown = [] if self.trace is None else [trace_text(self.trace)]
         return "\n".join([f"{self.property}: {self.outcome.value}{reason}", *shown])
@@ -180,9 +184,9 @@ class ObligationResult:
         outcome: holds (proved) or unknown.
         seconds: the time of the first proof, or of all attempts.
         seeds: how many of the four seeds prove it within 10 s.
-        given: the invariants that the proof leans on.
+        given: the invariants that the proof uses.
         axioms: what is known of the sorts, as far as the proof leans on it.
-        known: whether the proof was kept from before.
+        known: whether the proof was cached.
         reason: why it is unknown, when Z3 gave no answer.
         sizes: how many elements each sort has in the structure of a counterexample to induction.
         untouched: whether the step changes nothing that the property reads.
@@ -202,7 +206,9 @@ class ObligationResult:
     untouched: bool = False
 
     def words(self) -> str:
-        """`proved 12 ms`, `counterexample to induction (2 of Node)`, `unknown after 4 seeds x 10 s`."""
+        """Return the result in words: `proved 12 ms`, `counterexample to induction (2 of Node)`, `unknown
+        after 4 seeds x 10 s`.
+        """
         if self.untouched:
             return "changes nothing of it"
         if self.outcome is Outcome.HOLDS:
@@ -217,8 +223,8 @@ class ObligationResult:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """All verdicts about one program, and what was explored for them. `obligations` are those of a proof for
-    every value of the constants `every`.
+    """Report of a program: all verdicts, and the exploration behind them. `obligations` are those of a proof
+    for every value of the constants `every`.
     """
 
     program: Program
@@ -230,7 +236,7 @@ class Report:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of the verdicts; a witness that was not reached counts as unknown."""
+        """Worst outcome of the verdicts; a witness that was not reached counts as unknown."""
         return Outcome.worst([verdict.outcome for verdict in self.verdicts])
 
     def __repr__(self) -> str:
@@ -238,14 +244,16 @@ class Report:
         return f"<Report on {self.program.name}: {self.outcome.value}, {count} verdict{'s' * (count != 1)}>"
 
     def __str__(self) -> str:
-        """The verdicts, a line each, and the shortest counterexample."""
+        """Return the verdicts, one on each line, and the shortest counterexample, as text."""
         lines = [
             f"  {item.outcome.value:<9} {item.property}: {item.reason}".rstrip(": ") for item in self.verdicts
         ]
         return "\n".join([f"{self.program.name}: {self.outcome.value}", *lines, *self.shown()])
 
     def shown(self) -> list[str]:
-        """The text of the shortest run that breaks a property or leads to an error, if there is one."""
+        """Return the text of the shortest run that breaks a property or leads to an error, if
+        there is one.
+        """
         wrong = [
             item.trace
             for item in self.verdicts
@@ -255,7 +263,7 @@ class Report:
         return [trace_text(min(wrong, key=len))] if wrong else []
 
     def __getitem__(self, property: str) -> Verdict:
-        """The verdict about a property, by its name.
+        """Return the verdict about a property, by its name.
 
         Raises:
             MissingKey: there is none; a KeyError that lists those that there are.
@@ -272,7 +280,7 @@ class Report:
 def unfinished(
     program: Program, kinds: Mapping[str, PropertyKind], stop: Stop, seconds: float, engine: str
 ) -> Report:
-    """The report of an engine that was stopped before it saw a state: nothing is known."""
+    """Return the report of an engine that was stopped before it saw a state: nothing is known."""
     evidence, provenance = Evidence.explored(program, "no state"), Provenance.of(program, engine)
     verdicts = tuple(
         Verdict(name, kind, Outcome.UNKNOWN, evidence, provenance, f"not decided: {stop}")

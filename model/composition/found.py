@@ -1,4 +1,4 @@
-"""A search for a stack finds the smallest ones, or that there is none, or none within the bound."""
+"""Result of a search for a stack: the smallest stacks, or that there is none, or none within the bound."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Stack = tuple[Layer, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """The stacks of the smallest size that yield what is wanted, in the order of the layers' table.
+    """Stacks of the smallest size with the wanted properties, in the order of the layers' table.
 
-    `outcome`: `holds` when there is one, `violated` when no stack of any size yields it, `unknown` when only
+    `outcome`: `holds` when there is one, `violated` when no stack of any size has them, `unknown` when only
     sizes up to a bound were tried.
     """
 

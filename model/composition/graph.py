@@ -1,10 +1,8 @@
-"""The smallest stack is a shortest path on the graph of property sets.
+"""Search for the smallest stack as a shortest path in the graph of property sets.
 
-A layer is an edge from what holds below it to what holds above it.
-
-Every set of properties that layers can reach from what the network gives is a node, so the search is
-exhaustive: what it does not find does not exist, with any number of layers. Layers that add and mask nothing
-make no edge.
+A node is a set of properties that layers can produce from those of the network. An edge is a layer, from the
+properties below it to those above it. The search is exhaustive: a stack that it does not find does not exist,
+with any number of layers. Layers that add and mask nothing make no edge.
 """
 
 from __future__ import annotations
@@ -22,7 +20,9 @@ Node = frozenset[Property]
 
 
 def property_graph(given: Iterable[Property], layers: Sequence[Layer] = LAYERS) -> nx.DiGraph[Node]:
-    """The sets that can hold above some stack over `given`; an edge has its layers as `layers`."""
+    """Return the graph of the sets that can hold above some stack over `given`; an edge has its layers as
+    `layers`.
+    """
     graph: nx.DiGraph[Node] = nx.DiGraph()
     waiting = [frozenset(given)]
     graph.add_node(waiting[0])
@@ -43,7 +43,7 @@ def property_graph(given: Iterable[Property], layers: Sequence[Layer] = LAYERS) 
 def smallest_on_graph(
     wanted: Iterable[Property], given: Iterable[Property], layers: Sequence[Layer] = LAYERS
 ) -> Found:
-    """The well-formed stacks of the fewest layers above which everything wanted holds."""
+    """Return the well-formed stacks of the fewest layers above which all wanted properties hold."""
     goal, start = frozenset(wanted), frozenset(given)
     graph = property_graph(start, layers)
     distance = nx.single_source_shortest_path_length(graph, start)

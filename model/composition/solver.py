@@ -1,9 +1,9 @@
-"""The smallest stack by Z3: a choice of a layer a level, a boolean a property and level.
+"""Search for the smallest stack by Z3: for each level a choice of a layer, and a boolean for each property.
 
 Levels are added one by one until there is a solution.
 
-It knows the rule of the calculus as formulas, and nothing of the graph search, which it is compared with. It
-cannot tell that no stack of any size exists: beyond `depth` layers it says unknown.
+The formulas state the rule of the calculus, independently of the graph search, with which the result is
+compared. Z3 cannot show that no stack of any size exists: beyond `depth` layers the result is unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def smallest_by_z3(
     *,
     depth: int = 12,
 ) -> Found:
-    """The well-formed stacks of the fewest layers, at most `depth`, above which everything wanted holds."""
+    """Return the well-formed stacks of the fewest layers, at most `depth`, above which all wanted properties
+    hold.
+    """
     goal, start = frozenset(wanted), frozenset(given)
     for size in range(depth + 1):
         levels = _Levels(start, layers, size)

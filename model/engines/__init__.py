@@ -1,8 +1,7 @@
 """Engines: what executes a program, behind two interfaces (`StateSpace`, `Transitions`); `choice` picks one
 by its name.
 
-They know nothing of searches, verdicts or bounds: what explores (`antiphon.model.explore`) asks them, and
-they ask nobody.
+They know nothing of searches, verdicts or bounds: the searches (`antiphon.model.explore`) use them.
 """
 
 from antiphon.model.engines.choice import (

@@ -1,12 +1,14 @@
-"""Chance is arithmetic: which step a walk takes follows from the seed, its number and its length alone.
+"""Pseudo-random choice by arithmetic: the step that a walk takes follows from the seed, the walk's number and
+its length alone.
 
 Every enabled step draws 64 bits of its own, from the walk, the position in it and the number of the step
-(`model/ground/codes.py`), and the least wins. So the choice does not depend on the order in which an engine
-finds steps, nor on what other walks do, and no engine has a generator to keep in order. A step of weight w
-has its draw divided by w.
+(`model/ground/codes.py`), and the least draw wins. So the choice does not depend on the order in which an
+engine finds steps, nor on other walks, and no engine keeps a generator. A step of weight w has its draw
+divided by w.
 
 In a swarm each walk draws which faults may happen at all, and a weight for each action: walks that differ in
-kind find what walks of one kind all miss (Groce, Zhang, Eide, Chen, Regehr, "Swarm testing", ISSTA 2012).
+kind find errors that walks of one kind all miss (Groce, Zhang, Eide, Chen, Regehr, "Swarm testing", ISSTA
+2012).
 
 `native/kernels/walks.py` computes the same in machine code, with these constants.
 """
@@ -22,21 +24,21 @@ STRIDE = 0xC2B2AE3D27D4EB4F
 FINISHER = 0xD6E8FEB86659FD93
 START = 0xA5A5A5A5A5A5A5A5
 WEIGHTS = 3
-"""A weight in a swarm is 1, 2, 4 or 8: two to the power of these bits of a draw."""
+"""Number of bits of a draw that give a weight: 1, 2, 4 or 8."""
 OFF = 63
-"""The bit of the draw of a fault that leaves it out."""
+"""Bit of a fault's draw that leaves the fault out."""
 _WORD = (1 << 64) - 1
 
 
 def mix(value: int) -> int:
-    """64 bits that look independent of those of other values."""
+    """Return 64 bits that look independent of those of other values."""
     value = (value ^ value >> 32) * FINISHER & _WORD
     value = (value ^ value >> 29) * FINISHER & _WORD
     return value ^ value >> 32
 
 
 def seed_word(seed: int) -> int:
-    """64 bits of any integer."""
+    """Return 64 bits made of any integer."""
     return int.from_bytes(hashlib.blake2b(str(seed).encode(), digest_size=8).digest(), "little")
 
 
@@ -55,7 +57,7 @@ class Chance:
     swarm: bool = False
 
     def key(self, walk: int) -> int:
-        """The bits of a walk."""
+        """Return the random bits of a walk."""
         return mix(self.seed + (walk + 1) * GAMMA & _WORD)
 
     def start(self, key: int, count: int) -> int:
@@ -63,7 +65,7 @@ class Chance:
         return mix(key ^ START) % count
 
     def weights(self, key: int) -> list[int]:
-        """The weight of each action in the walk; 0 leaves it out."""
+        """Return the weight of each action in the walk; 0 leaves it out."""
         return [self._weight(key, action, fault) for action, fault in enumerate(self.faults)]
 
     def _weight(self, key: int, action: int, fault: bool) -> int:
@@ -73,9 +75,9 @@ class Chance:
         return 0 if fault and drawn >> OFF else 1 << (drawn & WEIGHTS)
 
     def base(self, key: int, position: int) -> int:
-        """The bits of a position in the walk."""
+        """Return the random bits of a position in the walk."""
         return mix(key + (position + 1) * GAMMA & _WORD)
 
     def draw(self, base: int, code: int, weight: int) -> int:
-        """Return the draw of a step at a position: the least is taken."""
+        """Return the draw of a step at a position: the step with the least draw is taken."""
         return mix(base ^ (code + 1) * STRIDE & _WORD) // weight

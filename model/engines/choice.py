@@ -1,6 +1,6 @@
-"""An engine is picked by its name here, and nowhere else.
+"""Choice of an engine by its name, in this one place.
 
-The native engine is imported when it is first asked for: small models are explored before LLVM would even be
+The native engine is imported when it is first asked for: small models are explored faster than LLVM is
 loaded.
 """
 
@@ -21,7 +21,7 @@ from antiphon.spec.lang.hints import known_names
 
 
 class Engine(Enum):
-    """The engine of an exploration; `AUTO` takes generated Python for a small space, else machine code."""
+    """Engine of an exploration; `AUTO` is generated Python for a small space, else machine code."""
 
     AUTO = "auto"
     NATIVE = "native"
@@ -57,16 +57,16 @@ class StorageOptions:
 
     @property
     def native_only(self) -> bool:
-        """Return True if this asks for what only the native engine can do."""
+        """Return True if an option needs the native engine."""
         return self.fingerprints or self.whole or self.symmetry or self.cone or self.directory is not None
 
 
 IN_MEMORY = StorageOptions()
-"""In memory, by all processors."""
+"""Options for states in memory, with all processors."""
 
 
 def engine_named(name: Engine | str) -> Engine:
-    """The engine of this name; an engine stands for itself.
+    """Return the engine of this name; an engine stands for itself.
 
     Raises:
         SpecError: there is none; the known ones are listed.
@@ -86,7 +86,7 @@ def open_space(
     graph: bool = True,
     asked: Collection[str] = (),
 ) -> WholeSpace:
-    """A fresh space of the program that holds its initial states; `AUTO` stands for the native engine.
+    """Return a fresh space of the program that holds its initial states; `AUTO` stands for the native engine.
 
     Args:
         program: the specification with its constants.
@@ -129,8 +129,8 @@ def open_space(
 
 
 def transitions_of(program: Program, machine: Machine | None = None) -> Transitions:
-    """All transitions of `program` on packed states: by generated functions, unless another machine than
-    theirs is given.
+    """Return all transitions of `program` on packed states: by generated functions, unless another machine is
+    given.
     """
     if machine is None or isinstance(machine, CompiledMachine):
         return PythonTransitions(program)
@@ -138,7 +138,7 @@ def transitions_of(program: Program, machine: Machine | None = None) -> Transiti
 
 
 def transitions_by(program: Program, engine: Engine) -> Transitions:
-    """All transitions of `program` on packed states; every engine but the reference stands for generated
+    """Return all transitions of `program` on packed states; every engine but the reference uses generated
     functions.
     """
     return transitions_of(program, program.reference if engine is Engine.REFERENCE else None)

@@ -1,17 +1,17 @@
-"""Two interfaces carry every engine: the states that it found, and the transitions that it can take.
+"""Interfaces of every engine: `StateSpace` for the states that it found, `Transitions` for the steps that it
+can take.
 
-A `StateSpace` explores: numbered states, found in blocks, each with its parent, and what can be asked of
-them. `Transitions` walks: every step out of a packed state, each by its number. A search needs the first; who
-compares a specification with something else needs the second.
+A `StateSpace` explores: numbered states, found in blocks, each with its parent, and questions about them.
+`Transitions` walks: every step out of a packed state, each by its number. A search needs the first; a
+comparison of a specification with something else needs the second.
 
-1. States are numbered from 0 in the order of discovery: initial states first, then level by level.
-2. `expand` finds the successors of a block of states and appends what is new; `parent` of a new state is the
-   state it was found from.
-3. What goes wrong on the way is a `Finding`, never an exception: a step breaks properties, or the
-   specification has an error there.
+1. States are numbered from 0 in the order of discovery: initial states first, then level by level. 2.
+    `expand` finds the successors of a block of states and appends new ones; `parent` of a new state is the
+    state it was found from. 3. A failure on the way is a `Finding`, never an exception: a step breaks
+    properties, or the specification has an error there.
 
-What only some engines can do stands apart: a `WholeSpace` can be gone over again, a `ResumableSpace` can be
-left and taken up again, a `ReducedSpace` leaves states out, a `LevelSpace` goes by whole levels.
+Further abilities of some engines stand apart: a `WholeSpace` can be gone over again, a `ResumableSpace` can
+be left and taken up again, a `ReducedSpace` leaves states out, a `LevelSpace` goes by whole levels.
 
 This file knows nothing of searching, bounds, verdicts or how states are stored.
 """
@@ -27,7 +27,7 @@ from antiphon.model.ground.shape import Raw
 from antiphon.spec.lang import Program, SpecError, State, Step, ir
 
 NO_PARENT = 0xFFFFFFFF
-"""The parent of an initial state."""
+"""Number that stands for the parent of an initial state."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Future:
-    """The first state in which something is quiescent and false, the first from which it is irrecoverable;
-    None where there is none.
+    """For one property, the first quiescent state in which it is false, and the first state from which it is
+    irrecoverable; None where there is none.
     """
 
     quiescent: int | None
@@ -64,7 +64,7 @@ class Future:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision of a property: in state number `state` (or, with `step`, by that step from it)."""
+    """State in which a property was decided, or, with `step`, the step from it."""
 
     state: int
     step: Step | None = None
@@ -72,11 +72,11 @@ class Decision:
 
 @dataclass
 class Position:
-    """The position of a breadth-first search: enough for a later one to take it up.
+    """Position of a breadth-first search, from which a later one can continue.
 
     The states 0..`expanded` - 1 have their successors; the present level ends before state `level_end`;
-    `levels` are the first states of all levels; `seconds` is what it took so far; `asked` are the properties
-    that all states and steps so far were asked about; None: whatever is asked.
+    `levels` are the first states of all levels; `seconds` is the time so far; `asked` are the properties that
+    all states and steps so far were judged by; None: all properties.
     """
 
     expanded: int = 0
@@ -89,8 +89,9 @@ class Position:
 
 
 Executable = tuple[list[tuple[int, int]], list[tuple[int, tuple[str, ...]]]]
-"""Enabled steps by number, with the packed states that they lead to; and those that break properties, each
-with these."""
+"""Steps of a state with an error: the enabled ones by number, with their packed next states; and those that
+break properties, with these.
+"""
 
 
 class Expandable(Protocol):
@@ -98,23 +99,23 @@ class Expandable(Protocol):
 
     @property
     def block(self) -> int:
-        """Number of states to expand in one call: enough to be fast, few enough to stop in time."""
+        """Number of states to expand in one call: large enough to be fast, small enough to stop in time."""
 
     def __len__(self) -> int:
-        """Return the number of known states."""
+        """Number of known states."""
 
     def expand(self, first: int, last: int) -> Block:
         """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
 
 
 class StateSpace(Expandable, Protocol):
-    """The reachable states of one program, as far as they were asked for."""
+    """Reachable states of one program, as far as they have been expanded."""
 
     engine: str
-    """The name of the engine, for provenance."""
+    """Name of the engine, for provenance."""
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """For the states first..last - 1 in order: (state, predicate, value) for values that are False
+        """Yield (state, predicate, value) for the states first..last - 1 in order, for values that are False
         (invariants) or True (witnesses).
 
         Raises:
@@ -125,21 +126,21 @@ class StateSpace(Expandable, Protocol):
         """Report no more findings about this property."""
 
     def parent(self, state: int) -> int:
-        """The number of the state that this one was found from; NO_PARENT for an initial one."""
+        """Return the number of the state from which this one was found; NO_PARENT for an initial one."""
 
     def value(self, state: int) -> State:
-        """The state as a tuple of values."""
+        """Return the state as a tuple of values."""
 
     def stands_for(self, state: int, value: State) -> bool:
         """Return True if this is the value of the state, or of one that the state stands for."""
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many different argument tuples it was enabled somewhere."""
+        """Return for each action the number of argument tuples for which it was enabled somewhere."""
 
 
 @runtime_checkable
 class WholeSpace(StateSpace, Protocol):
-    """A space that holds all known states at once, so that it can be gone over again, and back."""
+    """Space that holds all known states at once, so that it can be gone over again, also backwards."""
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
         """Return True if only faults can happen, and the numbers of the known states that other steps lead to
@@ -150,53 +151,51 @@ class WholeSpace(StateSpace, Protocol):
         """Return the result of `recovery.futures` for this space."""
 
     def truth(self, predicate: str) -> bytearray:
-        """For every known state 1 when the predicate is true in it, else 0."""
+        """Return a byte for every known state: 1 when the predicate is true in it, else 0."""
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step of the algorithm back, with `faults`
-        also one of these; None when there are no such steps.
+        """Return a byte for every known state: 1 where only a spent budget disables a step of the algorithm
+        (with `faults` also of the environment); None when there are no such steps.
         """
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
-        """The values that some slots of the layout take together in the known states; with `quiet` only where
-        nothing but faults can happen.
+        """Return the combinations of values that some slots of the layout have in the known states; with
+        `quiet` only where nothing but faults can happen.
         """
 
 
 @runtime_checkable
 class LevelSpace(Protocol):
-    """A space that expands whole levels only, and keeps no way back over their edges: it is larger than
-    memory. Bounds are looked at between levels.
+    """Space that expands whole levels only and keeps no backward edges, since it is larger than memory.
+    Bounds are checked between levels.
     """
 
     def stuck(self) -> int | None:
-        """The first of the expanded states in which nothing but faults can happen; None when there is
-        none.
-        """
+        """Return the first expanded state in which nothing but faults can happen, or None."""
 
 
 @runtime_checkable
 class ResumableSpace(Protocol):
-    """A space that writes down how far a search is, so that a later one can take it up, and that can do with
-    less memory.
-    """
+    """Space that writes checkpoints, from which a later search can continue, and can do with less memory."""
 
     def resume(self) -> Position | None:
-        """The position of the search that used this storage before, when there was one."""
+        """Return the position of the search that used this storage before, if there was one."""
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
-        """The search has come this far; it is written down now and then, and at the `last`."""
+        """Write down the position of the search, from time to time and at the `last` call."""
 
     def release(self) -> None:
-        """Give back memory that can be given back."""
+        """Release memory that is not needed."""
 
 
 @runtime_checkable
 class ReducedSpace(Protocol):
-    """A space that may keep one state for several, or less than the whole of each."""
+    """Space that may keep one state for several, or only a part of each."""
 
     def left_out(self) -> tuple[str, ...]:
-        """The variables that are not kept, wholly or in part, because they do not matter to what is asked."""
+        """Return the variables that are left out, wholly or in part, because they do not matter to the asked
+        properties.
+        """
 
     def represented(self) -> int:
         """Return the number of states for which the known ones stand: more where a reduction left some
@@ -213,59 +212,64 @@ class Transitions(Protocol):
     program: Program
     packing: Packing
     name: str
-    """The name of the engine, for provenance."""
+    """Name of the engine, for provenance."""
 
     def pack(self, state: State) -> int:
-        """A state as an integer."""
+        """Return a state as an integer."""
 
     def unpack(self, packed: int) -> State:
-        """An integer as a state."""
+        """Return the state that an integer packs."""
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with the packed state it leads to: each step once, always in the same
-        order.
+        """Return every enabled step by number, with the packed state it leads to: each step once, always in
+        the same order.
 
         Raises:
             SpecError: the specification cannot be executed in this state; a `StepError` says by which step.
         """
 
     def executable(self, packed: int) -> Executable:
-        """The same where some step cannot be executed: the other steps. Slow; for states with an error."""
+        """Return the steps of a state in which some step cannot be executed, without that one. It is slow,
+        for states with an error.
+        """
 
     def step(self, number: int) -> Step:
-        """The step of this number."""
+        """Return the step of this number."""
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
         """Return the events of the step in this state, in order; the step must be enabled there."""
 
     def broken(self, packed: int) -> Sequence[tuple[int, tuple[str, ...]]]:
-        """The steps that break properties in this state, each with those."""
+        """Return the steps that break properties in this state, with those properties."""
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """The predicate of this name as a function of packed states; it raises SpecError where it cannot be
-        evaluated.
+        """Return the predicate of this name as a function of packed states; it raises SpecError where it
+        cannot be evaluated.
         """
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """A call of a helper or predicate, with (type, value) for the names among its arguments; else as
-        `predicate`.
+        """Return a call of a helper or predicate as a function like `predicate`; its arguments may contain
+        names, given with (type, value).
         """
 
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return a condition: only a spent budget keeps a step of the algorithm back, in states whose sets
-        hold no more than those of `union`.
+        """Return the condition that only a spent budget disables a step of the algorithm, for states whose
+        sets hold no more than those of `union`.
 
-        None when there are no such steps. `chosen` says of which steps; with `faults` those count too.
+        None when there are no such steps. `chosen` selects the steps; with `faults` steps of the environment
+        count too.
         """
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled in some state that was asked about."""
+        """Return for each action the number of argument tuples for which it was enabled in some expanded
+        state.
+        """
 
 
 class StepError(SpecError):
-    """A step cannot be executed: `step`, and what is wrong with the specification there."""
+    """Error: `step` cannot be executed, with the reason in the specification."""
 
     def __init__(self, step: Step, error: SpecError) -> None:
         self.step = step
@@ -273,11 +277,11 @@ class StepError(SpecError):
 
 
 class Refused(Exception):
-    """A directory holds the search of another program, or what is no checkpoint."""
+    """Error: a directory holds the search of another program, or no checkpoint."""
 
 
 class PredicateError(Exception):
-    """A predicate cannot be evaluated in state number `state`."""
+    """Error: a predicate cannot be evaluated in state number `state`."""
 
     def __init__(self, state: int, predicate: str) -> None:
         self.state, self.predicate = state, predicate

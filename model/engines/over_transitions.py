@@ -1,7 +1,7 @@
-"""A `StateSpace` over any `Transitions`: states are found by taking every step, one state after the other.
+"""State space over any `Transitions`: states are found by taking every step, one state after the other.
 
-It is how CPython and generated Python explore, and how a tool sees each transition on the way: whoever gives
-`visit` is called once for every expanded state with all its transitions.
+CPython and generated Python explore in this way. A tool can observe each transition: `visit` is called once
+for every expanded state with all its transitions.
 
 This file knows nothing of properties, bounds, verdicts or how steps are executed.
 """
@@ -29,8 +29,9 @@ from antiphon.spec.lang import SpecError, State, Step
 from antiphon.spec.lang.watch import working
 
 Visit = Callable[[int, Sequence[tuple[int, int]]], None]
-"""Called with the number of a state and its transitions: the number of each step, and of the state that it
-leads to."""
+"""Function of the number of a state and its transitions: for each the number of the step, and of the next
+state.
+"""
 
 
 class TransitionSpace:
@@ -69,9 +70,7 @@ class TransitionSpace:
             self._find(transitions.pack(state), NO_PARENT, 0)
 
     def __len__(self) -> int:
-        """Return the number of states that are known with their parents: an interruption may leave one
-        without.
-        """
+        """Number of states that are known with their parents: an interruption may leave one without."""
         return len(self._via)
 
     def _find(self, packed: int, parent: int, step: int) -> int:
@@ -85,7 +84,7 @@ class TransitionSpace:
     # Exploring ----------------------------------------------------------------------------------------------
 
     def expand(self, first: int, last: int) -> Block:
-        """The successors of a block of states, appended where they are new."""
+        """Expand a block of states, and append the new successors."""
         take, broken_in, number_of, visit = (
             self.transitions.successors,
             self.transitions.broken,
@@ -149,7 +148,7 @@ class TransitionSpace:
         self._muted.add(property)
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """(state, predicate, value) where an invariant is false or a witness true."""
+        """Yield (state, predicate, value) where an invariant is false or a witness true."""
         found = []
         for name in predicates:
             wanted, test = name in self._witnesses, self.transitions.predicate(name)
@@ -164,7 +163,7 @@ class TransitionSpace:
         return sorted(found)
 
     def truth(self, predicate: str) -> bytearray:
-        """For every state whether the predicate is true in it."""
+        """Return a byte for every state: 1 where the predicate is true."""
         test, values = self.transitions.predicate(predicate), bytearray(len(self))
         for number in range(len(values)):
             working("judging states")
@@ -175,8 +174,8 @@ class TransitionSpace:
         return values
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
-        """For every state 1 where only a spent budget keeps a step of the algorithm back, with `faults` also
-        one of these; None when there are no such steps.
+        """Return a byte for every state: 1 where only a spent budget disables a step of the algorithm (with
+        `faults` also of the environment); None when there are no such steps.
         """
         packed = self.packed[: len(self)]
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0), faults=faults)
@@ -189,7 +188,9 @@ class TransitionSpace:
         return values
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
-        """The values that some slots take together, everywhere or where nothing but faults can happen."""
+        """Return the combinations of values of some slots, everywhere or where nothing but faults
+        can happen.
+        """
         packing = self.transitions.packing
         mask = functools.reduce(operator.or_, (packing.places[slot].mask for slot in slots), 0)
         numbers = (number for number in range(len(self)) if not quiet or self.successors(number)[0])
@@ -211,11 +212,11 @@ class TransitionSpace:
         return futures(self, expanded, truths, complete=complete)
 
     def parent(self, state: int) -> int:
-        """The state that this one was found from."""
+        """Return the state from which this one was found."""
         return self._parents[state]
 
     def way_to(self, state: int) -> tuple[State, list[Step]]:
-        """The initial state and the steps that lead to a state."""
+        """Return the initial state and the steps that lead to a state."""
         steps = []
         while self._parents[state] != NO_PARENT:
             steps.append(self.transitions.step(self._via[state]))
@@ -223,7 +224,7 @@ class TransitionSpace:
         return self.value(state), steps[::-1]
 
     def value(self, state: int) -> State:
-        """The state as a tuple of values."""
+        """Return the state as a tuple of values."""
         return self.transitions.unpack(self.packed[state])
 
     def stands_for(self, state: int, value: State) -> bool:
@@ -231,5 +232,5 @@ class TransitionSpace:
         return self.value(state) == value
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled somewhere."""
+        """Return for each action the number of argument tuples for which it was enabled somewhere."""
         return self.transitions.coverage()

@@ -1,13 +1,13 @@
-"""An obligation is broken where nothing but faults can happen and it is false, or where no fault-free path
-leads to a state in which it is true.
+"""Judgement of obligations: one is broken where nothing but faults can happen and it is false, or where no
+fault-free path leads to a state in which it is true.
 
 The first is quiescence, the second irrecoverability; a quiescent state is irrecoverable as well. Both are
 judged on the explored states: a quiescent violation counts in any search, irrecoverability only in a complete
 one, since an unseen path might lead out.
 
 One sweep from the last state to the first judges all obligations: most states have a recoverable successor
-already when it is their turn, so that only the few which have not must remember who waits for them. Where a
-bound has ended the search, what was explored is judged, in the time that is left.
+already when it is their turn, and only the others must remember which states wait for them. If a bound has
+ended the search, the explored part is judged, in the time that is left.
 
 This file knows nothing of how states are stored or of how obligations are written.
 """
@@ -23,11 +23,11 @@ from antiphon.spec.lang.watch import working
 def futures(
     space: WholeSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
 ) -> dict[str, Future]:
-    """For each property its future, given the states in which it is true; `expanded` states have all their
-    successors in the space.
+    """Return for each property its future, given the states in which it is true; `expanded` states have all
+    their successors in the space.
 
-    A property that is true nowhere and asks for no recovery is a deadlock: ask with an array of zeros and
-    look at `quiescent` only.
+    A property that is true nowhere stands for a deadlock: ask with an array of zeros and read `quiescent`
+    only.
     """
     names = list(truths)
     everything = (1 << len(names)) - 1

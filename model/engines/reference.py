@@ -1,7 +1,7 @@
-"""The reference takes steps through `enabled` and `apply`, one state at a time: slow, literal, and the
+"""Reference engine: it takes steps through `enabled` and `apply`, one state at a time; slow, literal, and the
 yardstick for the fast engines.
 
-Any machine can stand in its place. What packs to one integer is checked to be one state, so that the
+Any machine can stand in its place. States with one packed integer are checked to be equal, so that the
 yardstick does not rest on packing.
 
 This file knows nothing of generated code, properties or bounds.
@@ -22,13 +22,11 @@ from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Ste
 from antiphon.spec.lang.watch import working
 
 Seen = tuple[tuple[Any, ...], tuple[str, ...]]
-"""The events of a step, and the properties that it breaks."""
+"""Events of a step, and the properties that it breaks."""
 
 
 class MachineTransitions:
-    """The transitions of a machine, the reference where none is given; see `Transitions` for the
-    interface.
-    """
+    """Transitions of a machine, by default the reference; see `Transitions` for the interface."""
 
     name = "reference"
 
@@ -42,19 +40,19 @@ class MachineTransitions:
         self._latest: tuple[int, dict[int, Seen]] = (-1, {})
 
     def pack(self, state: State) -> int:
-        """A state as an integer."""
+        """Return a state as an integer."""
         packed = self.packing.pack(flatten(self.program, state))
         if self._states.setdefault(packed, state) != state:
             raise InternalError(f"{state} and {self._states[packed]} are packed into one integer")
         return packed
 
     def unpack(self, packed: int) -> State:
-        """An integer as a state."""
+        """Return the state that an integer packs."""
         state = self._states.get(packed)
         return unflatten(self.program, self.packing.unpack(packed)) if state is None else state
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with its successor."""
+        """Return every enabled step by number, with its successor."""
         state = self.unpack(packed)
         found: list[tuple[int, int]] = []
         seen: dict[int, Seen] = {}
@@ -68,7 +66,7 @@ class MachineTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """The steps that can be executed, where one cannot."""
+        """Return the steps that can be executed, where one cannot."""
         state = self.unpack(packed)
         moves: list[tuple[int, int]] = []
         seen: dict[int, Seen] = {}
@@ -89,7 +87,7 @@ class MachineTransitions:
         return number
 
     def step(self, number: int) -> Step:
-        """The step of this number."""
+        """Return the step of this number."""
         return self._steps[number]
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
@@ -97,7 +95,7 @@ class MachineTransitions:
         return self._seen(packed)[number][0]
 
     def broken(self, packed: int) -> list[tuple[int, tuple[str, ...]]]:
-        """The steps that break properties in this state, each with those."""
+        """Return the steps that break properties in this state, with those properties."""
         return [(number, broken) for number, (_, broken) in self._seen(packed).items() if broken]
 
     def _seen(self, packed: int) -> dict[int, Seen]:
@@ -106,11 +104,11 @@ class MachineTransitions:
         return self._latest[1]
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """The predicate of this name as a function of packed states."""
+        """Return the predicate of this name as a function of packed states."""
         return lambda packed: self._machine.holds(self.unpack(packed), name)
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """A call of a helper or predicate under these values of its parameters."""
+        """Return a call of a helper or predicate under these values of its parameters."""
         arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
         return lambda packed: bool(
             self.program.reference.evaluate(self.unpack(packed), call.function, *arguments)
@@ -119,8 +117,8 @@ class MachineTransitions:
     def budget_limited(
         self, _: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return a condition: only a spent budget keeps a step of the algorithm back; None when none has a
-        budget.
+        """Return the condition that only a spent budget disables a step of the algorithm; None when none has
+        a budget.
         """
         if unspent(self.program) is None:
             return None
@@ -129,7 +127,7 @@ class MachineTransitions:
         )
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled somewhere."""
+        """Return for each action the number of argument tuples for which it was enabled somewhere."""
         counts = {method.name: 0 for method in self.program.declaration.marked("action", "environment")}
         for step in self._steps:
             counts[step.action] += 1

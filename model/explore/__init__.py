@@ -1,9 +1,9 @@
 """Exploration of every reachable state of a program with bound constants, breadth-first, with shortest
 counterexamples.
 
-`check` judges properties, `reach` finds one state, `state_graph` gives the graph, `count` says what makes the
-state space grow; `liveness` judges fair runs. What executes the program is an engine
-(`antiphon.model.engines`); this room does not know which.
+`check` judges properties, `reach` finds one state, `state_graph` gives the graph, `count` shows what makes
+the state space grow; `liveness` judges fair runs. An engine (`antiphon.model.engines`) executes the program;
+this package does not know which.
 """
 
 from antiphon.model.bounds import Bounds, Progress

@@ -1,8 +1,7 @@
-"""`check` explores the reachable states of a program and answers for every property; `reach` looks for one
-state.
+"""Front of the package: `check` explores the reachable states of a program and judges every property; `reach`
+looks for one state.
 
-This is the front of the room: it tells the search what to look for, lets the judges of states and of fair
-runs speak, and puts the report together.
+It configures the search, calls the judges of states and of fair runs, and composes the report.
 """
 
 from __future__ import annotations
@@ -34,14 +33,16 @@ from antiphon.model.verdict import (
 from antiphon.spec.lang import Program, SpecError, State
 
 Levels = Callable[[Program], StateSpace]
-"""Opens a `LevelSpace` of a program."""
+"""Function that opens a `LevelSpace` of a program."""
 SEARCHING = 0.6
-"""The share of the time for a search whose states are gone through once more: for obligations and deadlock.
+"""Share of the time for a search whose states are gone through once more, for obligations and deadlock.
 
-Machine code takes for that 0.6 of the time of the search.
+In machine code that takes 0.6 of the time of the search.
 """
 SMALL = 20_000
-"""A space of at most so many states is explored by generated Python before a kernel could be compiled."""
+"""Largest number of states of a space that is explored by generated Python, which is faster than compiling a
+kernel.
+"""
 
 
 def check(
@@ -56,7 +57,7 @@ def check(
     storage: StorageOptions = IN_MEMORY,
     levels: Levels | None = None,
 ) -> Report:
-    """Explores the reachable states of `program`, breadth-first, and judges its properties.
+    """Explore the reachable states of `program`, breadth-first, and judge its properties.
 
     Args:
         program: the specification with its constants.
@@ -220,8 +221,8 @@ def reach(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine | str = Engine.AUTO,
 ) -> Verdict:
-    """The shortest way to a state in which `predicate` (a predicate's name, or a function of a state) is
-    true, as the verdict's trace.
+    """Return the shortest way to a state in which `predicate` (a predicate's name, or a function of a state)
+    is true, as the verdict's trace.
 
     The outcome is `holds` when there is one and else `unknown`, with the reason: not reachable, or a bound
     was hit.
@@ -336,7 +337,7 @@ def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
 
 
 def collision_probability(states: int) -> float:
-    """The probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
+    """Return the probability that any two of so many states have one 64-bit fingerprint: about n^2 / 2^65."""
     return -math.expm1(-states * (states - 1) / 2**65)
 
 

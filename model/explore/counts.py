@@ -1,4 +1,4 @@
-"""Counts that show why a state space is large: how often each action is possible, how many states it found
+"""Counts that show why a state space is large: how often each action is enabled, how many states it found
 first, how many values each variable takes.
 
 The counts come from a walk of their own, with every step of every state, so they cost about as much as a
@@ -20,8 +20,8 @@ from antiphon.spec.lang import Program
 
 @dataclass(frozen=True)
 class ActionCount:
-    """An action: in how many states it is possible, how many steps it takes in all, and how many states were
-    found by it first.
+    """Counts of an action: in how many states it is enabled, how many steps it takes in all, and how many
+    states it found first.
 
     Which of several actions finds a state first depends on the engine; the sum does not.
     """
@@ -34,8 +34,8 @@ class ActionCount:
 
 @dataclass(frozen=True)
 class VariableCount:
-    """A variable: how many different values it takes in the states, and how many bits it has in a packed
-    state.
+    """Counts of a variable: how many different values it takes in the states, and how many bits it has in a
+    packed state.
     """
 
     variable: str
@@ -56,7 +56,7 @@ class Counts:
 
     @property
     def never(self) -> tuple[str, ...]:
-        """The actions that are possible in none of these states."""
+        """Actions that are enabled in none of these states."""
         return tuple(item.action for item in self.actions if not item.steps)
 
 
@@ -67,8 +67,8 @@ def count(
     progress: Callable[[Progress], None] | None = None,
     engine: Engine | str = Engine.GENERATED,
 ) -> Counts:
-    """Counts over the reachable states of `program`, breadth-first, within the bounds; `engine` "reference"
-    is CPython itself.
+    """Return counts over the reachable states of `program`, breadth-first, within the bounds; `engine`
+    "reference" is CPython itself.
 
     Raises:
         SpecError: the specification has an error in a state on the way.

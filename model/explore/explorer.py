@@ -1,8 +1,8 @@
-"""The one breadth-first walk: a space is expanded level by level within bounds, and a visitor sees what is
-found.
+"""Breadth-first walk, the only one: a space is expanded level by level within bounds, and a visitor sees the
+results.
 
-States are found in the order of their distance, so whatever a visitor sees first has a shortest way to it.
-The visitor may end the walk; so do bounds, errors of the specification, and the user.
+States are found in the order of their distance, so a visitor sees first the states with a shortest way. The
+visitor may end the walk; so do bounds, errors of the specification, and the user.
 
 This file knows nothing of how states are stored, of traces, of properties or of verdicts.
 """
@@ -46,23 +46,23 @@ class Visitor:
     """Listener to a walk; a visitor overrides the methods that it wants."""
 
     def begin(self, position: Position) -> None:
-        """The walk begins here: with nothing, or where an earlier one came to."""
+        """Called at the beginning of the walk: with an empty position, or that of an earlier walk."""
 
     def states(self, first: int, last: int) -> None:
-        """The states first..last - 1 were found."""
+        """Called when the states first..last - 1 were found."""
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """All transitions of a state: the number of each step, and of the state it leads to; of a `walk`
+        """Called with all transitions of a state: the number of each step, and of the next state; in a `walk`
         only.
         """
 
     def finding(self, finding: Finding) -> None:
-        """A step breaks properties, or the specification has an error; the walk ends after the level that has
-        the error, so that every engine has seen the same.
+        """Called when a step breaks properties, or the specification has an error. The walk ends after the
+        level that has the error, so that every engine has seen the same.
         """
 
     def enough(self) -> Stop | None:
-        """Why the walk need not go on, if it need not."""
+        """Return the reason why the walk need not go on, or None."""
         return None
 
 
@@ -109,7 +109,7 @@ class Explorer:
 
     @property
     def depth(self) -> int:
-        """The number of steps to the deepest state found."""
+        """Number of steps to the deepest state found."""
         firsts = sorted({*self.position.levels, self.position.level_end})
         return max(0, bisect_right(firsts, len(self.space) - 1) - 1)
 
@@ -183,7 +183,7 @@ class Explorer:
         return WRONG_SPECIFICATION if self.error is not None else self.visitor.enough()
 
     def bound_reached(self) -> Stop | None:
-        """The bound that is hit; for want of memory only when the space can give none back."""
+        """Return the bound that is hit; the bound of memory only when the space can release none."""
         stop = self.bounds.reached(len(self.space), self._elapsed())
         if stop is not None and stop.reason is StopReason.MEMORY and self._storage is not None:
             self._storage.release()
@@ -211,7 +211,7 @@ def walk(
     *,
     initial: Sequence[State] | None = None,
 ) -> tuple[TransitionSpace, Explorer]:
-    """Walks every transition, from the states `initial`, or from the initial ones; the visitor sees each."""
+    """Walk every transition, from the states `initial`, or from the initial ones; the visitor sees each."""
     space = TransitionSpace(transitions, initial, visit=visitor.transitions)
     explorer = Explorer(space, visitor, bounds, progress)
     explorer.run()
@@ -219,7 +219,7 @@ def walk(
 
 
 def path(space: StateSpace, state: int) -> list[int]:
-    """The numbers of the states on the way from an initial state to this one, both included."""
+    """Return the numbers of the states on the way from an initial state to this one, both included."""
     numbers = [state]
     while (parent := space.parent(numbers[-1])) != NO_PARENT:
         numbers.append(parent)

@@ -1,4 +1,6 @@
-"""To other tools the state graph is a networkx multigraph: one node a state, one edge a transition."""
+"""State graph for other tools, as a networkx multigraph: a node for each state, an edge for each
+transition.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def state_graph(
     bounds: Bounds = UNBOUNDED,
     engine: Engine | str = Engine.GENERATED,
 ) -> networkx.MultiDiGraph[int]:
-    """The reachable states and transitions of `program` as a `networkx.MultiDiGraph`.
+    """Return the reachable states and transitions of `program` as a `networkx.MultiDiGraph`.
 
     Nodes are numbered in the order of discovery and have `state` (tuple of values) and `initial`; edges have
     `step`, `fault`, `events` and `broken` (names of properties). `graph.graph` has `program`, `variables`,

@@ -1,8 +1,8 @@
-"""A search is a walk that looks for what decides properties: a state in which a predicate is false or true, a
-step that breaks one.
+"""Search: a walk that looks for the states and steps that decide properties: a state in which a predicate is
+false or true, a step that breaks a property.
 
-It goes on after a violation until every property that was asked for is decided or all states are seen. What
-was decided stays decided when a bound ends the search; what was not is unknown, with the bound as the reason.
+It goes on after a violation until every requested property is decided or all states are seen. A decided
+property stays decided when a bound ends the search; the others are unknown, with the bound as the reason.
 
 This file knows nothing of traces or verdicts; obligations are judged afterwards, on the explored states.
 """
@@ -18,16 +18,16 @@ from antiphon.spec.lang import State
 
 
 class Search(Visitor):
-    """A search of a space for what decides `watched` predicates and `services` (names of properties that
-    steps may break).
+    """Search of a space for decisions on `watched` predicates and `services` (names of properties that steps
+    may break).
 
     Attributes:
-        decided: what decided each property that is decided.
+        decided: the decision of each decided property.
         error: the first error of the specification, in a step or a predicate.
         walk: the walk, with its counts and why it stopped.
 
-    `extra` are further predicates over states, as witnesses. `decides` is told the name of what is decided,
-    and after how many steps.
+    `extra` are further predicates over states, as witnesses. `decides` is called with the name of each
+    decided property, and the number of steps.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Search(Visitor):
 
     @property
     def error(self) -> Finding | None:
-        """The first error of the specification."""
+        """First error of the specification."""
         return self.walk.error
 
     def run(self) -> None:
@@ -62,7 +62,7 @@ class Search(Visitor):
         self.walk.run()
 
     def begin(self, position: Position) -> None:
-        """Take over what an earlier search decided.
+        """Take over the decisions of an earlier search.
 
         Raises:
             Refused: it did not look for something that is asked now: what it has seen is not looked at again.
@@ -78,14 +78,14 @@ class Search(Visitor):
         position.asked = sorted(asked)
 
     def finding(self, finding: Finding) -> None:
-        """The first step that breaks a property decides it."""
+        """Note the first step that breaks a property, which decides it."""
         for name in finding.properties:
             if name in self.services and name not in self.decided:
                 self._decide(name, Decision(finding.state, finding.step), len(self.walk.position.levels))
             self.space.mute(name)
 
     def states(self, first: int, last: int) -> None:
-        """The first state in which a predicate is as wanted decides it."""
+        """Note the first state in which a predicate is as wanted, which decides it."""
         depth = len(self.walk.position.levels) if first else 0
         try:
             for state, name, _ in self.space.screen(tuple(self.open), first, last):
@@ -106,8 +106,8 @@ class Search(Visitor):
             self._decides(name, depth)
 
     def enough(self) -> Stop | None:
-        """The search ends at a first violation, if it is to, and when all is decided, unless every state is
-        wanted.
+        """Return the reason to end: a first violation, if that is enough, or that all is decided, unless
+        every state is wanted.
         """
         if self.stop_at & self.decided.keys():
             return FIRST_VIOLATION

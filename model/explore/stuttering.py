@@ -1,8 +1,8 @@
-"""Comparison of two programs up to stuttering: they differ in steps that change nothing, and in the names of
-steps.
+"""Comparison of two programs up to stuttering: whether they differ only in steps that change nothing, and in
+the names of steps.
 
-What is true of a state, of a step that changes something, or of a run without regard to how long it stands
-still, is then the same of both: Lamport's "invariant under stuttering".
+Everything that is true of a state, of a step that changes something, or of a run without regard to repeated
+states, is then the same for both: Lamport's "invariant under stuttering".
 
 This file knows nothing of properties.
 """
@@ -17,8 +17,8 @@ from antiphon.spec.lang import Program
 
 
 def differs_by_stuttering(program: Program, other: Program, bounds: Bounds) -> bool:
-    """Return True if both have the same states, and from each the same steps to others; false where the
-    bounds do not leave time to see that.
+    """Return True if both have the same states, and from each the same steps to others; False if the bounds
+    leave no time to decide.
     """
     if program.variables != other.variables:
         return False

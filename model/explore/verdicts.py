@@ -1,8 +1,8 @@
-"""An explored space gives a verdict about each property, with a trace that CPython has executed step by step.
+"""Verdicts of an explored space, one for each property, with a trace that CPython has executed step by step.
 
-Whatever a fast space found is executed again by the reference before it is shown: a counterexample that does
-not replay, or that the reference does not agree with, is a failure of the engine (`InternalError`), never a
-result. Where a state stands for several, the trace goes through those that can follow one another.
+The reference executes every result of a fast space again before it is shown: a counterexample that does not
+replay, or that the reference does not agree with, is a failure of the engine (`InternalError`), never a
+result. Where a state stands for several, the trace goes through states that can follow one another.
 
 This file knows nothing of how states are stored or found.
 """
@@ -44,15 +44,15 @@ from antiphon.spec.lang import Disabled, Program, SpecError, State, Transition
 from antiphon.spec.lang.watch import unwatched
 
 NO_GRAPH = "not decided: it needs the graph of all states, and levels were explored one by one"
-"""Why an obligation or a liveness property is unknown where no way back is kept."""
+"""Reason why an obligation or a liveness property is unknown, where no backward edges are kept."""
 
 
 NOT_REACHED = "not reached; more budget might lead to it, for a spent one keeps steps back"
-"""Why a witness is unknown where all states were seen, and a budget kept some out of reach."""
+"""Reason why a witness is unknown, where all states were seen and a budget kept some out of reach."""
 
 
 class Judge:
-    """Turns a finished search into verdicts. `kinds` maps the properties that were asked for to their kinds,
+    """Judge that turns a finished search into verdicts. `kinds` maps the requested properties to their kinds,
     in the order of the report.
     """
 
@@ -67,8 +67,8 @@ class Judge:
         self.evidence = Evidence.explored(program, self._extent())
 
     def verdicts(self) -> Iterator[Verdict]:
-        """One verdict a property, each when it is made, after that of the specification itself when it has an
-        error.
+        """Yield one verdict for each property, when it is made, after that of the specification itself when
+        it has an error.
         """
         if self.search.error is not None:
             yield self._error(self.search.error)

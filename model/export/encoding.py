@@ -1,4 +1,4 @@
-"""A value stands in a JSON file as ITF writes it; the declared type says how to read it back.
+"""Encoding of values in a JSON file, as ITF writes them; the declared type says how to read a value back.
 
 | type of the language | ITF |
 |---|---|
@@ -28,19 +28,19 @@ UNIT = {"#tup": list[Any]()}
 
 
 class DecodingError(Exception):
-    """JSON that is no value of the type that must stand there. `path` leads to it, outermost first."""
+    """Error: JSON that is no value of the expected type. `path` leads to it, outermost first."""
 
     def __init__(self, reason: str, path: tuple[str, ...] = ()) -> None:
         self.reason, self.path = reason, path
         super().__init__(f"{''.join(path)}: {reason}" if path else reason)
 
     def under(self, part: str) -> DecodingError:
-        """The same error, seen from one level further out."""
+        """Return the same error, seen from one level further out."""
         return DecodingError(self.reason, (part, *self.path))
 
 
 def encode(value: Any, domain: types.Domain) -> Any:
-    """The JSON data of a value of the domain."""
+    """Return the JSON data of a value of the domain."""
     parts = domain.parts
     match domain.type:
         case types.Bool():
@@ -81,7 +81,7 @@ def encode(value: Any, domain: types.Domain) -> Any:
 
 
 def decode(data: Any, domain: types.Domain) -> Any:
-    """The value that JSON data stands for.
+    """Return the value that JSON data stands for.
 
     Raises:
         DecodingError: it stands for none of this domain; the error says where and why.

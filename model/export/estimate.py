@@ -1,4 +1,4 @@
-"""The values that an expression can have where each slot independently holds any of its own.
+"""Estimate of the values that an expression can have where each slot independently holds any of its own.
 
 Constant propagation over sets of values: a bound from above. Values of a boolean or a number are a set of
 ints, None when there are too many to list; those of a bit set the mask of the ranks that may be in it.
@@ -19,36 +19,36 @@ MOST_VALUES = 4_096
 """Largest number of values of one number that are listed; beyond that only its interval is known."""
 
 MOST_TRIED = 64
-"""A guard rules values of a number out one by one, if there are at most so many."""
+"""Largest number of values of a number that a guard rules out one by one."""
 
 
 Listed = frozenset[int]
 Values = Listed | int | None
-"""The possible values of a boolean or number (None: any of its interval); of a bit set the mask of its
-possible members.
+"""Possible values of a boolean or number (None: any of its interval); for a bit set the mask of its possible
+members.
 """
 
 BOTH = frozenset((0, 1))
 
 
 class Estimate:
-    """The possible values of expressions, given those of the slots."""
+    """Estimate of the values of expressions, given those of the slots."""
 
     def __init__(self, slots: Sequence[Values]) -> None:
         self.slots = slots
         self._known: dict[Expression, Values] = {}
 
     def __call__(self, root: Expression) -> Values:
-        """The values that the expression may have."""
+        """Return the values that the expression may have."""
         return fold(root, self._known, self._make, parts)
 
     def certain(self, node: Expression) -> int | None:
-        """The only value that a boolean or number can have, if there is only one."""
+        """Return the only value that a boolean or number can have, if there is only one."""
         found = self(node)
         return next(iter(found)) if isinstance(found, frozenset) and len(found) == 1 else None
 
     def members(self, node: Expression) -> int:
-        """The mask of the possible members of a bit set."""
+        """Return the mask of the possible members of a bit set."""
         found = self(node)
         assert isinstance(found, int)
         return found
@@ -74,7 +74,7 @@ class Estimate:
 
 
 def every_value(sort: Sort) -> Values:
-    """The values of a whole sort."""
+    """Return all values of a sort."""
     if isinstance(sort, Boolean):
         return BOTH
     if isinstance(sort, Bits):
@@ -92,7 +92,7 @@ def _choice(parts: list[Values]) -> Values:
 
 
 def joined(one: Values, other: Values) -> Values:
-    """The values of either."""
+    """Return the union of two estimates."""
     if isinstance(one, int) and isinstance(other, int):
         return one | other
     if one is None or other is None:
@@ -167,7 +167,7 @@ _WORK: dict[Operator, Callable[..., int]] = {
 
 
 def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
-    """The possible values of the slots where a conjunction holds.
+    """Return the possible values of the slots where a conjunction holds.
 
     Each conjunct that reads one boolean or number rules values of it out.
     """

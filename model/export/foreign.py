@@ -1,11 +1,11 @@
-"""A run that another tool wrote as ITF, as Apalache and Quint do, and its steps in a specification.
+"""Runs that another tool wrote as ITF, such as Apalache and Quint, matched with steps of a specification.
 
 1. The file names variables and values, and no specification of ours. Variables are matched by name, without
-   the module that Quint puts before it; those that one side alone has are not compared.
-2. A value is read by the declared type. What other tools have no type for is accepted in their spelling: an
-   index as its number or as `p1`, a member of an enumeration as a string, an optional value as itself.
-3. Each state must follow from the one before by a step of the specification, that of `mbt::actionTaken` where
-   the specification has an action of this name. A state that repeats the one before needs no step.
+  the module that Quint puts before it; variables of one side alone are not compared. 2. A value is read by
+  the declared type. Values for which other tools have no type are accepted in their spelling: an index as its
+  number or as `p1`, a member of an enumeration as a string, an optional value as itself. 3. Each state must
+  follow from the one before by a step of the specification, that of `mbt::actionTaken` where the
+  specification has an action of this name. A state that repeats the one before needs no step.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from antiphon.spec.lang import Program, SpecError, State, Transition, types
 from antiphon.spec.lang.assignment import frozen
 
 ACTION = "mbt::actionTaken"
-"""The pseudo variable in which Quint shows the action that led to a state."""
+"""Pseudo variable in which Quint shows the action that led to a state."""
 
 
 class Damage(Exception):
-    """A fault in the data of a trace file, without the name of the file."""
+    """Error: a fault in the data of a trace file, without the name of the file."""
 
 
 @dataclass(frozen=True)
 class ForeignRun:
-    """A run of another tool.
+    """Run of another tool.
 
     Attributes:
         source: the file from which the tool made it, or "".
@@ -48,12 +48,12 @@ class ForeignRun:
     loop: int | None = None
 
     def shown(self) -> tuple[dict[str, str], ...]:
-        """Each state as text, by the name of the variable."""
+        """Return each state as text, by the name of the variable."""
         return tuple({name: plain(value) for name, value in state.items()} for state in self.states)
 
 
 def is_foreign(data: Any) -> bool:
-    """Return True for data of ITF that lacks what replay needs."""
+    """Return True for data of ITF without the entries that replay needs."""
     if not isinstance(data, dict) or not isinstance(data.get("states"), list) or not data["states"]:
         return False
     meta = data.get("#meta", {})
@@ -61,7 +61,7 @@ def is_foreign(data: Any) -> bool:
 
 
 def read(data: dict[str, Any]) -> ForeignRun:
-    """The run that the data holds.
+    """Return the run in the data.
 
     Raises:
         Damage: a state is no object, or has none of the variables.
@@ -84,7 +84,7 @@ def read(data: dict[str, Any]) -> ForeignRun:
 
 
 def plain(value: Any) -> str:
-    """A value of ITF as text: `3`, `{1, 2}`, `{a: 1}`, `[1, 2]`, `Ack(1)`."""
+    """Return a value of ITF as text: `3`, `{1, 2}`, `{a: 1}`, `[1, 2]`, `Ack(1)`."""
     match value:
         case {"#bigint": number}:
             return str(number)
@@ -107,7 +107,7 @@ def plain(value: Any) -> str:
 
 
 def matched(run: ForeignRun, bound: Program) -> Trace:
-    """The run as one of `bound`, which shows the first property that is broken at its end, if any is.
+    """Return the run as one of `bound`, which shows the first property that is broken at its end, if any is.
 
     Raises:
         Damage: the two share no variable, a value is none of its variable's type, or no step leads to a
@@ -172,7 +172,7 @@ def _told(run: ForeignRun, names: list[str], index: int) -> str:
 
 
 def values_of(bound: Program, names: list[str], state: dict[str, Any], index: int) -> dict[str, Any]:
-    """The values of state number `index` by name, as the specification has them.
+    """Return the values of state number `index` by name, as the specification has them.
 
     Raises:
         Damage: a variable has no value.

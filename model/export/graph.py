@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import networkx
 
 MOST_STATES = 2_000
-"""Graphs of more states nobody could read."""
+"""Largest number of states of an exported graph; nobody could read a larger one."""
 
 
 def labelled(program: Program, graph: networkx.MultiDiGraph[int]) -> networkx.MultiDiGraph[int]:
-    """The state graph of a program, as explored, with texts in place of states and steps.
+    """Return the state graph of a program, as explored, with texts in place of states and steps.
 
     A node has `label` (a line a part of the state), `initial`, `broken` (the invariants that are false there,
     joined by commas) and each variable as `variable.NAME`; an edge `label` (the step), `action`, `fault`, and
@@ -56,7 +56,7 @@ def _shown(program: Program, state: State) -> dict[str, Any]:
 
 
 def graphml(graph: networkx.MultiDiGraph[int]) -> str:
-    """A labelled state graph as GraphML, which Gephi, yEd and Cytoscape open."""
+    """Return a labelled state graph as GraphML, which Gephi, yEd and Cytoscape open."""
     import networkx
 
     written = io.BytesIO()
@@ -65,7 +65,7 @@ def graphml(graph: networkx.MultiDiGraph[int]) -> str:
 
 
 def dot(graph: networkx.MultiDiGraph[int]) -> str:
-    """A labelled state graph for Graphviz: initial states bold, broken ones red, faults dashed."""
+    """Return a labelled state graph for Graphviz: initial states bold, broken ones red, faults dashed."""
     styled = ["  node [shape=box, fontname=monospace];", "  edge [fontname=monospace];"]
     lines = [f"digraph {_quoted(graph.name)} {{", *styled]
     for node, data in graph.nodes(data=True):

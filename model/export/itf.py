@@ -1,14 +1,14 @@
-"""A trace is kept as one ITF file (`*.itf.json`), from which it is replayed exactly.
+"""Traces as ITF files (`*.itf.json`), from which they are replayed exactly.
 
-Viewers of Apalache and Quint open it.
+Viewers of Apalache and Quint open them.
 
-The states are ITF's own; what replay needs stands in `#meta` under `antiphon`: the specification by module
-and class, the folder of the module as seen from the file, the constants, the digest of what the specification
-meant, the steps with their arguments, the property and why.
+The states are ITF's own; everything else that replay needs stands in `#meta` under `antiphon`: the
+specification by module and class, the folder of the module as seen from the file, the constants, the digest
+of the specification's meaning, the steps with their arguments, the property and why.
 
 Loading trusts nothing: the specification is read again, every step is executed by CPython, and every state of
-the file must be the one that comes out. A specification that has changed since, which its digest tells, is
-compared by the names of its variables: one more property, variable or constant changes no run that was saved.
+the file must result. A specification that has changed since, by its digest, is compared by the names of its
+variables: one more property, variable or constant changes no saved run.
 
 Source: Apalache, ADR 15, "Informal Trace Format in JSON".
 """
@@ -36,11 +36,13 @@ SCHEMA = "antiphon.trace-file"
 ITF_VERSION = 1
 FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 ACTION = "mbt::actionTaken"
-"""The pseudo variable in which Quint shows the action that led to a state."""
+"""Pseudo variable in which Quint shows the action that led to a state."""
 
 
 class TraceFileError(Told):
-    """A file that is no trace, or not of this specification. The message says where, why, and what to do."""
+    """Error: a file is no trace, or not of this specification. The message says where, why, and
+    what to do.
+    """
 
 
 class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -71,7 +73,7 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def specification_name(spec: type[Spec]) -> str:
-    """`module:Class`, by which the class is found again.
+    """Return `module:Class`, by which the class is found again.
 
     Raises:
         TraceFileError: the class was made inside a function or in `__main__`, where nobody can import it.
@@ -125,7 +127,7 @@ def _meta_in(data: Any, place: Path) -> _Meta:
 
 
 def text(trace: Trace, path: str | Path, *, binding: str = "") -> str:
-    """The text of the file `path` in which the trace is kept, with the binding as `save` takes it.
+    """Return the text of the file `path` for the trace, with the binding as in `save`.
 
     Raises:
         TraceFileError: as for `save`.
@@ -138,7 +140,7 @@ def text(trace: Trace, path: str | Path, *, binding: str = "") -> str:
 
 
 def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
-    """The trace as ITF data for a file in the folder `place`.
+    """Return the trace as ITF data for a file in the folder `place`.
 
     `loop`, in a lasso, is the index of the state that follows the last one.
     """
@@ -213,7 +215,7 @@ def load(path: str | Path, subject: Program | type[Spec] | None = None) -> Trace
 
 
 class ForeignTraceError(TraceFileError):
-    """A trace of another tool, which names no specification of ours; `run` is what it holds."""
+    """Error: a trace of another tool names no specification of ours; `run` is its content."""
 
     def __init__(self, place: str | Path, run: foreign.ForeignRun) -> None:
         self.run = run

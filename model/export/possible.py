@@ -1,9 +1,9 @@
-"""A bound from above, found without exploring, for the values of each slot and the steps that can happen.
+"""Bounds from above, found without exploring, for the values of each slot and the possible steps.
 
 Sets of packets have huge element types of which few elements are ever sent. This pass starts with the initial
-states and adds, until nothing is new, whatever any step could write if every slot held any of its known
-values independently (constant propagation over sets of values). What it leaves out cannot occur in any
-reachable state, so that a model for another tool needs no room for it.
+states and adds, until nothing is new, every value that a step could write if every slot held any of its known
+values independently (constant propagation over sets of values). Other values cannot occur in any reachable
+state, so that a model for another tool needs no room for them.
 
 This file knows nothing of the languages that models are written in.
 """
@@ -22,24 +22,22 @@ from antiphon.spec.lang import Program
 from antiphon.spec.lang.declare import MethodDeclaration
 
 MOST_ROUNDS = 16
-"""A number that still grows after so many rounds may be anything in its declared interval (widening)."""
+"""Number of rounds after which a growing number may be anything in its declared interval (widening)."""
 
 
 @dataclass(frozen=True)
 class Possible:
-    """The possible states and steps of a program: `slots` by position, `steps` in the order of the
-    reference.
-    """
+    """Possible states and steps of a program: `slots` by position, `steps` in the order of the reference."""
 
     slots: tuple[Values, ...]
     steps: tuple[GroundStep, ...]
 
 
 def possible(program: Program, members: Mapping[int, int] | None = None) -> Possible:
-    """Bounds from above for the reachable states and steps of a program.
+    """Return bounds from above for the reachable states and steps of a program.
 
-    `members` are masks by the positions of bit-set slots: they are taken as they are, instead of being found.
-    Whoever gives them must see to it that no step leads out of them (`escapes` says when one does).
+    `members` are masks by the positions of bit-set slots: they are taken as they are, instead of being
+    computed. The caller must make sure that no step leads out of them (`escapes` is the condition for one).
 
     Raises:
         SpecError: a step or a state cannot be made finite.

@@ -1,8 +1,10 @@
-"""A specification as a Promela model that SPIN checks unchanged: a process, a loop, an atomic option a step.
+"""Promela model of a specification, which SPIN checks unchanged: one process, one loop, an atomic option for
+each step.
 
 1. Steps are those of the ground form for given arguments, each a `d_step`: its guard, then its updates.
-   Between two steps the process stands where it stood, so that SPIN stores exactly one state for each of
-   ours. With several initial states there is one more, in which the first of them is chosen; `Model.extra`
+   Between two steps the process is always at the same place, so that SPIN stores exactly one state for each
+     of ours. With several initial states there is one more, in which the first of them is chosen;
+     `Model.extra`
    says so.
 2. The variables of the model are the state, packed into as few bits as possible, and nothing else: scratch
    variables are `hidden`. Slots that never change are left out, and sets keep only elements that may ever be
@@ -31,8 +33,8 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.spec.lang import Program, SpecError, Step
 
 LARGEST_CONDITION = 1_500
-"""A condition of more nodes is computed piece by piece in scratch variables; where it is false the option
-then leads to where it began.
+"""Number of nodes from which a condition is computed piece by piece in scratch variables; where it is false
+the option then leads back to its beginning.
 """
 
 SPECIFICATION = "specification"
@@ -72,7 +74,7 @@ def promela(
     properties: Iterable[str] | None = None,
     members: Mapping[int, int] | None = None,
 ) -> Model:
-    """The model of `program`.
+    """Return the model of `program`.
 
     Args:
         program: the specification with its constants.
@@ -90,7 +92,9 @@ def promela(
 
 
 def members_of(program: Program, states: Iterable[Sequence[int | bool]]) -> dict[int, int]:
-    """The elements that occur in the bit-set slots of flattened states, as masks: what `members` takes."""
+    """Return the elements that occur in the bit-set slots of flattened states, as masks, for the argument
+    `members`.
+    """
     positions = [
         position for position, slot in enumerate(layout(program).slots) if isinstance(slot.sort, Bits)
     ]

@@ -3,7 +3,7 @@
 1. A boolean is 0 or 1. A number slot holds its distance from the least value that it can have.
 2. A bit set keeps only ranks that may ever be in it, in words of at most 31 bits. All sets of one width share
    one numbering, so that they can be joined and compared word by word.
-3. What cannot be otherwise (`possible.Estimate`) is written as the constant that it is.
+3. An expression with only one possible value (`possible.Estimate`) is written as that constant.
 
 This file knows nothing of steps.
 """
@@ -22,17 +22,17 @@ from antiphon.model.ground.walk import fold, uses
 from antiphon.spec.lang import SpecError
 
 WORD = 31
-"""Bits of a set in one word: Promela's numbers have a sign."""
+"""Number of bits of a set in one word: Promela's numbers have a sign."""
 LARGEST = (1 << 31) - 1
 UNIT = 32
-"""Bits of the machine word that holds several fields."""
+"""Number of bits of the machine word that holds several fields."""
 SHORT = 40
-"""A text of at most this length is written again rather than kept in a scratch variable."""
+"""Largest length of a text that is written again rather than kept in a scratch variable."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A variable of the model: `width` bits; of a number `low` is added when it is read."""
+    """Variable of the model: `width` bits; `low` is added when a number is read."""
 
     name: str
     width: int
@@ -40,7 +40,7 @@ class Field:
 
 
 class Numbering:
-    """The bit positions of the ranks of bit sets of one width, as far as they can occur."""
+    """Bit positions of the ranks of bit sets of one width, as far as they can occur."""
 
     def __init__(self, mask: int) -> None:
         self.ranks = [rank for rank in range(mask.bit_length()) if mask >> rank & 1]
@@ -48,17 +48,17 @@ class Numbering:
         self.words = -(-len(self.ranks) // WORD)
 
     def mask(self, members: int, word: int) -> int:
-        """The members of a set of ranks as bits of one word."""
+        """Return the members of a set of ranks as bits of one word."""
         ranks = self.ranks[word * WORD : (word + 1) * WORD]
         return sum(1 << bit for bit, rank in enumerate(ranks) if members >> rank & 1)
 
     def width(self, word: int) -> int:
-        """The number of bits that a word needs."""
+        """Return the number of bits that a word needs."""
         return min(WORD, len(self.ranks) - word * WORD)
 
 
 class Fields:
-    """The variables of a model: of every slot the fields that hold it, none where it never changes."""
+    """Variables of a model: for every slot the fields that hold it, none where it never changes."""
 
     def __init__(
         self, slots: Sequence[SlotInfo], values: Sequence[Values], numberings: dict[int, Numbering]
@@ -89,7 +89,9 @@ class Fields:
             yield Field(name, (high - low).bit_length(), low)
 
     def all(self) -> list[Field]:
-        """Every variable, the widest first, each word filled up, so that few bits are lost at borders."""
+        """Return every variable, the widest first, each word filled up, so that few bits are lost
+        at borders.
+        """
         words: list[tuple[int, list[Field]]] = []
         for field in sorted(
             (field for fields in self.of_slot for field in fields if field), key=lambda item: -item.width
@@ -111,7 +113,7 @@ def _identifier(name: str) -> str:
 
 
 class Writer:
-    """Writes expressions of one step.
+    """Writer of the expressions of one step.
 
     Scratch assignments gather in `lines`, to variables from number `first` on.
     """
@@ -133,15 +135,15 @@ class Writer:
         self._uses = uses(roots)
 
     def truth(self, node: Expression) -> str:
-        """The text of a boolean."""
+        """Return the text of a boolean."""
         return self.words(node)[0]
 
     def words(self, root: Expression) -> tuple[str, ...]:
-        """The text of an expression; of a bit set one text a word."""
+        """Return the text of an expression; for a bit set one text for each word."""
         return fold(root, self._texts, lambda node: self._kept(node, self._write(node)), self._needed)
 
     def keep(self, text: str) -> str:
-        """A scratch variable with this value."""
+        """Return a scratch variable with this value."""
         name = f"t{self.used}"
         self.used += 1
         self.lines.append(f"{name} = {text}")

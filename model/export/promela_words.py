@@ -1,4 +1,5 @@
-"""The words that no variable of a Promela model may be: SPIN refuses them, or the C compiler after it.
+"""Words that no variable of a Promela model may have as its name: SPIN refuses them, or the C compiler after
+it.
 
 They were found by trying as a variable every word of SPIN's language, of C, of the verifier that SPIN 6.5.2
 writes, and of the headers which that includes (gcc 12); those of newer C and of other machines stand beside

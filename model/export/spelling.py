@@ -1,9 +1,10 @@
-"""Names that another language refuses are written otherwise there; all others stay as they are.
+"""Spelling of names in another language: names that it refuses are written otherwise, and all others stay as
+they are.
 
 1. A name is spelt with the letters, digits and underscores that every such language has: any other sign is
-   written as `u` and its number (`ü` is `u00fc`).
-2. A word that the other language has for itself gets the prefix `x_`; a name that is taken gets a number.
-3. What is given depends on the names before it alone. What was changed is told in the head of the export.
+    written as `u` and its number (`ü` is `u00fc`). 2. A keyword of the other language gets the prefix `x_`; a
+    name that is taken gets a number. 3. The spelling depends only on the names before it. Changes are listed
+    in the head of the export.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from collections.abc import Callable
 
 
 def spelt(name: str) -> str:
-    """The name in plain letters, digits and underscores, beginning with a letter."""
+    """Return the name in plain letters, digits and underscores, beginning with a letter."""
     plain = re.sub(r"[^A-Za-z0-9_]", lambda sign: f"u{ord(sign[0]):04x}", name)
     return plain if re.match(r"[A-Za-z]", plain) else f"x_{plain}"
 
 
 class Spelling:
-    """The names of one export.
+    """Names of one export.
 
     Attributes:
         changed: the names that are written otherwise, and how.
@@ -31,11 +32,11 @@ class Spelling:
         self._taken: set[str] = set()
 
     def give(self, wanted: str, *, of: str = "") -> str:
-        """A name like `wanted` that the other language accepts and nothing else has.
+        """Return a name like `wanted` that the other language accepts and that is not taken.
 
         Args:
-            wanted: how it would be written.
-            of: the name of the specification that this is, told in `changed` when its spelling is another.
+            wanted: the preferred name.
+            of: the name in the specification, listed in `changed` when its spelling is another.
         """
         name = spelt(wanted)
         if self._is_reserved(name):
@@ -50,5 +51,5 @@ class Spelling:
         return free
 
     def table(self) -> str:
-        """The names that are written otherwise, in one line; nothing where there are none."""
+        """Return the names that are written otherwise, in one line; empty where there are none."""
         return ", ".join(f"{ascii(of)[1:-1]} is {name}" for of, name in self.changed.items())

@@ -1,4 +1,6 @@
-"""An exported model states the properties that its language can say: all of them, or those asked for."""
+"""Selection of the properties that an exported model states: those that its language can express, all of them
+or the requested ones.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from antiphon.spec.lang.hints import known_names
 
 
 def stated(program: Program, asked: Iterable[str] | None, *, liveness: bool = False) -> frozenset[str]:
-    """The names of invariants, of properties of steps and, with `liveness`, of liveness properties to state.
+    """Return the names of invariants, of properties of steps and, with `liveness`, of liveness properties to
+    state.
 
     Raises:
         SpecError: one that is asked for is none of these; the message lists them.

@@ -1,4 +1,4 @@
-"""A specification as a TLA+ module and its configuration, which TLC checks unchanged.
+"""TLA+ module of a specification, with its configuration, which TLC checks unchanged.
 
 The module is made from the intermediate form, not from the ground form: it has the specification's variables,
 actions, helpers and predicates under their own names, sets and records as such, and the constants bound to
@@ -56,7 +56,7 @@ COLUMNS = 110
 
 @dataclass(frozen=True)
 class Module:
-    """A TLA+ module: its `name` (that of its file), `text`, and the `configuration` for TLC."""
+    """TLA+ module: its `name` (that of its file), `text`, and the `configuration` for TLC."""
 
     name: str
     text: str
@@ -64,7 +64,7 @@ class Module:
 
 
 def tla(program: Program, *, name: str | None = None, properties: Iterable[str] | None = None) -> Module:
-    """The module of `program`.
+    """Return the module of `program`.
 
     Args:
         program: the specification with its constants.

@@ -1,6 +1,6 @@
-"""The lines of a formula of TLA+: conjuncts, each below the definitions that it may need.
+"""Lines of a formula of TLA+: conjuncts, each below the definitions that it may need.
 
-A definition that is used once stands where its name stood; one that is not used is left out.
+A definition that is used once is written in place of its name; an unused one is left out.
 
 This file knows nothing of the intermediate form.
 """
@@ -22,7 +22,7 @@ class Line:
 
 
 def formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[str]:
-    """Conjuncts and definitions, each conjunct after the definitions that it may need."""
+    """Return conjuncts and definitions as lines, each conjunct after the definitions that it may need."""
     lines, values = _inlined(lines, values)
     pad = " " * indent
     made: list[str] = []

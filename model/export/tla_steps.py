@@ -1,11 +1,11 @@
 """Bodies as formulas of TLA+: a body is run once on texts.
 
-What each variable holds at a point is an expression, named as it changes.
+The value of each variable at a point is an expression, which is named when it changes.
 
 An assignment gives the variable a new name in a `LET` (`count_1 == count + 1`), a branch gives it `IF .. THEN
 .. ELSE ..`, a loop over a domain is unrolled, procedures and the handlers of events are written in place. A
 guard is a conjunct of its own, below its path, and one Boolean value to TLC. A definition is evaluated only
-where it is used, so that what stands in a branch not taken is never computed.
+where it is used, so that a branch not taken is never computed.
 
 This file knows nothing of expressions but their texts.
 """
@@ -20,7 +20,7 @@ from antiphon.model.export.tla_text import Scope, Texts
 from antiphon.spec.lang import SpecError, ir, types
 
 MOST_UNROLLED = 64
-"""A loop over more elements is not unrolled."""
+"""Largest number of elements of a loop that is unrolled."""
 
 Body = tuple[ir.Statement, ...]
 
@@ -29,7 +29,7 @@ Body = tuple[ir.Statement, ...]
 class Run:
     """One body, run on texts.
 
-    `lines` are its definitions and guards in order, `scope` what names and variables mean at its end.
+    `lines` are its definitions and guards in order, `scope` the meaning of names and variables at its end.
     """
 
     texts: Texts
@@ -41,13 +41,13 @@ class Run:
     changed: dict[str, None] = field(default_factory=dict)
 
     def define(self, wanted: str, text: str) -> str:
-        """A new name for a value."""
+        """Return a new name for a value."""
         name = self.texts.names.fresh(wanted)
         self.lines.append(Line(text, name))
         return name
 
     def execute(self, body: Body) -> None:
-        """Run statements, which end in no return but at the end."""
+        """Run statements, of which only the last may return."""
         for statement in body:
             self.statement(statement)
 
@@ -81,16 +81,16 @@ class Run:
                 raise SpecError(f"{type(statement).__name__} is not exported to TLA+", statement.at)
 
     def text(self, node: ir.Expression) -> str:
-        """The text of an expression here."""
+        """Return the text of an expression at this point."""
         return self.texts.text(node, self.scope)
 
     def under_path(self, condition: str) -> str:
-        """A condition that counts only where the path is taken."""
+        """Return a condition that counts only where the path is taken."""
         path = " /\\ ".join(self.path)
         return f"(({path}) => {condition})" if path else condition
 
     def assign(self, variable: str, keys: Sequence[ir.Expression], value: ir.Expression) -> None:
-        """The variable has a new name for its new value."""
+        """Give the variable a new name for its new value."""
         text = self.text(value)
         if keys:
             path = "".join(f"[{self.text(key)}]" for key in keys)
@@ -98,12 +98,12 @@ class Run:
         self.set(variable, text)
 
     def set(self, variable: str, text: str) -> None:
-        """A variable has a new value."""
+        """Set the new value of a variable."""
         self.changed[variable] = None
         self.scope.variables[variable] = self.define(self.texts.name("variable", variable), text)
 
     def branch(self, condition: str, then: Body, otherwise: Body) -> None:
-        """Run both sides, and join what they leave."""
+        """Run both sides, and join their results."""
         test = condition if len(condition) < 40 else self.define("c", condition)
         before = self.scope
         self.scope = Scope(before.variables, before.locals)
@@ -130,7 +130,7 @@ class Run:
         self.path.pop()
 
     def turns(self, binder: ir.Binder) -> Iterator[tuple[str, str]]:
-        """For each turn of a loop when it happens (empty: always) and what the name is."""
+        """Yield for each turn of a loop its condition (empty: always) and the value of the name."""
         if isinstance(binder.source, types.Type):
             for value in self.values(binder.source, binder):
                 yield "", value
@@ -144,7 +144,7 @@ class Run:
                 yield f"({value} \\in {elements})", value
 
     def values(self, type: types.Type, binder: ir.Binder) -> Iterable[str]:
-        """All values of a type, as texts."""
+        """Return all values of a type, as texts."""
         domain = types.bind(type, self.texts.constants)
         if domain.cardinality > MOST_UNROLLED:
             raise SpecError(
@@ -154,7 +154,7 @@ class Run:
         return [self.texts.value(value, type) for value in domain]
 
     def turn(self, name: str, value: str, condition: str, body: Body) -> None:
-        """One turn of a loop; what it binds is forgotten after it."""
+        """Run one turn of a loop; its bindings are forgotten after it."""
         outer = dict(self.scope.locals)
         self.scope.locals[name] = value
         if condition:
@@ -164,7 +164,7 @@ class Run:
         self.scope.locals = outer
 
     def emit(self, event: ir.Expression) -> None:
-        """Every handler of the event runs."""
+        """Run every handler of the event."""
         assert isinstance(event.type, types.Record)
         handlers = [handler for handler in self.texts.module.handlers if handler.event == event.type.name]
         if handlers:
@@ -186,9 +186,9 @@ class Run:
 def is_evaluated_whole(condition: ir.Expression) -> bool:
     """Return True if TLC evaluates a conjunct of an action as one Boolean value.
 
-    It takes a disjunction, a quantifier, a conditional and what a name or an operator stands for apart, each
-    part as a way of its own to a next state; what guards one part from an error is then no guard. An equation
-    is evaluated as it stands.
+    TLC splits a disjunction, a quantifier, a conditional and a named operator, and takes each part as a way
+    of its own to a next state; a guard of one part then does not protect another from an error. An equation
+    is evaluated as a whole.
     """
     match condition:
         case ir.And(operands=operands):
@@ -201,9 +201,9 @@ def is_evaluated_whole(condition: ir.Expression) -> bool:
 
 
 def straight(texts: Texts, body: Body) -> Body:
-    """The same body without a return before its end.
+    """Return the same body without a return before its end.
 
-    What follows a branch that may return goes into the branches that do not.
+    The statements after a branch that may return move into the branches that do not.
     """
     made: list[ir.Statement] = []
     for position, statement in enumerate(body):
@@ -247,7 +247,7 @@ def _returns(body: Body) -> bool:
 
 
 def value_of(texts: Texts, body: Body, scope: Scope) -> str:
-    """The value that a helper or a predicate returns, as one expression."""
+    """Return the value of a helper or a predicate, as one expression."""
     for position, statement in enumerate(body):
         match statement:
             case ir.Return(value=value) if value is not None:

@@ -13,8 +13,8 @@ from antiphon.spec.lang import SpecError, ir, types
 
 
 class Scope:
-    """The meaning of names at one point: the text of each variable, of each local, and in a property of steps
-    of each variable before the step.
+    """Meaning of names at one point: the text of each variable, of each local, and in a property of steps of
+    each variable before the step.
     """
 
     def __init__(
@@ -26,15 +26,15 @@ class Scope:
         self.variables, self.locals, self.before = dict(variables), dict(locals or {}), dict(before or {})
 
     def bound(self, name: str, text: str) -> Scope:
-        """The same with one more local."""
+        """Return the scope with one more local."""
         return Scope(self.variables, self.locals | {name: text}, self.before)
 
 
 class Texts(Types):
-    """Writes types and expressions of one module under given constants.
+    """Writer of the types and expressions of one module under given constants.
 
     Attributes:
-        reads: the variables that a helper looks at, which it takes as further parameters.
+        reads: the variables that a helper reads, which it takes as further parameters.
         helpers: operators beside the specification's that the module needs (`SumOver` and others).
     """
 
@@ -50,13 +50,13 @@ class Texts(Types):
         self.helpers: set[str] = set()
 
     def text(self, node: ir.Expression, scope: Scope) -> str:
-        """An expression, in parentheses where it needs them."""
+        """Return an expression, in parentheses where it needs them."""
         return _HANDLERS[type(node)](self, node, scope)
 
     def binder(self, binder: ir.Binder, scope: Scope) -> tuple[str, str, Scope]:
-        """The name that a quantifier binds, the set it ranges over, and what is known inside.
+        """Return the name that a quantifier binds, its set, and the facts inside.
 
-        The set heeds the condition of the binder.
+        The set respects the condition of the binder.
         """
         if isinstance(binder.source, types.Type):
             name, source, inside = self.names.fresh(binder.name), self.domain(binder.source), ""
@@ -75,7 +75,7 @@ class Texts(Types):
         return name, source, within
 
     def needs(self, helper: str) -> str:
-        """The name of a helper of this file, noted as needed."""
+        """Return the name of a helper of this file, which is noted as needed."""
         self.helpers.add(helper)
         return helper
 
@@ -182,7 +182,7 @@ def _gather(texts: Texts, node: ir.Gather, scope: Scope) -> str:
 
 
 def gathered(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope: Scope) -> str:
-    """The set of all values of `body`."""
+    """Return the set of all values of `body`."""
     name, source, within = texts.binder(binders[0], scope)
     if len(binders) > 1:
         return f"UNION {{{gathered(texts, binders[1:], body, within)} : {name} \\in {source}}}"

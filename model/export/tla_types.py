@@ -1,4 +1,4 @@
-"""Types and values of the intermediate form in TLA+, each as its nearest kin there.
+"""Types and values of the intermediate form in TLA+, each as the nearest equivalent there.
 
 The names are those of the specification.
 
@@ -35,25 +35,27 @@ WORDS = frozenset((
     "TEMPORAL", "THEN", "THEOREM", "UNCHANGED", "UNION", "USE", "VARIABLE", "VARIABLES", "WF_", "WITH",
     "WITNESS", "BOOLEAN", "TRUE", "FALSE", "STRING",
 ))  # fmt: skip
-"""The words of TLA+ and of its proofs, which no name may be."""
+"""Keywords of TLA+ and of its proofs, which no name may be."""
 RESERVED = WORDS | frozenset((
     "Nat", "Int", "Seq", "Len", "Append", "Head", "Tail", "SubSeq", "SelectSeq", "Cardinality", "IsFiniteSet",
     "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations", "SortSeq", "RandomElement",
     "Any", "ToString", "TLCEval", "None", "Init", "Next", "Spec", "TypeOK", "vars", "Fairness", "SumOver",
     "MaxOf", "MinOf", "DropFirst", "Slice", "Reverse", "Divided", "Rest", "record",
 ))  # fmt: skip
-"""Words that no name of a specification may take in the module: those, what it extends, and its own."""
+"""Words that no name of a specification may have in the module: keywords, names of extended modules, and the
+module's own.
+"""
 MODULES = frozenset(("Integers", "Naturals", "Reals", "Sequences", "FiniteSets", "TLC", "Bags", "Peano"))
 """Modules that the module extends, those that they extend, and others that a tool has under these names."""
 LARGEST = (1 << 31) - 1
-"""The largest number that TLC computes with."""
+"""Largest number that TLC computes with."""
 
 
 class Names:
     """Names for the module, given once; local ones are unique within a definition, which `begin` opens.
 
     Attributes:
-        changed: the global names and fields that are written otherwise here, and how.
+        changed: the global names and fields that are written otherwise here, with their spelling.
     """
 
     def __init__(self, fields: AbstractSet[str] = frozenset()) -> None:
@@ -67,18 +69,18 @@ class Names:
             self.changed[f".{name}"] = self._fields[name]
 
     def begin(self) -> None:
-        """A new definition: the local names of the last one are free again."""
+        """Begin a new definition: the local names of the last one are free again."""
         self._local.clear()
 
     def fresh(self, wanted: str) -> str:
-        """A local name like `wanted`, with a number where it is taken."""
+        """Return a local name like `wanted`, with a number where it is taken."""
         name = _free(_spelt(wanted), self._global | self._local)
         self._local.add(name)
         self._ever_local.add(name)
         return name
 
     def fix(self, wanted: str) -> str:
-        """A global name like `wanted`."""
+        """Return a global name like `wanted`."""
         name = _free(_spelt(wanted), self._global | self._ever_local)
         self._global.add(name)
         if name != wanted:
@@ -86,7 +88,7 @@ class Names:
         return name
 
     def field(self, name: str) -> str:
-        """The name of a field of records."""
+        """Return the name of a field of records."""
         return self._fields.get(name, "") or name
 
 
@@ -110,7 +112,7 @@ def _free(wanted: str, taken: AbstractSet[str]) -> str:
 
 
 class Types:
-    """Writes types and values of one module under given constants.
+    """Writer of the types and values of one module under given constants.
 
     Attributes:
         names: the names of the module.
@@ -125,14 +127,14 @@ class Types:
         self._named: dict[types.Type, str] = {}
 
     def name(self, kind: str, name: str) -> str:
-        """The name of something global."""
+        """Return the name of something global."""
         key = kind, name
         if key not in self.global_names:
             self.global_names[key] = self.names.fix(name)
         return self.global_names[key]
 
     def domain(self, type: types.Type) -> str:
-        """The set of all values of a type."""
+        """Return the set of all values of a type."""
         match type:
             case types.Bool():
                 return "BOOLEAN"
@@ -191,11 +193,11 @@ class Types:
         return f"({value} \\in {self.domain(type)})"
 
     def in_order(self, type: types.Type) -> str:
-        """The values of a type as a sequence, in domain order."""
+        """Return the values of a type as a sequence, in domain order."""
         return "<<" + ", ".join(self.value(item, type) for item in types.bind(type, self.constants)) + ">>"
 
     def value(self, value: Any, type: types.Type) -> str:
-        """A constant value of a type."""
+        """Return a constant value of a type."""
         match type:
             case types.Record(name=name, fields=fields):
                 items = [(self.names.field(field), getattr(value, field), of) for field, of in fields]
@@ -224,12 +226,12 @@ class Types:
 
 
 def string(text: str) -> str:
-    """A string of plain signs."""
+    """Return a string of plain signs."""
     return '"' + re.sub(r"[^\x20-\x7e]", lambda sign: f"u{ord(sign[0]):04x}", text) + '"'
 
 
 def integer(value: int) -> str:
-    """An integer, a negative one in parentheses.
+    """Return an integer, a negative one in parentheses.
 
     Raises:
         SpecError: TLC cannot compute with it.
@@ -240,7 +242,7 @@ def integer(value: int) -> str:
 
 
 def literal(value: Any) -> str:
-    """A constant that is neither a record, a set nor a sequence."""
+    """Return a constant that is neither a record, a set nor a sequence."""
     if value is None:
         return "None"
     if isinstance(value, bool):
@@ -251,6 +253,6 @@ def literal(value: Any) -> str:
 
 
 def record(name: str, fields: Sequence[tuple[str, str]]) -> str:
-    """A record from the texts of its fields."""
+    """Return a record from the texts of its fields."""
     parts = [("record", string(name)), *fields]
     return "[" + ", ".join(f"{field} |-> {text}" for field, text in parts) + "]"

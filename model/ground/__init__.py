@@ -1,5 +1,5 @@
-"""From the intermediate form to the ground form: a step as boolean, number and bit-set expressions over
-numbered slots, all domains bound.
+"""Grounding of the intermediate form: a step becomes boolean, number and bit-set expressions over numbered
+slots, with all domains bound.
 """
 
 from antiphon.model.ground.evaluate import Evaluator, Taken, step

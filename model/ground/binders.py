@@ -1,5 +1,5 @@
-"""A range is unrolled into one round a value, each under the condition that the value is there; rounds that
-cannot happen are left out.
+"""Unrolling of a range into one round for each value, under the condition that the value is there; impossible
+rounds are left out.
 
 A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the
 set"; a sequence its items, each under "is before the end". A range is evaluated once, before its first round;
@@ -23,7 +23,7 @@ from antiphon.spec.lang.watch import working
 
 
 def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]:
-    """The values of a range in order, each with the condition that it is there."""
+    """Return the values of a range in order, each with the condition that it is there."""
     shapes, source = run.world.shapes, binder.source
     wanted = shapes[binder.type]
     if isinstance(source, types.Type):
@@ -46,7 +46,7 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
 
 
 def given(condition: Expression, leaves: Leaves) -> Leaves:
-    """The leaves where the condition is true: of a choice by it the part that is chosen."""
+    """Return the leaves where the condition is true: for a choice by it the chosen part."""
     opposite = make.negation(condition)
     return tuple(
         leaf.operands[1]
@@ -59,7 +59,7 @@ def given(condition: Expression, leaves: Leaves) -> Leaves:
 
 
 def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool]) -> bool:
-    """Calls `visit` in each round, with the names bound and the path saying when the round happens, until it
+    """Call `visit` in each round, with the names bound and the path saying when the round happens, until it
     returns True.
     """
     if not binders:

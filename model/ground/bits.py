@@ -1,8 +1,8 @@
-"""Operations on sets as bits. For a set it is known which ranks are surely in it and which can be; most
-questions about one rank fold on that.
+"""Operations on sets as bits. Each set has known ranks that are surely in it and that can be; most questions
+about one rank are decided by them.
 
 A question about one rank goes down through unions, differences and choices to the leaves that can hold it.
-This file knows nothing of what the ranks stand for.
+This file does not know the elements behind the ranks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ forget_too(_known)
 
 
 def width(expression: Expression) -> int:
-    """The number of ranks that the set may hold."""
+    """Return the number of ranks that the set may hold."""
     sort = expression.sort
     if not isinstance(sort, Bits):
         raise TypeError(f"{expression.operator.value} of sort {sort} where a set is needed")
@@ -45,7 +45,7 @@ def width(expression: Expression) -> int:
 
 
 def known(expression: Expression) -> tuple[int, int]:
-    """The ranks that are surely in the set, and those that can be, as bits of two numbers."""
+    """Return the ranks that are surely in the set, and those that can be, as bits of two numbers."""
     if expression.operator is CONSTANT:
         return int(expression.value), int(expression.value)
     found = _known.get(expression)
@@ -142,7 +142,7 @@ def symmetric_difference(left: Expression, right: Expression) -> Expression:
 
 
 def single(size: int, rank: Expression) -> Expression:
-    """The set of this one rank, below `size`; empty when the rank is not."""
+    """Return the set of this one rank, below `size`; empty when the rank is not."""
     if rank.operator is CONSTANT:
         value = int(rank.value)
         return bits(size, 1 << value if 0 <= value < size else 0)
@@ -222,7 +222,7 @@ def subset(left: Expression, right: Expression) -> Expression:
 
 
 def members(set_bits: int) -> Iterator[int]:
-    """The ranks of the members of a set, in order."""
+    """Return the ranks of the members of a set, in order."""
     while set_bits:
         lowest = set_bits & -set_bits
         set_bits ^= lowest

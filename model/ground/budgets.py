@@ -1,13 +1,13 @@
-"""A step is kept back by nothing but a spent budget when it would be possible if every `budget(...)` were
-True, and is not.
+"""Budget-blocked steps: a step is budget-blocked if it is disabled and would be enabled were every
+`budget(...)` True.
 
-A budget bounds the exploration, and is no part of what is modelled. An obligation that is false where only a
-spent budget keeps a step of the algorithm from happening, or from where such a place can be reached without
-faults, is therefore not judged: more budget might have met it. The same goes for a deadlock there, and for a
-run that is fair only because a budget keeps back what would have to happen. Faults do not count, since they
-are never progress; but for a state that was not reached: they might have led to it.
+A budget bounds the exploration, and is no part of the modelled protocol. An obligation is therefore not
+judged where it is false and a step of the algorithm is budget-blocked, or where such a state can be reached
+without faults: more budget might have fulfilled it. The same goes for a deadlock there, and for a run that is
+fair only because a budget blocks a step that would have to happen. Faults do not count, since they are never
+progress. For a state that was not reached they do: they might have led to it.
 
-Engines take `held_back`: a condition on the state, grounded. The reference is asked the same step by step
+Engines use `held_back`: a condition on the state, grounded. The reference decides the same step by step
 (`held_step`).
 """
 
@@ -29,20 +29,21 @@ from antiphon.spec.lang.types import SetOf
 from antiphon.spec.lang.walk import nodes
 
 MOST_STEPS = 20_000
-"""With more steps under a budget than this none is looked at, and every state counts as one where a budget
-may keep something back."""
+"""Largest number of steps under a budget that are checked; with more, every state counts as one where a
+budget may block a step.
+"""
 
 
 Leaves = tuple[int | bool, ...]
-"""The leaves of a state, or of several joined."""
+"""Leaves of a state, or of several joined."""
 
 Chosen = Callable[[Step], bool]
-"""Selects the steps that are looked at."""
+"""Function that selects the steps to check."""
 
 
 @lru_cache(maxsize=16)
 def unspent(program: Program) -> Program | None:
-    """The program as if no budget were ever spent; None when it has none."""
+    """Return the program in which no budget is ever spent; None when it has none."""
     module = program.module
     if not any(isinstance(node, ir.Budget) for node in nodes(module.actions, module)):
         return None
@@ -54,19 +55,18 @@ def unspent(program: Program) -> Program | None:
 
 @lru_cache(maxsize=16)
 def held_back(program: Program) -> Expression | None:
-    """The condition under which some step of the algorithm is kept back by a spent budget only; None when no
-    budget could.
-    """
+    """Return the condition that some step of the algorithm is budget-blocked; None when none can be."""
     return held_back_among(program, None)
 
 
 def held_back_among(
     program: Program, most: State | None, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Expression | None:
-    """The same for states whose sets hold no more than those of `most`: steps for other elements are left
-    out.
+    """Return the condition for states whose sets hold no more than those of `most`: steps for other elements
+    are left out.
 
-    Nothing else of `most` is looked at. `chosen` says of which steps; with `faults` those count too.
+    Nothing else of `most` is read. `chosen` selects the steps; with `faults` steps of the environment count
+    too.
     """
     unlimited = unspent(program)
     if unlimited is None:
@@ -107,12 +107,12 @@ _holders = lru_cache(maxsize=4)(_Holders)
 def held_back_within(
     program: Program, leaves: Leaves, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Expression | None:
-    """The same for states whose sets, leaf by leaf, hold no more than these leaves joined of all of them."""
+    """Return the condition for states whose sets, leaf by leaf, hold no more than these joined leaves."""
     return held_back_among(program, _joined(program, leaves), chosen, faults=faults)
 
 
 def budget_steps(program: Program, leaves: Leaves) -> list[Step]:
-    """The steps of the algorithm that a spent budget might keep back in such states; at most `MOST_STEPS` and
+    """Return the steps of the algorithm that can be budget-blocked in such states; at most `MOST_STEPS` and
     one.
     """
     if unspent(program) is None:
@@ -131,15 +131,15 @@ def _joined(program: Program, leaves: Leaves) -> State:
 def held_step(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> tuple[Step, str] | None:
-    """The first of `held_steps`."""
+    """Return the first of `held_steps`, or None."""
     return next(held_steps(program, state, chosen, faults=faults), None)
 
 
 def held_steps(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Iterator[tuple[Step, str]]:
-    """The steps of the algorithm that only a spent budget keeps from happening in `state`, each with the text
-    of its guard, says the reference.
+    """Return the budget-blocked steps of the algorithm in `state`, each with the text of its guard, by the
+    reference.
     """
     free = unspent(program)
     if free is None:
@@ -162,8 +162,8 @@ def held_steps(
 
 
 def short_of_budget(steps: int, held: tuple[Step, str] | None, what: str = "it is false") -> str:
-    """Why an obligation that is false after so many steps is not judged, or `what` else; `held` is a step
-    that is kept back there, None if it is further on.
+    """Return the reason why an obligation that is false after so many steps is not judged, or `what` else;
+    `held` is a budget-blocked step there, None if it is further on.
     """
     begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} {what}"
     if held is None:

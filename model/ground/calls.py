@@ -1,8 +1,9 @@
-"""A value helper is called by unrolling its body in a frame of its own, once for each value of its arguments.
+"""Calls of value helpers: a helper is called by unrolling its body in a frame of its own, once for each value
+of its arguments.
 
-Its result, and where its checks fail, depend only on its arguments and on the variables that it reads, so
-both are kept and used again, in this step and in later ones: the checks under the condition of the place of
-the call. Handlers as in `expressions`.
+Its result and its failing checks depend only on its arguments and on the variables that it reads. So both are
+cached and used again, in this step and in later ones: the checks under the condition of the place of the
+call. Handlers as in `expressions`.
 """
 
 from __future__ import annotations

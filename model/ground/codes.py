@@ -1,6 +1,6 @@
-"""Steps have numbers: those of an action stand together, in the order of its arguments.
+"""Numbers of steps: those of an action stand together, in the order of its arguments.
 
-This file knows of no engine: whatever executes a program, its steps have the same numbers.
+This file knows no engine: steps have the same numbers in all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from antiphon.spec.lang import Program
 
 @dataclass(frozen=True)
 class Codes:
-    """Steps as numbers: for each action where its codes begin and how many values each parameter has."""
+    """Numbers of steps: for each action the first of its codes, and the number of values of each
+    parameter.
+    """
 
     names: tuple[str, ...]
     bases: tuple[int, ...]
@@ -23,7 +25,7 @@ class Codes:
 
     @staticmethod
     def of(program: Program) -> Codes:
-        """The codes of a program's steps."""
+        """Return the codes of a program's steps."""
         methods = list(program.declaration.marked("action", "environment"))
         sizes = tuple(
             tuple(program.domain(parameter.type).cardinality for parameter in method.parameters)
@@ -40,7 +42,7 @@ class Codes:
         return self.bases[-1]
 
     def action(self, code: int) -> int:
-        """The number of the action that a code belongs to."""
+        """Return the number of the action that a code belongs to."""
         return max(
             number
             for number, base in enumerate(self.bases[:-1])
@@ -48,14 +50,14 @@ class Codes:
         )
 
     def code(self, action: int, ranks: Iterable[int]) -> int:
-        """The code of an action's step with arguments of these ranks."""
+        """Return the code of an action's step with arguments of these ranks."""
         found = 0
         for size, rank in zip(self.sizes[action], ranks, strict=True):
             found = found * size + rank
         return self.bases[action] + found
 
     def ranks(self, code: int) -> tuple[int, ...]:
-        """The ranks of the arguments of a code."""
+        """Return the ranks of the arguments of a code."""
         number = self.action(code)
         rest = code - self.bases[number]
         found = []

@@ -40,7 +40,7 @@ _OPERATIONS: dict[Operator, Callable[..., Any]] = {
 
 
 class Evaluator:
-    """The values of expressions in one state, under given inputs; those of `known` are given, too."""
+    """Values of expressions in one state, under given inputs; the values in `known` are given, too."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Evaluator:
         self._values: dict[Expression, Raw] = dict(known or {})
 
     def __call__(self, expression: Expression) -> Raw:
-        """The value: bool, int, or the bits of a set."""
+        """Return the value: bool, int, or the bits of a set."""
         return fold(expression, self._values, self._compute, parts)
 
     def _compute(self, node: Expression) -> Raw:
@@ -88,7 +88,7 @@ class Taken:
 
 
 def step(ground_step: GroundStep, slots: Sequence[Raw], inputs: Sequence[Raw] = ()) -> Taken:
-    """The outcome of a step in the state with these slots."""
+    """Return the outcome of a step in the state with these slots."""
     value = Evaluator(slots, inputs)
     for check in ground_step.checks:
         if value(check.wrong):

@@ -2,7 +2,7 @@
 
 `ground` gives a step for all arguments (its inputs are the leaves of the parameters) or for given ones
 (smaller: all that depends on the arguments folds away). The grounder meets each body in the order in which
-CPython would execute it, so every check is recorded with the condition under which CPython would come there.
+CPython would execute it, so every check is recorded with the condition under which CPython would reach it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _PROGRAMS = 32
 NOTHING: Mapping[int, Raw] = MappingProxyType({})
 
 HANDLED = (calls, ranges, sets, statements)
-"""The modules whose handlers are registered when they are imported."""
+"""Modules that register their handlers when they are imported."""
 
 
 class GroundPredicate(NamedTuple):
-    """A predicate over states: `holds`, when none of the `checks` is wrong."""
+    """Ground predicate over states: `holds`, when none of the `checks` is wrong."""
 
     holds: Expression
     checks: tuple[Check, ...]
 
 
 class Grounder:
-    """Grounds the steps and predicates of one program."""
+    """Grounder of the steps and predicates of one program."""
 
     def __init__(self, program: Program) -> None:
         self._program_name = program.name
@@ -60,7 +60,7 @@ class Grounder:
         fixed: Mapping[int, Raw] = NOTHING,
         most: int | None = None,
     ) -> GroundStep:
-        """See `ground`."""
+        """Ground a step; see `ground`."""
         action = self._actions.get(name)
         if action is None:
             raise SpecError(
@@ -94,7 +94,7 @@ class Grounder:
         )
 
     def predicate(self, name: str) -> GroundPredicate:
-        """See `ground_predicate`."""
+        """Ground a predicate; see `ground_predicate`."""
         predicate = self._predicates.get(name)
         if predicate is None:
             raise SpecError(
@@ -111,7 +111,7 @@ class Grounder:
     def formula(
         self, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
     ) -> GroundPredicate:
-        """See `ground_formula`."""
+        """Ground a formula; see `ground_formula`."""
         run = self._begin()
         run.pure = True
         run.frame.result = self._plan.shapes[ir.BOOL]
@@ -162,7 +162,7 @@ class Grounder:
 
 @lru_cache(maxsize=_PROGRAMS)
 def grounder(program: Program) -> Grounder:
-    """The grounder of a program, made once."""
+    """Return the grounder of a program, made once."""
     return Grounder(program)
 
 
@@ -170,7 +170,7 @@ def ground(
     program: Program, action_name: str, arguments: tuple[Any, ...] | None = None, *,
     fixed: Mapping[int, Raw] = NOTHING, most: int | None = None
 ) -> GroundStep:  # fmt: skip
-    """A step of `program`, an action or a fault of the environment, grounded.
+    """Ground a step of `program`, an action or a fault of the environment.
 
     With `arguments` None the inputs of the step are the leaves of its parameters, each within its sort;
     `enabled` says too that they are the canonical form of a value. With a tuple of values there are no
@@ -194,7 +194,7 @@ def ground(
 
 
 def ground_predicate(program: Program, name: str) -> GroundPredicate:
-    """An invariant, a witness or an obligation of `program`, grounded.
+    """Ground an invariant, a witness or an obligation of `program`.
 
     Raises:
         SpecError: there is no such predicate.
@@ -206,6 +206,6 @@ def ground_predicate(program: Program, name: str) -> GroundPredicate:
 def ground_formula(
     program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
 ) -> GroundPredicate:
-    """A boolean expression over the state and over names, each with its type and its value, grounded."""
+    """Ground a boolean expression over the state and over names, each with its type and its value."""
     with making:
         return grounder(program).formula(expression, values)

@@ -1,5 +1,5 @@
-"""Each expression of the intermediate form becomes leaves, by one handler a node; partial operations leave
-checks behind.
+"""Grounding of expressions: each becomes leaves, by one handler for each kind of node; partial operations
+leave checks behind.
 
 `HANDLERS` maps a node class to its handler; quantifiers, comprehensions and calls stand in `ranges` and
 `calls`. A handler returns leaves in the shape of the node's static type. Handlers of expressions change
@@ -36,22 +36,22 @@ HANDLERS: dict[type[ir.Expression], Handler] = {}
 
 
 def evaluate(run: Run, node: ir.Expression) -> Leaves:
-    """The value of an expression, in the shape of its type."""
+    """Return the value of an expression, in the shape of its type."""
     return HANDLERS[type(node)](run, node)
 
 
 def truth(run: Run, node: ir.Expression) -> Expression:
-    """The value of a boolean expression."""
+    """Return the value of a boolean expression."""
     return HANDLERS[type(node)](run, node)[0]
 
 
 def value(run: Run, node: ir.Expression, shape: Shape) -> Leaves:
-    """The value of an expression, in the shape of a wider type."""
+    """Return the value of an expression, in the shape of a wider type."""
     return convert(evaluate(run, node), run.world.shapes[node.type], shape)[0]
 
 
 def checked(run: Run, node: ir.Expression, shape: Shape, what: str) -> Leaves:
-    """The value of an expression that must be in the domain of `shape`."""
+    """Return the value of an expression that must be in the domain of `shape`."""
     leaves, right = fit(evaluate(run, node), run.world.shapes[node.type], shape)
     if right is not TRUE:
         run.check(right, node.at, f"{what} leaves its domain")
@@ -59,7 +59,7 @@ def checked(run: Run, node: ir.Expression, shape: Shape, what: str) -> Leaves:
 
 
 def handles(kind: type[ir.Expression]) -> Callable[[Handler], Handler]:
-    """Registers the handler of a node class."""
+    """Register the handler of a node class."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS[kind] = handler
@@ -69,7 +69,7 @@ def handles(kind: type[ir.Expression]) -> Callable[[Handler], Handler]:
 
 
 def constant(shape: Shape, given: object) -> Leaves:
-    """The leaves of a constant of the text."""
+    """Return the leaves of a constant of the text."""
     if given is None:
         return shape.zero
     if isinstance(given, bool):
@@ -101,7 +101,7 @@ def _read(run: Run, node: ir.Read) -> Leaves:
 
 
 def key_of(run: Run, node: ir.Expression, shape: Shape) -> Leaves:
-    """A key of a map of this shape, checked."""
+    """Return a key of a map of this shape, checked."""
     return checked(run, node, shape.parts[0], "a key")
 
 
@@ -139,7 +139,7 @@ def _field(run: Run, node: ir.Field) -> Leaves:
 
 
 def part_of(leaves: Leaves, shape: Shape, name: str) -> Leaves:
-    """The leaves of a field of a record."""
+    """Return the leaves of a field of a record."""
     position = shape.positions[name]
     begin = shape.offsets[position]
     return leaves[begin : begin + shape.parts[position].width]

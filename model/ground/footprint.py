@@ -1,8 +1,8 @@
-"""The footprint of a step are the bits of a state that it depends on; with those it changes, it lets an
-engine remember what the step does.
+"""Footprint of a step: the bits of a state that it depends on; with the bits that it changes, it lets an
+engine cache the step's result.
 
-A step that reads few bits does the same in every state in which those bits are the same. Two things keep the
-footprint small:
+A step that reads few bits has the same result in all states that agree on them. Two things keep the footprint
+small:
 
 1. a test for one member of a set reads one bit, not the set;
 2. an update that adds to a set or takes from it (`network |= ...`) needs not read it: it is a pair of a mask
@@ -41,7 +41,7 @@ _JOINS = frozenset({UNION, INTERSECTION, DIFFERENCE})
 
 @dataclass(frozen=True)
 class Update:
-    """The new value of a slot: what `keep` leaves of the old value, joined with `add`.
+    """New value of a slot: the bits of the old value that `keep` selects, joined with `add`.
 
     For a bit set `keep` is a bit set and the new value is `old & keep | add`; for a boolean or a number it is
     a boolean, and the new value is the old one where `keep` is true, else `add`.
@@ -53,14 +53,14 @@ class Update:
 
 
 class Reads:
-    """The slots that expressions read, as masks with a bit a slot; found once for each expression."""
+    """Slots that expressions read, as masks with a bit for each slot; found once for each expression."""
 
     def __init__(self) -> None:
         self.masks: dict[Expression, int] = {}
         """Slots of each expression and of all below it."""
 
     def of(self, node: Expression) -> int:
-        """The slots that the value depends on."""
+        """Return the slots that the value depends on."""
         found = self.masks.get(node)
         return fold(node, self.masks, self._mask, parts) if found is None else found
 
@@ -72,10 +72,10 @@ class Reads:
 
 
 def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
-    """An update of `slot` as keep and add; where the old value is read in another way, nothing is kept and
-    `add` reads it.
+    """Split an update of `slot` into keep and add; where the old value is read in another way, nothing is
+    kept and `add` reads it.
 
-    `reads` may have looked at other expressions before, of the same step for example.
+    `reads` may be shared with other expressions, of the same step for example.
     """
     parts = _Split(slot, reads or Reads()).parts(value)
     keep, add = _new(value) if parts is None else parts
@@ -83,7 +83,7 @@ def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
 
 
 def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
-    """The bits that the values of these expressions depend on, as a mask over the packed state."""
+    """Return the bits that the values of these expressions depend on, as a mask over the packed state."""
     mask = 0
 
     def below(node: Expression) -> tuple[Expression, ...]:
@@ -98,7 +98,7 @@ def footprint(expressions: Iterable[Expression], packing: Packing) -> int:
 
 
 def member_test(node: Expression, packing: Packing) -> int | None:
-    """The bit that `HAS(slot, constant)` tests, in place; None for any other expression."""
+    """Return the bit that `HAS(slot, constant)` tests, in place; None for any other expression."""
     if node.operator is not HAS:
         return None
     bits, rank = node.operands
@@ -109,8 +109,8 @@ def member_test(node: Expression, packing: Packing) -> int | None:
 
 
 def conjuncts(node: Expression) -> tuple[Expression, ...]:
-    """The operands of a conjunction, which `make` has flattened; an expression that is none is its own one
-    conjunct.
+    """Return the operands of a conjunction, which `make` has flattened; for another expression the expression
+    itself.
     """
     return node.operands if node.operator is AND else (node,)
 

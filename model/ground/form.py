@@ -1,4 +1,4 @@
-"""The compiled readings read the ground form: a step as arithmetic and bit operations over numbered slots,
+"""Ground form, which the compiled engines read: a step as arithmetic and bit operations over numbered slots,
 with all domains bound.
 
 A ground expression has one of three sorts: a boolean, a number with a known interval, a bit set of known
@@ -81,16 +81,18 @@ class Operator(Enum):
     SINGLE, UNION, INTERSECTION, DIFFERENCE,
     SYMMETRIC_DIFFERENCE, COUNT,
 ) = Operator  # fmt: skip
-"""The operators, for what asks for them millions of times: up to CPython 3.11 `Operator.AND` takes ten times
-as long.
+"""Operators as module constants, for code that uses them millions of times: up to CPython 3.11 `Operator.AND`
+takes ten times as long.
 """
 
 
 @dataclass(eq=False, slots=True)
 class Expression:
-    """A node. Made by `make` and its helpers only, so that `is` is equality; nobody changes one.
+    """Node of the ground form. Only `make` and its helpers make nodes, so that `is` is equality; nobody
+    changes one.
 
-    It is not frozen, since a frozen one takes four times as long to make, and they are made by the million.
+    The class is not frozen, since a frozen one takes four times as long to make, and nodes are made by the
+    million.
     """
 
     operator: Operator
@@ -111,7 +113,7 @@ class SlotInfo:
 
     @property
     def key(self) -> str:
-        """The first key under which it stands in its variable (`Process(0)`); empty where there is none."""
+        """First key of the leaf in its variable (`Process(0)`); empty where there is none."""
         keys = self.name.removeprefix(self.variable)
         return keys[1:].partition("]")[0] if keys.startswith("[") else ""
 
@@ -139,8 +141,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Check:
-    """A bug of the specification when `wrong` is true: a partial operation outside its domain, on a path that
-    is executed.
+    """Check: `wrong` is true on a bug of the specification, a partial operation outside its domain on an
+    executed path.
     """
 
     wrong: Expression
@@ -150,7 +152,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Break:
-    """The step breaks `property` when `broken` is true."""
+    """Break of a property: the step breaks `property` when `broken` is true."""
 
     property: str
     broken: Expression
@@ -160,7 +162,9 @@ class Break:
 
 @dataclass(frozen=True)
 class GroundEvent:
-    """The step emits a record of `type` when `present` is true; `rank` is its rank in the record's domain."""
+    """Event of a step: it emits a record of `type` when `present` is true; `rank` is its rank in the record's
+    domain.
+    """
 
     type: types.Record
     present: Expression
@@ -190,6 +194,6 @@ class GroundStep:
 
 @dataclass(frozen=True)
 class Layout:
-    """The slots of a state, in order; the flattening of state values into them lives beside the grounder."""
+    """Slots of a state, in order; the grounder's neighbour `layout` flattens state values into them."""
 
     slots: tuple[SlotInfo, ...] = field(default=())

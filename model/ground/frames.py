@@ -1,7 +1,7 @@
-"""A body is entered with its own locals, its arguments checked against the declared domains of its
-parameters.
+"""Frames of bodies: a body is entered with its own locals, its arguments checked against the declared domains
+of its parameters.
 
-This file knows nothing of what bodies consist of.
+This file knows nothing of the content of bodies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from antiphon.spec.lang import ir
 
 
 def arguments_of(run: Run, definition: ir.Definition, given: Sequence[ir.Expression]) -> dict[str, Leaves]:
-    """The parameters of a call; every argument is evaluated before the first is checked."""
+    """Return the parameters of a call; every argument is evaluated before the first is checked."""
     shapes = run.world.shapes
     values = [(evaluate(run, argument), argument) for argument in given]
     bound: dict[str, Leaves] = {}
@@ -31,7 +31,7 @@ def arguments_of(run: Run, definition: ir.Definition, given: Sequence[ir.Express
 def in_frame(
     run: Run, bound: dict[str, Leaves], body: Callable[[], None], result: Shape | None = None
 ) -> Leaves | None:
-    """Executes a body with these locals; the value that it returns, in the shape `result`."""
+    """Execute a body with these locals; return its value, in the shape `result`."""
     outer, run.frame = run.frame, Frame(bound, result)
     body()
     made, run.frame = run.frame, outer

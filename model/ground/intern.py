@@ -1,14 +1,13 @@
-"""An expression that was made before is found again: nodes live in tables, by their operands, and equal
-expressions are one object.
+"""Interning: nodes live in tables, by their operands, so that equal expressions are one object.
 
 Leaves (constants, slots, inputs) are kept for ever. Other nodes are kept until there are `MOST_NODES`;
 `make_room` then forgets them all, so that a long exploration does not keep every step it ever grounded. Hence
 `is` is equality among the expressions of one ground step, and between steps only mostly.
 
-Nodes are made by one thread at a time: whoever makes those of a step holds `making` for as long as it
+Nodes are made by one thread at a time: a thread that makes those of a step holds `making` for as long as it
 compares them.
 
-This file knows nothing of what operators mean.
+This file knows nothing of the meaning of operators.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Table = dict[tuple[Expression, ...], Expression]
 BOOLEAN = Boolean()
 
 making = threading.RLock()
-"""Held while the nodes of a step are made."""
+"""Lock that is held while the nodes of a step are made."""
 
 _tables: list[dict[Any, Any]] = []
 _numbers: dict[int, Expression] = {}
@@ -38,20 +37,20 @@ FALSE = Expression(Operator.CONSTANT, BOOLEAN, (), False)
 
 
 def table() -> Table:
-    """A new table of nodes, forgotten with all others by `make_room`."""
+    """Return a new table of nodes, forgotten with all others by `make_room`."""
     made: Table = {}
     _tables.append(made)
     return made
 
 
 def forget_too(entries: dict[Any, Any]) -> None:
-    """Makes `make_room` forget these entries as well; they mention nodes."""
+    """Register further entries that mention nodes, so that `make_room` forgets them as well."""
     _tables.append(entries)
 
 
 def make_room() -> int:
-    """Forgets all nodes when there are too many; the number says how often that has happened. Call it only
-    between two steps.
+    """Forget all nodes when there are too many; return how often that has happened. Call it only between two
+    steps.
     """
     if kept() > MOST_NODES:
         forget()
@@ -59,7 +58,7 @@ def make_room() -> int:
 
 
 def forget() -> None:
-    """Forgets all nodes: what is made next is made as in a new process. Call it only between two steps."""
+    """Forget all nodes, so that later ones are made as in a new process. Call it only between two steps."""
     global _generation
     for entries in _tables:
         entries.clear()
@@ -72,12 +71,12 @@ def kept() -> int:
 
 
 def boolean(value: bool) -> Expression:
-    """False or True."""
+    """Return the constant False or True."""
     return TRUE if value else FALSE
 
 
 def number(value: int) -> Expression:
-    """An integer."""
+    """Return a constant integer."""
     made = _numbers.get(value)
     if made is None:
         made = _numbers.setdefault(value, Expression(Operator.CONSTANT, Number(value, value), (), value))
@@ -85,7 +84,7 @@ def number(value: int) -> Expression:
 
 
 def bits(width: int, members: int) -> Expression:
-    """A set of ranks below `width`; bit k of `members` says whether k is in it."""
+    """Return a constant set of ranks below `width`; bit k of `members` says whether k is in it."""
     made = _bits.get((width, members))
     if made is None:
         made = _bits.setdefault((width, members), Expression(Operator.CONSTANT, Bits(width), (), members))
@@ -93,19 +92,19 @@ def bits(width: int, members: int) -> Expression:
 
 
 def constant(sort: Sort, value: int | bool) -> Expression:
-    """The constant of this sort."""
+    """Return the constant of this sort."""
     if isinstance(sort, Boolean):
         return boolean(bool(value))
     return bits(sort.width, int(value)) if isinstance(sort, Bits) else number(int(value))
 
 
 def slot(position: int, sort: Sort) -> Expression:
-    """A leaf of the state. One that has a single value is that constant."""
+    """Return a leaf of the state. One that has a single value is that constant."""
     return _variable(Operator.SLOT, position, sort)
 
 
 def step_input(position: int, sort: Sort) -> Expression:
-    """A leaf of a parameter. One that has a single value is that constant."""
+    """Return a leaf of a parameter. One that has a single value is that constant."""
     return _variable(Operator.INPUT, position, sort)
 
 

@@ -1,8 +1,8 @@
-"""Each part of a state lies in numbered slots: the leaves of the variables, in order of declaration.
+"""Layout of a state: each part lies in numbered slots, the leaves of the variables, in order of declaration.
 
 `flatten` and `unflatten` are exact inverses on the states of a program, and equal states have equal slots.
-Initial states come from the reference machine (CPython executes the text once for each): they are data for
-the engines, and a start that a front end misread would make every engine wrong alike.
+Initial states come from the reference machine (CPython executes the text once for each): if a front end
+misread one, every engine would be wrong alike.
 
 This file knows nothing of steps.
 """
@@ -22,7 +22,7 @@ _PROGRAMS = 32
 
 
 class Plan:
-    """The slots of a program: its layout, and for each variable its shape and where its leaves stand."""
+    """Slots of a program: its layout, and for each variable its shape and the places of its leaves."""
 
     def __init__(self, program: Program) -> None:
         self.shapes = Shapes(program.constants)
@@ -44,7 +44,7 @@ class Plan:
 
 @lru_cache(maxsize=_PROGRAMS)
 def plan(program: Program) -> Plan:
-    """The slots of `program`, made once.
+    """Return the slots of `program`, made once.
 
     Raises:
         SpecError: there is more to go through than anybody could (`sizes`).
@@ -54,7 +54,7 @@ def plan(program: Program) -> Plan:
 
 
 def layout(program: Program) -> Layout:
-    """The slots of a state of `program`, in order.
+    """Return the slots of a state of `program`, in order.
 
     Raises:
         SpecError: a set ranges over more elements than can be compiled.
@@ -63,15 +63,15 @@ def layout(program: Program) -> Layout:
 
 
 def flatten(program: Program, state: State) -> tuple[Raw, ...]:
-    """The slots of a state: bool, int, or for a set the int whose bit k says whether the element of rank k is
-    in it.
+    """Return the slots of a state: bool, int, or for a set the int whose bit k says whether the element of
+    rank k is in it.
     """
     shapes = plan(program).variables.values()
     return tuple(raw for (shape, _), value in zip(shapes, state, strict=True) for raw in shape.raw(value))
 
 
 def unflatten(program: Program, slots: Sequence[Raw]) -> State:
-    """The state with these slots; the inverse of `flatten`."""
+    """Return the state with these slots; the inverse of `flatten`."""
     leaves = tuple(slots)
     return tuple(
         frozen(shape.value(leaves[offset : offset + shape.width]), shape.domain)
@@ -80,5 +80,5 @@ def unflatten(program: Program, slots: Sequence[Raw]) -> State:
 
 
 def ground_initial(program: Program) -> tuple[tuple[Raw, ...], ...]:
-    """The initial states, flattened, in the order of the reference machine, which finds them."""
+    """Return the initial states, flattened, in the order of the reference machine, which finds them."""
     return tuple(flatten(program, state) for state in program.reference.initial())

@@ -1,5 +1,5 @@
-"""Values are handled as leaves: converted between types, compared, ranked and bounded, without ever knowing
-which they are.
+"""Values as leaves: converted between types, compared, ranked and bounded, without knowing the concrete
+value.
 
 A value is a tuple of ground expressions in the canonical form of its `Shape`. This file knows nothing of
 statements and paths.
@@ -19,7 +19,7 @@ Leaves = tuple[Expression, ...]
 
 
 def choose_leaves(condition: Expression, then: Leaves, otherwise: Leaves) -> Leaves:
-    """`then` where the condition is true, else `otherwise`, leaf by leaf."""
+    """Return `then` where the condition is true, else `otherwise`, leaf by leaf."""
     if then is otherwise or condition is TRUE:
         return then
     if condition is FALSE:
@@ -59,14 +59,15 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
 
 
 def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
-    """The value as one of the domain of `target`, and whether it belongs there."""
+    """Return the value as one of the domain of `target`, and the condition that it belongs there."""
     converted, exists = (leaves, TRUE) if source is target else convert(leaves, source, target)
     inside = bounded(converted, target)
     return converted, inside if exists is TRUE else make.conjunction(exists, inside)
 
 
 def convert(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
-    """The value in the form of another type, and whether it has one there; bounds of integers are left aside.
+    """Return the value in the form of another type, and the condition that it has one there; bounds of
+    integers are ignored.
 
     To a wider type (optional, union, longer sequence) there always is one; to a narrower one if the value
     happens to be in it.
@@ -117,8 +118,8 @@ def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leav
 
 
 def records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
-    """For each record that a value of a record or union type (or optional ones) may be: when it is, its shape
-    and leaves.
+    """Return, for each record that a value of a record or union type (or optional ones) may be, its
+    condition, its shape and its leaves.
     """
     if not isinstance(shape.type, types.Optional):
         return _records(shape, leaves)
@@ -172,7 +173,7 @@ def _to_map(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expre
 
 
 def written(leaves: Leaves, shape: Shape, keys: Sequence[Leaves], stored: Leaves) -> Leaves:
-    """A map's leaves with `stored` at these keys, one a level of maps."""
+    """Return a map's leaves with `stored` at these keys, one for each level of maps."""
     if not keys:
         return stored
     key, rest = keys[0], keys[1:]
@@ -190,13 +191,13 @@ def written(leaves: Leaves, shape: Shape, keys: Sequence[Leaves], stored: Leaves
 
 
 def items_of(leaves: Leaves, shape: Shape) -> list[Leaves]:
-    """The leaves of each value of a map, in key order."""
+    """Return the leaves of each value of a map, in key order."""
     keys, value = shape.parts
     return [leaves[at * value.width : (at + 1) * value.width] for at in range(keys.domain.cardinality)]
 
 
 def rank(leaves: Leaves, shape: Shape) -> Expression:
-    """The rank of a value in its domain (`types.Domain.rank`), a number."""
+    """Return the rank of a value in its domain (`types.Domain.rank`), a number."""
     match shape.type:
         case types.Bool():
             return make.indicator(leaves[0])

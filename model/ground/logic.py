@@ -1,8 +1,8 @@
-"""A boolean expression is simpler than it looks when an operand decides it, occurs twice, or stands beside
-its own negation.
+"""Simplification of boolean expressions: an operand may decide one, occur twice, or stand beside its own
+negation.
 
-Only what costs no search is simplified. This file knows nothing of numbers and sets, except that a choice may
-be between them.
+Only simplifications without a search are made. This file knows nothing of numbers and sets, except that a
+choice may be between them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ forget_too(_JOINED)
 
 
 def negation(operand: Expression) -> Expression:
-    """Not `operand`."""
+    """Return the negation of `operand`."""
     if operand is TRUE:
         return FALSE
     if operand is FALSE:
@@ -44,7 +44,7 @@ def negation(operand: Expression) -> Expression:
 
 
 def conjunction(*operands: Expression) -> Expression:
-    """All of `operands`; nested conjunctions are flattened."""
+    """Return the conjunction of `operands`; nested conjunctions are flattened."""
     made = _JOINED.get(operands)
     if made is None:
         made = _JOINED[operands] = _join(operands)
@@ -82,7 +82,7 @@ def _decided(operand: Expression, found: dict[Expression, None], every: Operator
 
 
 def disjunction(*operands: Expression) -> Expression:
-    """Some of `operands`; nested disjunctions are flattened."""
+    """Return the disjunction of `operands`; nested disjunctions are flattened."""
     found: dict[Expression, None] = {}
     for operand in operands:
         if operand.operator is OR:
@@ -106,7 +106,9 @@ def disjunction(*operands: Expression) -> Expression:
 
 
 def choose(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    """`then` where `condition` is true, else `otherwise`; both of one sort, up to the interval of numbers."""
+    """Return `then` where `condition` is true, else `otherwise`; both of one sort, up to the interval of
+    numbers.
+    """
     if then is otherwise or condition is TRUE:
         return then
     if condition is FALSE:
@@ -189,7 +191,7 @@ _EQUAL = table()
 
 
 def equality(left: Expression, right: Expression) -> Expression:
-    """The node that compares two expressions of one sort, as it is."""
+    """Return the node that compares two expressions of one sort, unsimplified."""
     made = _EQUAL.get((left, right)) or _EQUAL.get((right, left))
     if made is None:
         made = _EQUAL[left, right] = Expression(EQUAL, BOOLEAN, (left, right))
@@ -211,5 +213,5 @@ def _hull(left: Sort, right: Sort) -> Sort:
 
 
 def indicator(condition: Expression) -> Expression:
-    """1 where the condition is true, else 0."""
+    """Return 1 where the condition is true, else 0."""
     return choose(condition, number(1), number(0))

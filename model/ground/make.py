@@ -1,7 +1,7 @@
-"""Ground expressions are made here and nowhere else: every function folds constants, simplifies cheaply, and
-gives equal expressions as one object.
+"""Constructors of ground expressions, the only ones: every function folds constants, simplifies cheaply, and
+returns equal expressions as one object.
 
-The parts stand in `logic`, `numbers`, `bits` and `intern`; this is the whole, by the names of
+The parts stand in `logic`, `numbers`, `bits` and `intern`; this module collects them, by the names of
 `form.Operator`. All functions are total: a number that leaves its interval, a division by zero or a rank
 outside its set occurs only where a check has failed.
 

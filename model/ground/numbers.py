@@ -1,4 +1,4 @@
-"""Every number carries an interval, so that comparisons fold, and sums and comparisons have one normal form.
+"""Numbers with intervals, so that comparisons fold, and sums and comparisons have one normal form.
 
 1. `x + c` has its constant on the right, and constants are added up; `x - c` is `x + (-c)`.
 2. A comparison with a constant has the constant on the right, and none on the left: `x + 1 < 4` is `x < 3`,
@@ -32,7 +32,7 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _MODULO, _LESS = table(), table(), table(),
 
 
 def interval(expression: Expression) -> Number:
-    """The interval of a number."""
+    """Return the interval of a number."""
     sort = expression.sort
     if not isinstance(sort, Number):
         raise TypeError(f"{expression.operator.value} of sort {sort} where a number is needed")
@@ -58,7 +58,7 @@ def _split(expression: Expression) -> tuple[Expression, int]:
 
 
 def add(left: Expression, right: Expression) -> Expression:
-    """The sum."""
+    """Return the sum."""
     if left.operator is CONSTANT:
         left, right = right, left
     a, b = interval(left), interval(right)
@@ -74,7 +74,7 @@ def add(left: Expression, right: Expression) -> Expression:
 
 
 def subtract(left: Expression, right: Expression) -> Expression:
-    """The difference."""
+    """Return the difference."""
     if right.operator is CONSTANT:
         return add(left, number(-int(right.value)))
     if left is right:
@@ -84,7 +84,7 @@ def subtract(left: Expression, right: Expression) -> Expression:
 
 
 def multiply(left: Expression, right: Expression) -> Expression:
-    """The product."""
+    """Return the product."""
     if left.operator is CONSTANT:
         left, right = right, left
     if right is number(1):
@@ -95,7 +95,7 @@ def multiply(left: Expression, right: Expression) -> Expression:
 
 
 def divide(left: Expression, right: Expression) -> Expression:
-    """The quotient, rounded down; 0 when the divisor is."""
+    """Return the quotient, rounded down; 0 when the divisor is."""
     if right is number(1):
         return left
     a, b = interval(left), interval(right)
@@ -107,7 +107,7 @@ def divide(left: Expression, right: Expression) -> Expression:
 
 
 def modulo(left: Expression, right: Expression) -> Expression:
-    """The remainder, with the sign of the divisor; 0 when the divisor is."""
+    """Return the remainder, with the sign of the divisor; 0 when the divisor is."""
     a, b = interval(left), interval(right)
     if left.operator is CONSTANT and right.operator is CONSTANT:
         return number(a.low % b.low if b.low else 0)

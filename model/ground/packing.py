@@ -1,4 +1,5 @@
-"""A state becomes one integer: its leaves stand side by side, each in exactly the bits that its sort needs.
+"""Packing of a state into one integer: its leaves stand side by side, each in exactly the bits that its sort
+needs.
 
 A boolean takes one bit, a number from `low` to `high` the bits of `high - low` (it is stored as its distance
 from `low`), a bit set its width. Narrow slots stand lowest, so that the keys which the search cuts out of a
@@ -18,8 +19,8 @@ from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
 @dataclass(frozen=True)
 class Place:
-    """The bits of one slot, from `offset` to `offset + width - 1`; `low` is added when a number is read,
-    else 0.
+    """Bits of one slot, from `offset` to `offset + width - 1`; `low` is added when a number is
+    read, else 0.
     """
 
     offset: int
@@ -28,12 +29,12 @@ class Place:
 
     @cached_property
     def mask(self) -> int:
-        """The bits of the slot, in place."""
+        """Return the bits of the slot, in place."""
         return ((1 << self.width) - 1) << self.offset
 
 
 class Packing:
-    """The places of all slots of a layout; `full` is the mask of all bits of a state."""
+    """Places of all slots of a layout; `full` is the mask of all bits of a state."""
 
     def __init__(self, slots: Sequence[SlotInfo]) -> None:
         self.slots = tuple(slots)
@@ -53,14 +54,14 @@ class Packing:
                 self._owned[key] = self._owned.get(key, 0) | place.mask
 
     def pack(self, leaves: Iterable[int]) -> int:
-        """The state with these leaves, given in the order of the layout."""
+        """Return the state with these leaves, given in the order of the layout."""
         packed = 0
         for place, leaf in zip(self.places, leaves, strict=True):
             packed |= (int(leaf) - place.low) << place.offset
         return packed
 
     def unpack(self, packed: int, part: slice = slice(None)) -> tuple[int | bool, ...]:
-        """The leaves of a state in the order of the layout, or a part of them, booleans as bool."""
+        """Return the leaves of a state in the order of the layout, or a part of them, booleans as bool."""
         return tuple(
             bool(raw) if isinstance(slot.sort, Boolean) else raw + place.low
             for slot, place in zip(self.slots[part], self.places[part], strict=True)
@@ -68,8 +69,8 @@ class Packing:
         )
 
     def owners(self, mask: int) -> frozenset[str]:
-        """The first keys (`Process(0)` of `holder[Process(0)]`) of the slots that share a bit with `mask`;
-        slots without key have none.
+        """Return the first keys (`Process(0)` of `holder[Process(0)]`) of the slots that share a bit with
+        `mask`; slots without key have none.
         """
         return frozenset(key for key, owned in self._owned.items() if owned & mask)
 

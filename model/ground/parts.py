@@ -1,7 +1,7 @@
-"""`Parts` finds which bits of a packed state are a variable, one key's value in a map, one element of a set.
+"""Parts of a packed state: the bits of a variable, of one key's value in a map, of one element of a set.
 
-A tool that holds packed states beside something else packs what that says part by part, and compares
-integers. This file knows nothing of steps.
+A tool that compares packed states with other data packs that data part by part, and compares integers. This
+file knows nothing of steps.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from antiphon.spec.lang import Program
 
 
 class Parts:
-    """The parts of the packed states of one program."""
+    """Parts of the packed states of one program."""
 
     def __init__(self, program: Program, packing: Packing) -> None:
         self._variables = plan(program).variables
         self._packing = packing
 
     def mask(self, variable: str, *keys: int) -> int:
-        """The bits of a variable, or of the value under these numbers of keys in a map, or a map of maps."""
+        """Return the bits of a variable, or of the value under these numbers of keys in a map, or a map of
+        maps.
+        """
         shape, first = self._part(variable, keys)
         return sum(place.mask for place in self._packing.places[first : first + shape.width])
 
     def bits(self, variable: str, value: Any, *keys: int) -> int | None:
-        """The bits, in place, that stand for `value` there; None when it lies outside the domain."""
+        """Return the bits, in place, of `value` there; None when it lies outside the domain."""
         shape, first = self._part(variable, keys)
         if not shape.domain.contains(value):
             return None
@@ -39,7 +41,7 @@ class Parts:
         return packed
 
     def element(self, variable: str, value: Any) -> int | None:
-        """The bit, in place, of an element of a set variable; None when it lies outside the domain."""
+        """Return the bit, in place, of an element of a set variable; None when it lies outside the domain."""
         shape, first = self._part(variable, ())
         domain = shape.parts[0].domain
         return (

@@ -1,4 +1,4 @@
-"""Quantifiers and comprehensions become their rounds, unrolled; `any`, `all` and `next` stop as Python does.
+"""Quantifiers and comprehensions as unrolled rounds; `any`, `all` and `next` stop as Python does.
 
 A round is evaluated only where no earlier round has decided: that matters for the checks inside it. Handlers
 as in `expressions`.
@@ -129,8 +129,8 @@ def _reduce(run: Run, node: ir.Reduce) -> Leaves:
 
 
 def extreme(terms: list[tuple[Expression, Expression]], *, smallest: bool) -> Expression | None:
-    """The least or greatest of the terms whose conditions are true, of which there is one; None when there
-    are no terms.
+    """Return the least or greatest of the terms whose conditions are true, of which there is one; None when
+    there are no terms.
 
     Constants are taken in order, so that a better one replaces the best so far without a comparison.
     """

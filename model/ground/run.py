@@ -1,13 +1,13 @@
-"""A run knows, while a body is unrolled, the state so far, the locals, and the conditions under which one
-gets there.
+"""Run of a body while it is unrolled: the state so far, the locals, and the conditions under which a point is
+reached.
 
 The *path* is a list of conditions that are all true at this point: guards that held, branches taken, loop
 elements that exist, operands that did not stop an `and`. A list inside the path stands for earlier
 alternatives that were all false; it grows while a quantifier goes on. A check is recorded as "the path, and
-the check fails". Conditions that the path decides are not asked again.
+the check fails". Conditions that the path decides are not evaluated again.
 
 A condition inside a value helper is decided by the path of the helper alone (`horizon`), and so are its
-checks, so that what it comes to can be used again elsewhere.
+checks, so that its result can be used again elsewhere.
 
 This file knows nothing of the kinds of expressions and statements.
 """
@@ -36,8 +36,8 @@ class Frame:
     Attributes:
         locals: parameters, locals and bound variables by name.
         result: the shape of the value that it returns, if it does.
-        running: where it goes on, that is, has not returned.
-        value: the value it returned where it has.
+        running: the condition that it has not returned.
+        value: its value where it has returned.
     """
 
     locals: dict[str, Leaves]
@@ -47,11 +47,11 @@ class Frame:
 
 
 class LargeStep(Exception):
-    """A step has more nodes than were asked for.
+    """Signal that a step has more nodes than allowed.
 
     Attributes:
         inputs: its inputs.
-        roots: what had been made of it.
+        roots: the expressions that were made of it so far.
     """
 
     def __init__(self, roots: list[Expression]) -> None:
@@ -76,14 +76,14 @@ class World:
         self._reads: dict[str, tuple[str, ...]] = {}
 
     def begin(self) -> None:
-        """Before a step: makes room for nodes, and forgets the results that mention forgotten ones."""
+        """Begin a step: make room for nodes, and forget the results that mention forgotten ones."""
         generation = make.make_room()
         if generation != self.generation:
             self.results.clear()
             self.generation = generation
 
     def reads(self, function: str) -> tuple[str, ...]:
-        """The variables that a value helper looks at, itself or through others."""
+        """Return the variables that a value helper reads, itself or through others."""
         found = self._reads.get(function)
         if found is None:
             body = self.functions[function].body
@@ -122,14 +122,14 @@ class Run:
     # The path -----------------------------------------------------------------------------------------------
 
     def push(self, condition: Expression) -> None:
-        """From here on `condition` is true."""
+        """Add a condition that is true from here on."""
         if condition.operator is AND:
             self.path.extend(condition.operands)
         elif condition is not TRUE:
             self.path.append(condition)
 
     def condition(self, begin: int = 0) -> Expression:
-        """The conjunction of the path, from position `begin` on."""
+        """Return the conjunction of the path, from position `begin` on."""
         path = self.path[begin:]
         if list not in map(type, path):
             return make.conjunction(*cast("list[Expression]", path))
@@ -142,7 +142,7 @@ class Run:
         return make.conjunction(*parts)
 
     def known(self, condition: Expression) -> Expression:
-        """`condition`, or the constant that the path makes it."""
+        """Return `condition`, or the constant to which the path decides it."""
         if condition is TRUE or condition is FALSE:
             return condition
         facts = self.path[self.horizon :] if self.horizon else self.path
@@ -160,12 +160,12 @@ class Run:
     # What goes wrong, and what shows ------------------------------------------------------------------------
 
     def check(self, right: Expression, at: Location, reason: str) -> None:
-        """A partial operation: where the path is true, `right` must be."""
+        """Record a check of a partial operation: where the path is true, `right` must be."""
         if right is not TRUE:
             self.fails(self.condition(self.horizon), make.negation(right), at, reason)
 
     def fails(self, here: Expression, wrong: Expression, at: Location, reason: str) -> None:
-        """Something is `wrong` where `here` is true, the condition of the path."""
+        """Record that something is `wrong` where `here` is true, the condition of the path."""
         wrong = make.conjunction(here, wrong)
         if wrong is not FALSE and wrong not in self.checks:
             self.checks[wrong] = Check(wrong, at, reason)
@@ -175,7 +175,7 @@ class Run:
     def branch(
         self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None
     ) -> None:
-        """Executes `then` where the condition is true and `otherwise` elsewhere, and joins what they leave.
+        """Execute `then` where the condition is true and `otherwise` elsewhere, and join their results.
 
         Raises:
             LargeStep: there are too many nodes.

@@ -1,5 +1,4 @@
-"""A set becomes bits over the ranks of its elements; a sequence its length and its items, zeros beyond the
-end.
+"""Sets as bits over the ranks of their elements; sequences as a length and items, with zeros beyond the end.
 
 Handlers as in `expressions`.
 """
@@ -19,8 +18,8 @@ from antiphon.spec.lang import ir, types
 
 
 def set_of(items: Iterable[tuple[Expression, Leaves]], shape: Shape) -> Expression:
-    """The set of the items whose conditions are true; their ranks are collected so that each stands in it
-    once.
+    """Return the set of the items whose conditions are true; the ranks are collected first, so that each
+    occurs once.
     """
     element, width = shape.parts[0], shape.parts[0].domain.cardinality
     present: dict[Expression, list[Expression]] = {}
@@ -95,7 +94,7 @@ def _member(run: Run, node: ir.Member) -> Leaves:
 
 
 def item_at(leaves: Leaves, item: Shape, position: int) -> Leaves:
-    """The leaves of the item of a sequence at this position."""
+    """Return the leaves of the item of a sequence at this position."""
     return leaves[1 + position * item.width : 1 + (position + 1) * item.width]
 
 
@@ -133,7 +132,7 @@ def _item(run: Run, node: ir.Item) -> Leaves:
 
 
 def item_where(leaves: Leaves, item: Shape, position: Expression, most: int) -> Leaves:
-    """The leaves of the item of a sequence at a position, of the least value where it has none."""
+    """Return the leaves of the item of a sequence at a position, of the least value where it has none."""
     if position.operator is CONSTANT:
         return item_at(leaves, item, int(position.value)) if 0 <= position.value < most else item.zero
     found = item.zero

@@ -1,5 +1,5 @@
-"""A value of a type is taken apart into leaves: booleans, numbers and bit sets, in one fixed order, always in
-canonical form.
+"""Shapes: a value of a type is split into leaves: booleans, numbers and bit sets, in one fixed order, always
+in canonical form.
 
 | type | leaves |
 |---|---|
@@ -32,7 +32,7 @@ from antiphon.spec.lang.types import Constants, Domain
 WIDEST_SET = 1 << 16
 
 Raw = int | bool
-"""The concrete value of a leaf: bool, int, or for a set the int whose bit k says whether rank k is in it."""
+"""Concrete value of a leaf: bool, int, or for a set the int whose bit k says whether rank k is in it."""
 
 
 class Shape:
@@ -145,7 +145,7 @@ class Shape:
                 yield prefix
 
     def raw(self, value: Any) -> Iterator[Raw]:
-        """The raw leaves of a value of the domain."""
+        """Return the raw leaves of a value of the domain."""
         match self.type:
             case types.Bool() | types.Int():
                 yield value
@@ -172,7 +172,7 @@ class Shape:
                 yield self.domain.rank(value)
 
     def value(self, leaves: tuple[Raw, ...]) -> Any:
-        """The value of these raw leaves; the inverse of `raw`."""
+        """Return the value of these raw leaves; the inverse of `raw`."""
         match self.type:
             case types.Bool():
                 return bool(leaves[0])
@@ -206,13 +206,13 @@ class Shape:
             yield part.value(leaves[offset : offset + part.width])
 
     def of_value(self, value: Any) -> tuple[Expression, ...]:
-        """The leaves of a value of the domain, as constants."""
+        """Return the leaves of a value of the domain, as constants."""
         return tuple(
             constant(sort or Number(0, 0), raw) for sort, raw in zip(self.sorts, self.raw(value), strict=True)
         )
 
     def of_rank(self, rank: int) -> tuple[Expression, ...]:
-        """The leaves of the value at this position of the domain, as constants."""
+        """Return the leaves of the value at this position of the domain, as constants."""
         made = self._constants.get(rank)
         if made is None:
             made = self._constants[rank] = self.of_value(self.domain.value(rank))
@@ -226,7 +226,7 @@ def _lowest(sort: Sort | None) -> Raw:
 
 
 class Shapes:
-    """The shapes of all types of one program: one object for equal types."""
+    """Shapes of all types of one program: one object for equal types."""
 
     def __init__(self, constants: Constants) -> None:
         self.constants = dict(constants)

@@ -1,12 +1,12 @@
-"""Sizes of everything that is enumerated or unrolled: a domain that nobody could go through is refused before
-anything is made of it.
+"""Sizes of everything that is enumerated or unrolled: a domain that is too large to enumerate is refused
+before anything is made of it.
 
 1. An action is tried with all its arguments: their number is the product of the domains of its parameters,
    but for those that range over the elements of a set variable.
 2. A range over a type (`for n in self.each(Number)`) has a round for each value, a range within it a round
    for each round of the outer one, also when a helper has it that is called there.
-3. Ranges over sets and sequences are not counted here: how many rounds they have, states decide, and where
-   they are unrolled, `binders` counts.
+3. Ranges over sets and sequences are not counted here: the number of their rounds depends on the state, and
+    `binders` counts those that are unrolled.
 
 Sizes are logarithms: the number of sets of sets has more digits than there is memory.
 
@@ -26,11 +26,11 @@ MOST = 1_000_000
 """Largest number of argument tuples of an action, and of rounds of a body."""
 
 EXACT_BITS = 50
-"""A size of so many bits is told to the last digit."""
+"""Largest number of bits of a size that is printed to the last digit."""
 
 
 def refuse_large(program: Program) -> None:
-    """Refuses what has more than `MOST` arguments or rounds.
+    """Refuse a program with more than `MOST` arguments or rounds.
 
     Raises:
         SpecError: an action or a range has; with its size, its place, and the domains that make it.
@@ -64,7 +64,7 @@ def _refuse(
 
 
 def bits_of(domain: types.Domain) -> float:
-    """The binary logarithm of the number of values of a domain; of none, minus infinity."""
+    """Return the binary logarithm of the number of values of a domain; minus infinity for an empty one."""
     match domain.type:
         case types.Optional():
             return math.log2(1 + 2 ** bits_of(domain.parts[0])) if _is_small(domain.parts[0]) else math.inf

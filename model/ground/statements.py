@@ -1,4 +1,5 @@
-"""A statement writes leaves of a run, narrows its path, or records an event, a guard or a broken property.
+"""Grounding of statements: each writes leaves of a run, narrows its path, or records an event, a guard or a
+broken property.
 
 `HANDLERS` maps a node class to its handler. After a `return` on some paths only, the rest of a body is
 executed as a branch: where the body is still running.
@@ -27,7 +28,7 @@ HANDLERS: dict[type[ir.Statement], Handler] = {}
 
 
 def handles(kind: type[ir.Statement]) -> Callable[[Handler], Handler]:
-    """Registers the handler of a node class."""
+    """Register the handler of a node class."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS[kind] = handler
@@ -37,7 +38,7 @@ def handles(kind: type[ir.Statement]) -> Callable[[Handler], Handler]:
 
 
 def execute_all(run: Run, statements: Sequence[ir.Statement]) -> None:
-    """Executes a body, or what is left of it, up to a `return`."""
+    """Execute a body, or the rest of it, up to a `return`."""
     for position, statement in enumerate(statements):
         if run.frame.running is TRUE:
             HANDLERS[type(statement)](run, statement)
@@ -48,7 +49,7 @@ def execute_all(run: Run, statements: Sequence[ir.Statement]) -> None:
 
 
 def while_running(run: Run, condition: Expression, body: Callable[[], None]) -> None:
-    """Executes `body` where the present body has not returned and the condition is true."""
+    """Execute `body` where the present body has not returned and the condition is true."""
     running = run.frame.running
     if running is FALSE:
         return
@@ -140,7 +141,7 @@ def _expect(run: Run, node: ir.Expect) -> None:
 
 
 def judge_step(run: Run, invariant: ir.StepInvariant) -> None:
-    """Judges what a body has done, if it has changed a variable that the step invariant reads."""
+    """Judge the result of a body, if it has changed a variable that the step invariant reads."""
     read = variables_read(invariant.body, run.world.module)
     same = make.conjunction(*(equal_leaves(run.before[name], run.state[name]) for name in read))
 

@@ -1,4 +1,4 @@
-"""Walks over the nodes of a graph without circles, such as expressions.
+"""Walks over the nodes of an acyclic graph, such as expressions.
 
 They need no recursion, however deep the graph is, and come to each node once, however often it is used.
 
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def parts(node: Expression) -> tuple[Expression, ...]:
-    """The operands of an expression."""
+    """Return the operands of an expression."""
     return node.operands
 
 
@@ -29,7 +29,7 @@ def fold(
     make: Callable[[Node], Made],
     needed: Callable[[Node], Iterable[Node]],
 ) -> Made:
-    """The value of a node, made from the values of what it needs.
+    """Return the value of a node, made from the values of the nodes that it needs.
 
     Args:
         root: the node.
@@ -52,7 +52,9 @@ def fold(
 
 
 def reachable(roots: Iterable[Node], below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
-    """The roots and all that is below them, each once; `below` says what is directly below a node."""
+    """Return the roots and all nodes below them, each once; `below` returns the nodes directly
+    below a node.
+    """
     seen: set[Node] = set()
     todo = list(roots)
     while todo:
@@ -64,7 +66,7 @@ def reachable(roots: Iterable[Node], below: Callable[[Node], Iterable[Node]]) ->
 
 
 def uses(roots: Iterable[Expression]) -> Counter[Expression]:
-    """Count how often each expression is a root, or an operand of something below one."""
+    """Count how often each expression is a root, or an operand of an expression below a root."""
     todo = list(roots)
     counted = Counter(todo)
     seen: set[Expression] = set()

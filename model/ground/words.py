@@ -1,5 +1,4 @@
-"""A state becomes machine words: its leaves stand in 64-bit words; a set of more than 64 elements has its
-own.
+"""Machine words of a state: its leaves stand in 64-bit words; a set of more than 64 elements has its own.
 
 In a state of more than two words the leaves of one key (a process, say) stand together: most steps change few
 words then, and words repeat from state to state.
@@ -25,8 +24,8 @@ TOGETHER_WORDS = 2
 
 @dataclass(frozen=True)
 class Place:
-    """The bits of one leaf: from bit `offset` of word `word`, `width` bits; `low` is added when a number is
-    read, else 0.
+    """Bits of one leaf: from bit `offset` of word `word`, `width` bits; `low` is added when a number is read,
+    else 0.
 
     A leaf wider than a word starts at bit 0 and goes on in the words that follow.
     """
@@ -38,19 +37,19 @@ class Place:
 
     @property
     def words(self) -> int:
-        """In how many words it stands."""
+        """Return the number of words of the leaf."""
         return max(1, -(-(self.offset + self.width) // WORD))
 
     def mask(self, word: int) -> int:
-        """Its bits within the word number `word` of the state."""
+        """Return the bits of the leaf within the word number `word` of the state."""
         first = (word - self.word) * WORD
         low, high = max(self.offset, first), min(self.offset + self.width, first + WORD)
         return ((1 << high - low) - 1) << low - first if high > low else 0
 
 
 class WordPacking:
-    """The places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not
-    `kept` take none, and are read as the least value.
+    """Places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not `kept`
+    take none, and are read as the least value.
     """
 
     def __init__(self, slots: Sequence[SlotInfo], kept: Collection[int] | None = None) -> None:
@@ -69,14 +68,14 @@ class WordPacking:
         self.bits = sum(widths)
 
     def pack(self, leaves: Iterable[int]) -> tuple[int, ...]:
-        """The words of the state with these leaves, given in the order of the layout."""
+        """Return the words of the state with these leaves, given in the order of the layout."""
         whole = 0
         for place, leaf in zip(self.places, leaves, strict=True):
             whole |= (int(leaf) - place.low if place.width else 0) << place.word * WORD + place.offset
         return tuple(whole >> WORD * word & WORD_MASK for word in range(self.words))
 
     def unpack(self, words: Sequence[int]) -> tuple[int | bool, ...]:
-        """The leaves of a state in the order of the layout, booleans as bool."""
+        """Return the leaves of a state in the order of the layout, booleans as bool."""
         whole = sum(word << WORD * position for position, word in enumerate(words))
         return tuple(
             bool(raw) if isinstance(slot.sort, Boolean) else raw + place.low

@@ -1,4 +1,4 @@
-"""Mutants of a specification: its text with one place changed, to see which checks notice."""
+"""Mutants of a specification: its text with one place changed, to see which checks notice the change."""
 
 from antiphon.model.mutation.mutants import LeftOut, Mutant, mutants_of
 from antiphon.model.mutation.operators import OPERATORS, Change, changes_of

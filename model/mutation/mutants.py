@@ -1,11 +1,10 @@
-"""The mutants of a program: every change of a method that its own steps reach, each as a program of its own.
+"""Mutants of a program: every change of a method that its own steps reach, each as a program of its own.
 
-A mutant is composed as a planted fault is: a class stands for the one whose text is changed, and differs from
+A mutant is composed like a planted fault: a class stands for the one whose text is changed, and differs from
 it in one method (`spec.lang.variants.stand_in`). CPython executes the changed text and the front end reads
 it, so that a counterexample of a mutant replays like any other.
 
-This file knows nothing of engines and properties, and of a protocol only which classes the caller calls its
-text.
+This file knows nothing of engines and properties; the caller says which classes are a protocol's text.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one method. `method` is the name that the program's form has for its text, and
-    `function` that text; `place` its file and line.
+    """One change of one method. `method` is its name in the program's form, and `function` its text; `place`
+    its file and line.
     """
 
     method: str
@@ -58,14 +57,14 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """The change and its method, without the line: the same when the method moves in its file."""
+        """Name of the mutant: the change and its method, without the line, so that it stays when the method
+        moves in its file.
+        """
         return f"{self._where}: {self.change}"
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of the text of the method and of what is changed in it, wherever in its file it
-        stands.
-        """
+        """SHA-256, in hex, of the method's text and of the change, independent of its place in the file."""
         where = f"{self.owner.__module__}.{self.owner.__qualname__}"
         source, node = function_of(self.function)
         first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
@@ -80,7 +79,7 @@ class Mutant:
         return f"{self.place}: {self.change}"
 
     def of(self, program: Program) -> Program:
-        """The program with the change.
+        """Return the program with the change.
 
         Raises:
             SpecError: the changed text is no specification.
@@ -92,8 +91,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A variant that is switched the other way: a repair that is on is left out, with what builds on it; a
-    planted fault that was left out is made.
+    """Variant that is switched the other way: an active repair is left out, with the repairs that build on
+    it; an inactive planted fault is made.
     """
 
     variant: str
@@ -101,7 +100,7 @@ class LeftOut:
 
     @staticmethod
     def of_program(program: Program) -> tuple[LeftOut, ...]:
-        """One for each repair that is on, and for each planted fault that the program offers and is off."""
+        """Return one for each active repair, and for each inactive planted fault that the program offers."""
         constants = program.constants
         repairs = (item.name for item in program.declaration.constants if item.repair is not None)
         faults = (note_of(item, Mutation).name for item in offered(program.spec).mutations)
@@ -112,19 +111,19 @@ class LeftOut:
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hex, of the variant's name and of which way it is switched."""
+        """SHA-256, in hex, of the variant's name and its new value."""
         return hashlib.sha256(f"{'with' if self.planted else 'without'} {self.variant}".encode()).hexdigest()
 
     @property
     def name(self) -> str:
-        """The variant that is switched, and its new value."""
+        """Name of the switched variant, with its new value."""
         return str(self)
 
     def __str__(self) -> str:
         return f"{'fault planted' if self.planted else 'repair left out'}: `{self.variant}`"
 
     def of(self, program: Program) -> Program:
-        """The program with the variant switched.
+        """Return the program with the variant switched.
 
         Raises:
             SpecError: what comes of it is no specification.
@@ -138,8 +137,8 @@ class LeftOut:
 
 
 def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutant, ...]:
-    """All mutants of the program, in the order of its text; `is_text` says of a class whether its methods are
-    the protocol's, and not what judges or bounds it.
+    """Return all mutants of the program, in the order of its text; `is_text` says whether the methods of a
+    class are the protocol's, and not those of a judge or a bound.
     """
     found: list[Mutant] = []
     for declared in _own(program):
@@ -154,8 +153,8 @@ def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutan
 
 
 def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The names of the helpers that a part of the form calls, directly or through others, but not through
-    those that are left out.
+    """Return the names of the helpers that a part of the form calls, directly or through others, but not
+    through those that are left out.
     """
     helpers = {item.name: item for item in (*module.functions, *module.procedures)}
     names: set[str] = set()
@@ -191,8 +190,8 @@ _calls: dict[int, tuple[ir.Definition, frozenset[str]]] = {}
 def caused(
     definition: ir.Definition, module: ir.Module, without: frozenset[str] = frozenset()
 ) -> frozenset[str]:
-    """The names of the helpers that a definition calls and of the handlers of what it emits, with all that
-    these call and emit in turn, but not through those that are left out.
+    """Return the names of the helpers that a definition calls and of the handlers of the events that it
+    emits, and so on, but not through those that are left out.
     """
     definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
     found: set[str] = set()

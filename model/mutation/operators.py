@@ -6,7 +6,7 @@ actions.
 2. Lines stay where they are: what is replaced by less is padded, so that a place in the mutant is a place in
    the file.
 3. A change may be refused by the front end (a test that narrowed a type is gone), or mean the same as before.
-   Both are found out by whoever tries it.
+   A trial finds out both.
 4. Bounds are left alone: what stands in `budget(...)` limits the exploration and is no part of the protocol.
 
 This file knows Python's syntax and nothing of protocols, engines or properties.
@@ -23,7 +23,7 @@ from typing import Annotated
 from antiphon.spec.lang import Between, require
 
 Span = tuple[int, int, int, int]
-"""First line, first byte, last line, byte after the last; lines from 1, bytes from 0."""
+"""Range in a text: first line, first byte, last line, byte after the last; lines from 1, bytes from 0."""
 
 PLACES = 8
 """Number of places of a sequence that are tried for the last item."""
@@ -33,7 +33,7 @@ SHIFTED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
 @dataclass(frozen=True)
 class Edit:
-    """The text between two places is replaced."""
+    """Edit that replaces the text between two places."""
 
     span: Span
     text: str
@@ -41,9 +41,9 @@ class Edit:
 
 @dataclass(frozen=True)
 class Change:
-    """One mutation: its operator, the line, what stood there, what stands there, and the edits that make it.
+    """One mutation: its operator, the line, the old text, the new text, and the edits that make it.
 
-    `names` are what the new text needs besides the names of its module.
+    `names` are the names that the new text needs besides those of its module.
     """
 
     operator: str
@@ -59,8 +59,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Context:
-    """The knowledge of an operator about the method: whether it is an action, and for its parameters that are
-    messages the set from which they are taken and, by field, the text of a value that says nothing.
+    """Context of an operator in a method: whether it is an action, and for its parameters that are messages
+    the set from which they are taken and, by field, the text of a neutral value.
     """
 
     is_action: bool
@@ -73,7 +73,7 @@ Operator = Callable[[ast.FunctionDef, Context], Iterator[Change]]
 
 
 def changes_of(method: ast.FunctionDef, context: Context) -> Iterator[Change]:
-    """Every change of a method, operator by operator, each in the order of the text."""
+    """Yield every change of a method, operator by operator, each in the order of the text."""
     for operator in OPERATORS.values():
         yield from operator(method, context)
 
@@ -82,7 +82,7 @@ def changes_of(method: ast.FunctionDef, context: Context) -> Iterator[Change]:
 
 
 def guard_dropped(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """A conjunct of a condition is not asked for."""
+    """Mutate a condition: one of its conjuncts is dropped."""
     for condition in _conditions(method):
         parts = _operands(condition, ast.And)
         for number, part in enumerate(parts):
@@ -91,7 +91,7 @@ def guard_dropped(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
 
 
 def alternative_dropped(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """One of several alternatives of a condition is not enough any more."""
+    """Mutate a condition: one of its alternatives is dropped."""
     for node in _nodes(method):
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and not _is_bound(node):
             for number, part in enumerate(node.values):
@@ -100,7 +100,7 @@ def alternative_dropped(method: ast.FunctionDef, _: Context) -> Iterator[Change]
 
 
 def guard_negated(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """A conjunct of a condition is asked for the other way round."""
+    """Mutate a condition: one of its conjuncts is negated."""
     for condition in _conditions(method):
         parts = _operands(condition, ast.And)
         for number, part in enumerate(parts):
@@ -111,9 +111,7 @@ def guard_negated(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
 
 
 def comparison_shifted(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """`<` for `<=` and the other way round; a number that is one less or more is not, or is two less or
-    more.
-    """
+    """Mutate a comparison: `<` becomes `<=` and the other way round; a number changes by one, or by two."""
     for node in _nodes(method):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SHIFTED:
             other = ast.Compare(node.left, [SHIFTED[type(node.ops[0])]()], node.comparators)
@@ -133,7 +131,9 @@ def comparison_shifted(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
 
 
 def last_for_first(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """The last that will do instead of the first, the greatest instead of the least."""
+    """Mutate a choice: the last suitable value is taken instead of the first, the greatest instead of the
+    least.
+    """
     for node in _nodes(method):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in ("min", "max"):
@@ -196,14 +196,14 @@ def _named(node: ast.expr, name: str, text: str) -> str:
 
 
 def update_left_out(method: ast.FunctionDef, _: Context) -> Iterator[Change]:
-    """An assignment to the state, an event or a procedure is left out."""
+    """Mutate an update: an assignment to the state, an event or a procedure is left out."""
     for node in _nodes(method):
         if isinstance(node, ast.stmt) and _is_effect(node):
             yield _statement("update left out", node)
 
 
 def handler_silent(method: ast.FunctionDef, context: Context) -> Iterator[Change]:
-    """A message is taken and nothing comes of it."""
+    """Mutate a handler: a message is taken without any effect."""
     effects = [node for node in method.body if not _is_guard(node) and not _is_prose(node)]
     for parameter, variable in context.sets.items():
         taken = f"self.{variable} -= {{{parameter}}}"
@@ -214,7 +214,7 @@ def handler_silent(method: ast.FunctionDef, context: Context) -> Iterator[Change
 
 
 def field_ignored(method: ast.FunctionDef, context: Context) -> Iterator[Change]:
-    """A field of the message is as if it always held the same value."""
+    """Mutate a message: one of its fields is read as if it always held the same value."""
     reads: dict[tuple[str, str], list[ast.Attribute]] = {}
     for node in _nodes(method):
         match node:
@@ -229,7 +229,9 @@ def field_ignored(method: ast.FunctionDef, context: Context) -> Iterator[Change]
 
 
 def never_happens(method: ast.FunctionDef, context: Context) -> Iterator[Change]:
-    """The action is never enabled: a timer that never fires, a message that is never taken."""
+    """Mutate an action: it is never enabled, like a timer that never fires or a message that is
+    never taken.
+    """
     first = method.body[0]
     if context.is_action and isinstance(first, ast.Expr):
         line, byte = _span(first)[2:] if _is_prose(first) else _span(first)[:2]

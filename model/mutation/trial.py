@@ -1,24 +1,22 @@
-"""A program is tried: each mutant is explored within bounds, and asked what it still keeps of what the
-program keeps.
+"""Trial of a program: each mutant is explored within bounds, to see which of the program's properties it
+still has.
 
 1. A property is *broken* by a mutant when it is violated and CPython confirms the run, or, for a witness,
-   when all states are seen and none is one. What a bound left open is *open*, and never broken.
-2. A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
-   steps. It is *inner* when it has others, but whoever judges the events sees the same: the handlers'
-   variables take the same values together, also where nothing but faults can happen. Else it *survives*.
-3. A mutant that runs into an error of the specification (a value leaves its domain) before it breaks
-   anything is *invalid*, and so is one that is no specification: every check would report it, and it says
-   nothing about any.
-4. A property whose own text the change is in is not asked: it would be another property.
-5. Steps of actions that the change does not reach are made once, for the program, and taken by all mutants.
-6. What the bound of generated Python leaves open goes on in machine code, as do all mutants of a program that
-   is larger than that bound, or whose states are wide. One that breaks nothing is told from the program by
-   what is judged, and never said to be the same; it is *undecided* where not all states are seen, of it or
-   of the program.
-7. Where only what a mutant breaks is asked, and not what it changes, the program itself is not explored: a
-   brief question is one to generated Python, any other to machine code.
+    when all states are seen and none is one. If a bound left it undecided it is *open*, and never broken. 2.
+    A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
+    steps. It is *inner* when it has others, but the judges of events see the same: the handlers' variables
+    take the same values together, also where nothing but faults can happen. Else it *survives*. 3. A mutant
+    that runs into an error of the specification (a value leaves its domain) before it breaks anything is
+    *invalid*, and so is one that is no specification: every check would report it, and it says nothing about
+    any. 4. A property is not judged if the change is in its own text, since it would be another property. 5.
+    Steps of actions that the change does not reach are made once, for the program, and shared by all mutants.
+    6. Mutants that the bound of generated Python leaves open continue in machine code, as do all mutants of a
+    program that is larger than that bound, or whose states are wide. There, a mutant that breaks nothing is
+    compared by the judged variables only, and never called equivalent; it is *undecided* where not all states
+    are seen, of it or of the program. 7. Where only broken properties are asked for, the program itself is
+    not explored; a brief question uses generated Python, any other machine code.
 
-This file knows nothing of claims, and of operators nothing but that they make mutants.
+This file knows nothing of claims, and of operators only that they make mutants.
 """
 
 from __future__ import annotations
@@ -48,30 +46,30 @@ from antiphon.spec.lang import Program, SpecError, Step, ir
 from antiphon.spec.lang.walk import nodes
 
 BOUNDS = Bounds(states=25_000, seconds=120.0)
-"""Bounds of the exploration of a mutant by generated Python, where the program itself is no larger: so many
-states, so that the answer is the same on any machine; the time ends a hang.
+"""Bounds of the exploration of a mutant by generated Python, where the program itself is no larger. The
+number of states makes the result the same on any machine; the time ends a hang.
 """
 
 FURTHER = Bounds(states=1_000_000, seconds=120.0)
-"""Bounds of the exploration by machine code of a larger mutant: a kernel is compiled in about a second, and
+"""Bounds of the exploration of a larger mutant by machine code: a kernel is compiled in about a second, and
 finds so many states in another.
 """
 
 BRIEF_STATES = 5_000
-"""Number of states that generated Python explores, and a twentieth of those of machine code where states are
-wide, when a mutant is asked briefly: most breaks come early.
+"""Number of states that generated Python explores in a brief trial (machine code explores a twentieth of its
+bound where states are wide): most breaks come early.
 """
 
 WIDE_BITS = 400
-"""A program whose states have more bits than this is asked in machine code from the beginning: generated
-Python remembers little of what so many bits decide.
+"""Number of bits of a state from which a program is tried in machine code from the beginning: the cache of
+generated Python is of little use there.
 """
 
 ONE_THREAD = StorageOptions(threads=1)
-"""Programs are asked side by side, not the states of one."""
+"""Storage options with one thread: programs are tried in parallel, not the states of one."""
 
 LARGE = 200_000
-"""A step that takes more nodes than this is not seen through."""
+"""Largest number of nodes of a step whose equality is decided."""
 
 NO_BEGINNING = "it has no initial state"
 BUDGET_SPENT = "a budget is spent"
@@ -90,8 +88,8 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """The effect of a mutant on the properties that were asked: the broken ones, the open ones, and those
-    that were not asked of it. `reason` says why it is invalid or undecided.
+    """Result of a mutant for the properties that were asked: the broken ones, the open ones, and those that
+    could not be asked. `reason` says why it is invalid or undecided.
     """
 
     fate: Fate
@@ -102,13 +100,13 @@ class Answer:
 
 
 def is_always_true(program: Program, predicate: str) -> bool:
-    """True if the types alone make a predicate true: the grounder has nothing left to ask of a state."""
+    """Return True if the types alone make a predicate true, so that it folds to a constant."""
     holds = ground_predicate(program, predicate).holds
     return holds.operator is Operator.CONSTANT and bool(holds.value)
 
 
 class Trial:
-    """A program, what it keeps, and the mutants that are asked whether they keep it too.
+    """Trial of the mutants of one program for the properties that the program has.
 
     Args:
         program: the specification with its constants.
@@ -147,7 +145,7 @@ class Trial:
 
         Args:
             mutant: the change.
-            properties: only what it does to these is asked, and not whether it changes anything; None: all.
+            properties: judge only these, and not whether the mutant changes anything; None: all.
             briefly: within fewer states; what is open then is left open.
         """
         kinds = self.kinds if properties is None else {name: self.kinds[name] for name in properties}
@@ -162,8 +160,8 @@ class Trial:
             return Answer(Fate.INVALID, reason=error.reason)
 
     def touched(self, mutant: Mutant | LeftOut) -> frozenset[str]:
-        """The properties that read a variable which the actions write in which the change is, or their
-        handlers, and those that these expect; all of them where a repair is left out.
+        """Return the properties that read a variable written by the changed actions or their handlers, and
+        those that these expect; all of them where a repair is left out.
         """
         if isinstance(mutant, LeftOut):
             return frozenset(self.kinds)
@@ -176,8 +174,8 @@ class Trial:
         return self._touched[mutant.method]
 
     def trivial(self, property: str) -> str:
-        """Why nothing could break the property with these constants, whatever the steps did; empty when
-        something could.
+        """Return the reason why nothing could break the property with these constants, whatever the steps;
+        empty when something could.
         """
         kind = self.kinds[property]
         if kind is PropertyKind.INVARIANT and is_always_true(self.program, property):
@@ -397,7 +395,7 @@ class Trial:
 _NOT_COMPARED = Answer(Fate.UNDECIDED, reason="not compared")
 
 Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
-"""The values of the judged variables: in all states, and where only faults can happen."""
+"""Values of the judged variables: in all states, and where only faults can happen."""
 
 
 def _histories(space: WholeSpace, program: Program, variables: tuple[str, ...]) -> Histories:

@@ -1,4 +1,6 @@
-"""Proofs for every n: the intermediate form, whose sizes have no numbers, as first-order logic, and Z3."""
+"""Proofs for every n: the intermediate form with symbolic sizes becomes first-order logic, which
+Z3 decides.
+"""
 
 from antiphon.model.proofs.proving import Progress, prove_every
 from antiphon.model.proofs.values import Outside

@@ -1,11 +1,10 @@
-"""An obligation is asked part by part, with several seeds, a time for each, and a memory.
+"""Answers of Z3 to an obligation, part by part, with several seeds, a time for each, and a cache.
 
-1. Seed after seed is asked, first briefly, then longer (`TIMES`); the first answer but `unknown` decides.
-   What is proved is asked with the other seeds too: *stable* is what all of them prove.
-2. What was proved is asked again by another configuration, of the core alone. If that comes to no answer,
-   two more seeds must prove it; if it finds a counterexample, we have failed.
-3. A core is kept: where the same step and goal are asked with a superset of its assumptions, the answer is
-   known, whatever was edited elsewhere.
+1. Seed after seed is tried, first briefly, then longer (`TIMES`); the first answer but `unknown` decides. A
+  proved obligation is asked with the other seeds too: it is *stable* if all of them prove it. 2. The core of
+  a proof is asked again in another configuration. If that gives no answer, two more seeds must prove it; if
+  it finds a counterexample, we have an internal error. 3. A core is cached: where the same step and goal are
+  asked with a superset of its assumptions, the answer is known, whatever was edited elsewhere.
 
 This file knows nothing of specifications.
 """
@@ -25,24 +24,22 @@ from antiphon.model.verdict import InternalError
 
 SEEDS = (0, 1, 2, 3)
 TIMES = (2.0, 8.0)
-"""Seconds that each seed has, in the first round and in the second."""
+"""Seconds for each seed, in the first round and in the second."""
 
 BRIEF = 0.5
-"""Seconds in which less may be enough."""
+"""Seconds for questions with fewer assumptions, which may suffice."""
 
 STABLE_WITHIN = 10.0
-"""Seconds in which every seed must prove what is called stable."""
+"""Seconds within which every seed must prove an obligation that is called stable."""
 
 AGAIN = 5.0
-"""Seconds that another configuration has for a core."""
+"""Seconds for a core in the other configuration."""
 
 OTHERS = 2
-"""Number of seeds besides the first that count as much as the second configuration, where that gives no
-answer.
-"""
+"""Number of further seeds that replace the second configuration, where that gives no answer."""
 
 VERSION = "proofs 1"
-"""Changes when kept cores could be wrong."""
+"""Version of the cache; it changes when cached cores could be wrong."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,11 @@ class Answer:
 
     Attributes:
         outcome: proved, refuted or unknown.
-        seconds: the time of the first proof, also of one that was kept, or of all attempts.
+        seconds: the time of the first proof, also of a cached one, or of all attempts.
         seeds: how many of the four seeds prove it within `STABLE_WITHIN`.
-        core: the names of what the proof leans on.
+        core: the names of the assumptions that the proof uses.
         sizes: how many elements each sort has in the structure that refutes it.
-        known: whether the answer was kept from before.
+        known: whether the answer was cached.
         reason: why it is unknown.
     """
 
@@ -70,10 +67,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks questions.
+    """Asker of questions to Z3.
 
     Attributes:
-        cache: where cores are kept.
+        cache: where cores are cached.
         left: the seconds that are left in all; None without a bound.
         seeds: how many seeds are asked.
         times: the seconds that each seed has, round by round.
@@ -85,12 +82,12 @@ class Asker:
     times: tuple[float, ...] = TIMES
 
     def ask(self, asked: Question, fixed: frozenset[str], fewer: Sequence[Question] = ()) -> Answer:
-        """The answer to a question.
+        """Return the answer to a question.
 
         Args:
             asked: the question.
-            fixed: the names of the step and the goal: they are the key of what is kept.
-            fewer: the same question with less that is assumed, the least first: what they prove is proved.
+            fixed: the names of the step and the goal: they are the key in the cache.
+            fewer: the same question with fewer assumptions, the fewest first: a proof from fewer is a proof.
 
         Raises:
             InternalError: the two configurations contradict one another.

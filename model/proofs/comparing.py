@@ -1,4 +1,5 @@
-"""Comparisons become formulas: of equal values, of orders, of inclusion, and of sizes with sums of constants.
+"""Translation of comparisons to formulas: of equal values, of orders, of inclusion, and of sizes with sums of
+constants.
 
 This file knows nothing of other expressions.
 """
@@ -39,7 +40,7 @@ _TURNED = {
 
 
 def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
-    """The truth of a comparison.
+    """Return the truth of a comparison.
 
     Raises:
         Outside: it counts what cannot be counted, or orders what has no order.
@@ -237,7 +238,7 @@ def _before(one: Leaf, other: Leaf, at: Location, *, strict: bool) -> Formula:
 
 
 def number_of(member: Member) -> int:
-    """The number of a member of an index of known size."""
+    """Return the number of a member of an index of known size."""
     return int(member.name.rpartition("(")[2].rstrip(")"))
 
 

@@ -1,9 +1,10 @@
-"""Bodies of the intermediate form are executed with formulas for values: each way through a body is a path.
+"""Symbolic execution of bodies of the intermediate form with formulas for values: each way through a body is
+a path.
 
-A path has the conditions under which it is taken, the variables as it leaves them, and what it expects of
-services. A loop over the members of a sort is executed once, for a member of which nothing is known: the
-front end has shown that its turns do not meet, so that an entry is what its own turn writes, and a set that
-grows has what some turn adds.
+A path has its conditions, the variables at its end, and the expectations of services. A loop over the members
+of a sort is executed once, for a member of which nothing is known: the front end has shown that its turns do
+not interact, so that an entry has the value that its own turn writes, and a growing set has the elements that
+some turn adds.
 
 This file knows nothing of obligations or solvers.
 """
@@ -45,7 +46,7 @@ MOST_PATHS = 256
 
 @dataclass(frozen=True)
 class Expected:
-    """Expectation of a service about a step, and the conditions under which it is asked."""
+    """Expectation of a service about a step, and the conditions under which it applies."""
 
     property: str
     formula: Formula
@@ -70,13 +71,13 @@ class Path:
 
     @property
     def condition(self) -> Formula:
-        """The condition of the path."""
+        """Return the condition of the path."""
         return conjunction(*self.frame.path)
 
 
 @dataclass
 class Executor:
-    """Executes bodies of one module."""
+    """Executor of the bodies of one module."""
 
     module: ir.Module
     theory: Theory
@@ -92,7 +93,7 @@ class Executor:
     # Bodies -------------------------------------------------------------------------------------------------
 
     def run(self, body: Sequence[ir.Statement], frame: Frame) -> list[Path]:
-        """The paths through a body that can be taken at all."""
+        """Return the paths through a body whose conditions do not fold to false."""
         paths = [Path(frame)]
         for statement in body:
             following: list[Path] = []
@@ -104,7 +105,7 @@ class Executor:
         return paths
 
     def truth(self, definition: ir.Definition, frame: Frame) -> Formula:
-        """The value of a predicate."""
+        """Return the truth of a predicate."""
         value = self._result(definition, frame)
         assert isinstance(value, Boolean)
         return value.formula

@@ -1,8 +1,7 @@
-"""Expressions of the intermediate form become values over formulas.
+"""Translation of expressions of the intermediate form to values over formulas.
 
-A check that could fail is collected with the conditions under which it is made: what comes before it in an
-`and`, the branch of a choice, the value that a quantifier has. It becomes an obligation: the specification
-has no error.
+A check that could fail is collected with its conditions: the earlier operands of an `and`, the branch of a
+choice, the value of a quantified variable. It becomes an obligation: the specification has no error.
 
 This file knows nothing of statements or steps.
 """
@@ -52,12 +51,12 @@ from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location
 
 Caller = Callable[[str, Sequence[Value], Frame, Location], Value]
-"""Gives the value of a helper for its arguments."""
+"""Function that returns the value of a helper for its arguments."""
 
 
 @dataclass
 class Evaluator:
-    """Evaluates expressions.
+    """Evaluator of expressions.
 
     Attributes:
         theory: what is known of the sorts.
@@ -73,7 +72,7 @@ class Evaluator:
 
     @property
     def sorts(self) -> Sorts:
-        """The sorts of the proof."""
+        """Sorts of the proof."""
         return self.theory.sorts
 
     # Checks -------------------------------------------------------------------------------------------------
@@ -86,7 +85,7 @@ class Evaluator:
 
     @contextmanager
     def silently(self) -> Iterator[None]:
-        """Checks that are made inside are forgotten: they are made elsewhere."""
+        """Context in which checks are dropped, since they are made elsewhere."""
         count = len(self.checks)
         yield
         del self.checks[count:]
@@ -103,14 +102,14 @@ class Evaluator:
     # Values -------------------------------------------------------------------------------------------------
 
     def formula(self, expression: ir.Expression, frame: Frame) -> Formula:
-        """The truth of a boolean expression."""
+        """Return the truth of a boolean expression."""
         value = self.value(expression, frame)
         if not isinstance(value, Boolean):
             raise Outside(f"{type(expression).__name__} is no truth value here", expression.at)
         return value.formula
 
     def value(self, expression: ir.Expression, frame: Frame) -> Value:
-        """The value of an expression.
+        """Return the value of an expression.
 
         Raises:
             Outside: it leaves the fragment.
@@ -218,11 +217,11 @@ class Evaluator:
         raise Outside("nothing that is made", at)
 
     def stored(self, expression: ir.Expression, kind: types.Type, frame: Frame) -> Value:
-        """The value of an expression where it is kept as a `kind`, and checked to be one."""
+        """Return the value of an expression where it is stored as a `kind`, and check that it is one."""
         return self.fitted(self.value(expression, frame), kind, frame, expression.at)
 
     def fitted(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
-        """A value in the form of a type; that it belongs to the type is a check."""
+        """Return a value in the form of a type; that it belongs to the type becomes a check."""
         self.check(self.sorts.belongs(value, kind, at), frame, at, "a value leaves its domain")
         if isinstance(kind, types.MapOf) and isinstance(value, MapValue):
             return MapValue(kind, lambda key: self.sorts.fitted(value.get(key), kind.value))
@@ -397,7 +396,7 @@ class Evaluator:
     # Sets and maps ------------------------------------------------------------------------------------------
 
     def collection(self, expression: ir.Expression, frame: Frame) -> SetValue:
-        """The value of an expression that must be a set.
+        """Return the value of an expression that must be a set.
 
         Raises:
             Outside: it is a sequence.
@@ -411,7 +410,7 @@ class Evaluator:
         return value
 
     def where(self, binder: ir.Binder, frame: Frame) -> SetValue:
-        """The values of a binder as a set."""
+        """Return the values of a binder as a set."""
         source = binder.source
         inside = self.collection(source, frame) if isinstance(source, ir.Expression) else None
 
@@ -490,7 +489,7 @@ class Evaluator:
         return map
 
     def with_entry(self, map: MapValue, key: Value, value: Value, at: Location) -> MapValue:
-        """The map with another value at a key."""
+        """Return the map with another value at a key."""
         return MapValue(
             map.type, lambda asked: chosen(self.sorts.same(asked, key, at), value, map.get(asked), at)
         )
@@ -508,7 +507,7 @@ class Evaluator:
         self, binders: Sequence[ir.Binder], frame: Frame, body: Callable[[Frame], Formula], *, every: bool,
         at: Location,
     ) -> Formula:  # fmt: skip
-        """The body for every value of the binders, or for some."""
+        """Return the body quantified over the values of the binders: for every value, or for some."""
         if not binders:
             return body(frame)
         binder, *rest = binders

@@ -20,14 +20,14 @@ from antiphon.spec.lang.errors import Location
 
 @dataclass(frozen=True)
 class Sort:
-    """A set of which nothing is known but what axioms say."""
+    """Sort: a set about which only the axioms are known."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A relation (`result` is None) or a function; without arguments a constant."""
+    """Symbol: a relation (`result` is None) or a function; without arguments a constant."""
 
     name: str
     arguments: tuple[Sort, ...] = ()
@@ -36,7 +36,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Var:
-    """A variable of a quantifier; each quantifier makes its own, told apart by `number`."""
+    """Variable of a quantifier; each quantifier makes its own, told apart by `number`."""
 
     name: str
     sort: Sort
@@ -45,14 +45,14 @@ class Var:
 
 @dataclass(frozen=True)
 class App:
-    """A function applied to terms; a constant without them."""
+    """Application of a function to terms; a constant without them."""
 
     symbol: Symbol
     arguments: tuple[Term, ...] = ()
 
     @property
     def sort(self) -> Sort:
-        """The sort of the value."""
+        """Sort of the value."""
         assert self.symbol.result is not None
         return self.symbol.result
 
@@ -62,14 +62,14 @@ Term = Var | App
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A truth value over the symbols and variables in it."""
+    """Formula: a truth value over the symbols and variables in it."""
 
     free: frozenset[Var] = field(default=frozenset(), kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Truth(Formula):
-    """True or false; there are only `TRUE` and `FALSE`."""
+    """Truth value; there are only `TRUE` and `FALSE`."""
 
     value: bool
 
@@ -79,7 +79,7 @@ TRUE, FALSE = Truth(value=True), Truth(value=False)
 
 @dataclass(frozen=True, eq=False)
 class Atom(Formula):
-    """A relation of terms."""
+    """Atom: a relation of terms."""
 
     symbol: Symbol
     arguments: tuple[Term, ...]
@@ -87,7 +87,7 @@ class Atom(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Equal(Formula):
-    """Two terms of one sort are the same."""
+    """Equation: two terms of one sort are the same."""
 
     left: Term
     right: Term
@@ -95,28 +95,30 @@ class Equal(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Not(Formula):
-    """A negation."""
+    """Negation of a formula."""
 
     of: Formula
 
 
 @dataclass(frozen=True, eq=False)
 class And(Formula):
-    """A conjunction of at least two."""
+    """Conjunction of at least two formulas."""
 
     of: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Or(Formula):
-    """A disjunction of at least two."""
+    """Disjunction of at least two formulas."""
 
     of: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Quantified(Formula):
-    """`every` says which quantifier; `at` is the place in the specification, if it has one."""
+    """Quantified formula; `every` distinguishes the quantifiers; `at` is the place in the specification, if
+    it has one.
+    """
 
     every: bool
     variables: tuple[Var, ...]
@@ -128,17 +130,17 @@ _numbers = itertools.count()
 
 
 def variable(name: str, sort: Sort) -> Var:
-    """A variable that no other formula has."""
+    """Return a variable that no other formula has."""
     return Var(name, sort, next(_numbers))
 
 
 def constant(name: str, sort: Sort) -> App:
-    """A constant."""
+    """Return a constant of a sort."""
     return App(Symbol(name, (), sort))
 
 
 def variables_of(term: Term) -> frozenset[Var]:
-    """The variables in a term."""
+    """Return the variables in a term."""
     if isinstance(term, Var):
         return frozenset((term,))
     return frozenset().union(*map(variables_of, term.arguments)) if term.arguments else frozenset()
@@ -149,29 +151,29 @@ def _free(terms: Iterable[Term]) -> frozenset[Var]:
 
 
 def atom(symbol: Symbol, arguments: Sequence[Term] = ()) -> Formula:
-    """A relation of these terms."""
+    """Return a relation of these terms."""
     return Atom(symbol, tuple(arguments), free=_free(arguments))
 
 
 def equal(left: Term, right: Term) -> Formula:
-    """Two terms are the same; folds where they look the same."""
+    """Return the equation of two terms, folded where they look the same."""
     return TRUE if left == right else Equal(left, right, free=_free((left, right)))
 
 
 def negation(formula: Formula) -> Formula:
-    """The contrary."""
+    """Return the negation."""
     if isinstance(formula, Truth):
         return FALSE if formula.value else TRUE
     return formula.of if isinstance(formula, Not) else Not(formula, free=formula.free)
 
 
 def conjunction(*formulas: Formula) -> Formula:
-    """All of them are true."""
+    """Return the conjunction."""
     return _joined(And, formulas, FALSE, TRUE)
 
 
 def disjunction(*formulas: Formula) -> Formula:
-    """At least one of them is true."""
+    """Return the disjunction."""
     return _joined(Or, formulas, TRUE, FALSE)
 
 
@@ -195,26 +197,26 @@ def _joined(
 
 
 def implication(premise: Formula, conclusion: Formula) -> Formula:
-    """The conclusion is true where the premise is."""
+    """Return the implication from premise to conclusion."""
     return disjunction(negation(premise), conclusion)
 
 
 def equivalence(left: Formula, right: Formula) -> Formula:
-    """Both or neither."""
+    """Return the equivalence."""
     if left is right:
         return TRUE
     return conjunction(implication(left, right), implication(right, left))
 
 
 def choice(condition: Formula, then: Formula, otherwise: Formula) -> Formula:
-    """`then` where the condition is true, else `otherwise`."""
+    """Return `then` where the condition is true, else `otherwise`."""
     if then is otherwise:
         return then
     return disjunction(conjunction(condition, then), conjunction(negation(condition), otherwise))
 
 
 def forall(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
-    """For all values of the variables; those that the body does not have are left out.
+    """Return the formula for all values of the variables, without those that the body does not have.
 
     `not (x = t) or B` for all x is B with t in the place of x (t without x), which needs no quantifier.
     """
@@ -222,7 +224,9 @@ def forall(variables: Sequence[Var], body: Formula, at: Location | None = None) 
 
 
 def exists(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
-    """For some values of the variables; `x = t and B` for some x is B with t in the place of x."""
+    """Return the formula for some values of the variables; `x = t and B` for some x is B with t in the place
+    of x.
+    """
     return _quantified(False, variables, body, at)
 
 
@@ -268,8 +272,8 @@ def _pinned(every: bool, item: Var, body: Formula) -> Term | None:
 
 
 def substitute(formula: Formula, terms: dict[Var, Term]) -> Formula:
-    """The formula with terms in the place of free variables; the terms have no variable that is bound in
-    it.
+    """Return the formula with terms in the place of free variables; the terms have no variable that is bound
+    in it.
     """
     known: dict[int, Formula] = {}
     here = frozenset(terms)
@@ -306,7 +310,7 @@ def substitute(formula: Formula, terms: dict[Var, Term]) -> Formula:
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """The formulas directly inside one."""
+    """Return the formulas directly inside one."""
     match formula:
         case Not(of=inner):
             return (inner,)
@@ -318,7 +322,7 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 
 def walk(formulas: Iterable[Formula]) -> Iterator[Formula]:
-    """Every formula inside these, each once, and they themselves."""
+    """Yield these formulas and every formula inside them, each once."""
     seen: set[int] = set()
     waiting = list(formulas)
     while waiting:
@@ -330,7 +334,7 @@ def walk(formulas: Iterable[Formula]) -> Iterator[Formula]:
 
 
 def terms_of(formula: Formula) -> tuple[Term, ...]:
-    """The terms that stand directly in an atom or an equation."""
+    """Return the terms that stand directly in an atom or an equation."""
     match formula:
         case Atom(arguments=arguments):
             return arguments
@@ -340,7 +344,7 @@ def terms_of(formula: Formula) -> tuple[Term, ...]:
 
 
 def subterms(term: Term) -> Iterator[Term]:
-    """A term and all that is in it."""
+    """Yield a term and all terms in it."""
     yield term
     if isinstance(term, App):
         for argument in term.arguments:
@@ -348,7 +352,7 @@ def subterms(term: Term) -> Iterator[Term]:
 
 
 def symbols_of(formulas: Iterable[Formula]) -> dict[Symbol, None]:
-    """The symbols in formulas, in the order in which they are met."""
+    """Return the symbols in formulas, in order of occurrence."""
     found: dict[Symbol, None] = {}
     for item in walk(formulas):
         if isinstance(item, Atom):
@@ -359,7 +363,9 @@ def symbols_of(formulas: Iterable[Formula]) -> dict[Symbol, None]:
 
 
 def text(formula: Formula) -> str:
-    """The formula in prefix notation: equal texts, equal meaning, whatever numbers its variables have."""
+    """Return the formula in prefix notation: formulas that differ only in the numbers of variables have equal
+    texts.
+    """
     names: dict[Var, str] = {}
 
     def of_term(term: Term) -> str:
@@ -394,7 +400,7 @@ def text(formula: Formula) -> str:
 
 
 Interpretation = Callable[[Symbol, tuple[int, ...]], int]
-"""The value of a symbol at elements, which are numbers from 0: 0 or 1 for a relation."""
+"""Function from a symbol and elements, which are numbers from 0, to its value: 0 or 1 for a relation."""
 
 
 def holds(formula: Formula, sizes: dict[Sort, int], meaning: Interpretation) -> bool:

@@ -1,4 +1,4 @@
-"""Fragment of questions that Z3 decides: those whose sorts do not depend on one another in a circle.
+"""Fragment of questions that Z3 decides: those whose sorts do not depend on one another in a cycle.
 
 A function from A to B, and a B that is said to exist for every A, lead from sort A to sort B. Without a cycle
 only finitely many terms can be made of the constants, so that every question has an answer (effectively
@@ -50,7 +50,7 @@ MOST_INSTANCES = 400
 """Largest number of instances of one invariant that are assumed."""
 
 MOST_CLAUSES = 64
-"""Into how many formulas a disjunction is taken apart."""
+"""Largest number of formulas into which a disjunction is split."""
 
 MOST_MADE = 16
 """Largest number of terms that a function makes for instances."""
@@ -58,7 +58,9 @@ MOST_MADE = 16
 
 @dataclass(frozen=True)
 class Edge:
-    """Terms of one sort make terms of another: by a function, or because something is said to exist."""
+    """Edge between sorts: terms of one sort make terms of the other, by a function or because an element is
+    said to exist.
+    """
 
     source: Sort
     target: Sort
@@ -91,7 +93,7 @@ def question(
     assumed: Sequence[tuple[str, Formula]],
     goal: Formula,
 ) -> Question:
-    """The question whether the goal can be false, in the fragment.
+    """Return the question whether the goal can be false, in the fragment.
 
     Raises:
         Outside: the axioms, the step and the goal close a cycle.
@@ -132,7 +134,7 @@ def question(
 
 
 def normal(formula: Formula) -> Formula:
-    """The formula with negations before atoms only, and quantifiers around no more than they bind."""
+    """Return the formula with negations before atoms only, and quantifiers around the smallest formulas."""
     return _normal(formula, positive=True)
 
 
@@ -178,7 +180,7 @@ def _witnessed(formula: Formula, names: Iterator[int]) -> Formula:
 
 
 def outward(formula: Formula) -> Formula:
-    """The formula, in normal form without `exists`, with every `all` outside every `or`.
+    """Return the formula, in normal form without `exists`, with every `all` outside every `or`.
 
     `A or (all x. B and all y. C)` becomes two formulas, so that no quantifier has variables that do not meet.
     """
@@ -221,7 +223,7 @@ def _stripped(formula: Formula, bound: list[Var]) -> Formula:
 
 
 def edges_of(formula: Formula) -> list[Edge]:
-    """The edges of a formula in normal form."""
+    """Return the edges of a formula in normal form."""
     found: dict[Edge, None] = {}
 
     def visit(item: Formula, depends: Mapping[Var, frozenset[Var]], at: Location | None) -> None:
@@ -256,7 +258,7 @@ def edges_of(formula: Formula) -> list[Edge]:
 
 
 def cycle(edges: Sequence[Edge]) -> list[Edge]:
-    """A shortest cycle, or nothing."""
+    """Return a shortest cycle, or an empty one."""
     best: list[Edge] = []
     by_source: dict[Sort, list[Edge]] = {}
     for edge in edges:
@@ -277,7 +279,9 @@ def cycle(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def cycle_text(edges: Sequence[Edge]) -> str:
-    """`Acceptor -> Quorum -> Acceptor, by some q for every a (voting.py:31), ...`."""
+    """Return a cycle in words: `Acceptor -> Quorum -> Acceptor, by some q for every a
+    (voting.py:31), ...`.
+    """
     way = " -> ".join([edges[0].source.name, *(edge.target.name for edge in edges)])
     why = [f"{edge.why}" + (f" ({_place(edge.at)})" if edge.at else "") for edge in edges]
     return f"{way}, by {' and '.join(why)}"
@@ -311,8 +315,8 @@ def _ground_terms(formulas: Iterable[Formula]) -> dict[Sort, list[Term]]:
 
 
 def instances(formula: Formula, terms: Mapping[Sort, Sequence[Term]]) -> Formula:
-    """Return what a formula in normal form says of these terms only, where something exists for every
-    value.
+    """Return the instances of a formula in normal form for these terms only, where an element exists for
+    every value.
     """
     match formula:
         case And(of=parts):

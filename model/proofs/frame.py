@@ -1,4 +1,4 @@
-"""Frames: the place where an expression is evaluated, its notes, and the interface of evaluators to one
+"""Frames: the context in which an expression is evaluated, its checks, and the interface of evaluators to one
 another.
 
 This file knows nothing of the kinds of expressions.
@@ -18,7 +18,7 @@ from antiphon.spec.lang.errors import Location
 
 @dataclass(frozen=True)
 class Check:
-    """Something that must be true for the text to have a meaning, and its place."""
+    """Check: a condition that must be true for the text to have a meaning, and its place."""
 
     formula: Formula
     at: Location
@@ -27,13 +27,13 @@ class Check:
 
 @dataclass
 class Frame:
-    """Place where an expression is evaluated.
+    """Context in which an expression is evaluated.
 
     Attributes:
         locals: parameters, locals and bound variables by name.
         state: the variables as they were written last.
         before: the variables before the step, in the text of a step invariant.
-        path: the conditions under which one gets here.
+        path: the conditions under which this point is reached.
     """
 
     locals: dict[str, Value]
@@ -42,11 +42,11 @@ class Frame:
     path: tuple[Formula, ...] = ()
 
     def under(self, *conditions: Formula) -> Frame:
-        """The frame where these conditions hold besides."""
+        """Return the frame with these further conditions."""
         return replace(self, path=(*self.path, *(item for item in conditions if item is not TRUE)))
 
     def binding(self, name: str, value: Value) -> Frame:
-        """The frame where a name has a value."""
+        """Return the frame in which a name has a value."""
         return replace(self, locals=self.locals | {name: value})
 
 
@@ -57,16 +57,16 @@ class Reader(Protocol):
 
     @property
     def sorts(self) -> Sorts:
-        """The sorts of the proof."""
+        """Sorts of the proof."""
 
     def value(self, expression: ir.Expression, frame: Frame) -> Value:
-        """The value of an expression."""
+        """Return the value of an expression."""
 
     def formula(self, expression: ir.Expression, frame: Frame) -> Formula:
-        """The truth of a boolean expression."""
+        """Return the truth of a boolean expression."""
 
     def collection(self, expression: ir.Expression, frame: Frame) -> SetValue:
-        """The value of an expression that must be a set."""
+        """Return the value of an expression that must be a set."""
 
     def where(self, binder: ir.Binder, frame: Frame) -> SetValue:
-        """The values of a binder as a set."""
+        """Return the values of a binder as a set."""

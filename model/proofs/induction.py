@@ -1,9 +1,10 @@
-"""A step from a good state to a bad one, at a small n: what an obligation that is not proved comes to.
+"""Counterexample to induction: a step from a good state to a bad one, at a small n, for an obligation that is
+not proved.
 
 Sizes from 1 upwards are tried, the least sum first. At known sizes the ground form has an exact meaning,
-majorities and orders too, and the step is executed by the reference. An exploration at the same sizes says
-whether anything bad can be reached: then it is the verdict, with a run from an initial state. If all that can
-be reached is good, the first of the two states cannot be: an invariant is missing.
+majorities and orders too, and the reference executes the step. An exploration at the same sizes decides
+whether a bad state can be reached: then it gives the verdict, with a run from an initial state. If all
+reachable states are good, the first of the two states is unreachable: an invariant is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from antiphon.model.verdict import Outcome, Verdict
 from antiphon.spec.lang import Program, SpecError
 
 MOST_SIZE = 3
-"""The greatest number of members of a sort that is tried."""
+"""Largest number of members of a sort that is tried."""
 
 STATES = 300_000
 """Number of states that are explored to decide whether a counterexample to induction can be reached."""
@@ -33,7 +34,7 @@ class Decided:
 
     Attributes:
         sizes: the sizes at which it was found, in words; empty if there is none up to `MOST_SIZE`.
-        trace: the step, from a state of which nothing else is known; or the run from an initial state.
+        trace: the step, from a state that may be unreachable; or the run from an initial state.
         verdict: the verdict of the exploration, when it is a violation.
         reached: whether every state that can be reached was seen, so that the first state cannot be.
     """
@@ -45,7 +46,7 @@ class Decided:
 
     @property
     def why(self) -> str:
-        """The reason for a verdict `unknown`."""
+        """Reason for a verdict `unknown`."""
         if self.trace is None:
             return f"no counterexample to induction was found with at most {MOST_SIZE} of each"
         if self.reached:
@@ -54,7 +55,7 @@ class Decided:
 
 
 def sizes_of(program: Program, every: Sequence[str]) -> Iterator[Program]:
-    """The program with small sizes, the least sum first."""
+    """Yield the program with small sizes, the least sum first."""
     ranges = [range(1, MOST_SIZE + 1)] * len(every)
     for row in sorted(itertools.product(*ranges), key=lambda row: (sum(row), row)):
         try:

@@ -1,4 +1,4 @@
-"""A specification becomes obligations: each action with each invariant, each by itself.
+"""Obligations of a specification: each action with each invariant, each by itself.
 
 An obligation is a set of hypotheses and a goal, formulas over the state before a step. The goal is the
 invariant over the state that the step leaves, so that no formula speaks of two states, and what a step does
@@ -32,15 +32,15 @@ from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.walk import variables_read
 
 INITIAL = "initially"
-"""The name of the step that there is before any."""
+"""Name of the step that stands for the initial states."""
 
 PREDICATES = "the text of the invariants"
-"""The name of the step of obligations that are about no step."""
+"""Name of the step of obligations about the text of invariants, not about a step."""
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Something that may be assumed, with the name under which a proof says that it leaned on it."""
+    """Hypothesis that may be assumed, with its name in the list of those that a proof uses."""
 
     name: str
     formula: Formula
@@ -49,11 +49,11 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Part:
-    """One way through a step: what is assumed, and what must follow from it.
+    """Part of an obligation, for one way through a step: its hypotheses and its goal.
 
     Attributes:
-        hypotheses: what is assumed.
-        goal: what must follow.
+        hypotheses: the assumptions.
+        goal: the formula that must follow.
         own: the invariant of which the goal is the new state.
     """
 
@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Obligation:
-    """A step and a property: `initially` or an action, and what it must establish.
+    """Obligation: a step and a property: `initially` or an action, and the property that it must establish.
 
     Attributes:
         step: the name of the action, `INITIAL`, or `PREDICATES`.
@@ -81,7 +81,7 @@ class Obligation:
 
 @dataclass
 class Reading:
-    """A specification read as formulas, for every value of some constants.
+    """Reading of a specification as formulas, for every value of some constants.
 
     Attributes:
         program: the specification; its constants are numbers, but those of `every`.
@@ -140,11 +140,11 @@ class Reading:
     # What may be assumed ------------------------------------------------------------------------------------
 
     def invariants(self) -> list[ir.Predicate]:
-        """The invariants of the specification."""
+        """Return the invariants of the specification."""
         return [item for item in self.program.module.predicates if item.kind is ir.PredicateKind.INVARIANT]
 
     def assumed(self) -> list[Hypothesis]:
-        """Return what holds before a step: integers are within their bounds, and every invariant."""
+        """Return the assumptions before a step: integers are within their bounds, and every invariant."""
         found: list[Hypothesis] = []
         for item in self.program.module.variables:
             formula = self.typing(item.type, self.state[item.name])
@@ -157,7 +157,7 @@ class Reading:
         return found
 
     def typing(self, kind: types.Type, value: Value) -> Formula:
-        """The integers in a value that are terms are within their bounds."""
+        """Return the condition that the integers in a value that are terms are within their bounds."""
         match value:
             case Scalar():
                 return self.theory.sorts.belongs(value, kind) if self._has_open_integer(kind) else TRUE
@@ -186,7 +186,7 @@ class Reading:
     # Steps --------------------------------------------------------------------------------------------------
 
     def paths(self, action: ir.Action, state: dict[str, Value]) -> tuple[list[Path], list[Check]]:
-        """The ways through an action, for parameters of which nothing is known, and what could go wrong."""
+        """Return the ways through an action, for arbitrary parameters, and the possible errors."""
         evaluator = self.executor.evaluator
         evaluator.checks.clear()
         given: dict[str, Value] = {}
@@ -202,13 +202,13 @@ class Reading:
         return paths, checks
 
     def defaults(self) -> dict[str, Value]:
-        """The variables as they are declared."""
+        """Return the variables with their declared defaults."""
         evaluator, empty = self.executor.evaluator, Frame({}, {})
         variables = self.program.module.variables
         return {item.name: evaluator.stored(item.initial, item.type, empty) for item in variables}
 
     def beginning(self) -> tuple[list[Path], list[Check]]:
-        """The initial states: the defaults, or what each `@initial` makes of them."""
+        """Return the initial states: the defaults, or those that each `@initial` makes of them."""
         module, evaluator = self.program.module, self.executor.evaluator
         evaluator.checks.clear()
         defaults = self.defaults()
@@ -222,8 +222,8 @@ class Reading:
         return found, checks
 
     def steps(self, *, without: Iterable[str] = ()) -> Iterator[Obligation]:
-        """For each action that nothing is true after any of its paths: an obligation that must not be proved
-        of an action that some run takes.
+        """Yield for each action an obligation that must not be provable if some run takes the action: nothing
+        is true after any of its paths.
         """
         left_out = set(without)
         assumed = [item for item in self.assumed() if item.name not in left_out]
@@ -233,7 +233,7 @@ class Reading:
             yield Obligation(action.name, "", parts, action.at)
 
     def obligations(self, *, without: Iterable[str] = ()) -> Iterator[Obligation]:
-        """Every obligation but those of properties that are left out, `initially` first, then action by
+        """Yield every obligation but those of properties that are left out, `initially` first, then action by
         action.
 
         Raises:

@@ -1,11 +1,11 @@
-"""Proofs for every n: a specification whose sizes have no numbers, obligation by obligation.
+"""Proofs for every n: a specification with symbolic sizes is proved obligation by obligation.
 
 1. Before any proof the explicit engine explores a small n: what it refutes is violated, and is neither proved
    nor assumed.
 2. Every obligation is a question in the decidable fragment, or the specification is refused with its place.
 3. An invariant holds for every n when all its obligations are proved, all those of the invariants that these
-   proofs lean on, and all that say that the text has a meaning.
-4. What is not proved is shown: a step at a small n, and whether its first state can be reached there.
+  proofs use, and all that say that the text has a meaning. 4. An unproved obligation is shown by a step at a
+  small n, and whether its first state can be reached there.
 
 This file knows nothing of Z3.
 """
@@ -45,19 +45,19 @@ from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import known_names
 
 SMALL = 3
-"""The greatest size of a sort in the exploration that comes before a proof."""
+"""Largest size of a sort in the exploration that comes before a proof."""
 
 EXPLORED_SECONDS = 20.0
 EXPLORED_STATES = 300_000
 """Number of states at which the exploration before a proof stops."""
 
 STEP = "the step"
-"""The name of what is assumed because the step is taken."""
+"""Name of the assumption that the step is taken."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after each obligation: how many are done, of how many, and the last of them."""
+    """Progress after each obligation: how many of how many are done, and the last of them."""
 
     done: int
     total: int
@@ -153,7 +153,7 @@ class Proof:
         self._meeting: dict[tuple[QuorumClass, ...], bool] = {}
 
     def see_steps(self) -> None:
-        """Compare the translation with the exploration: a step that some run takes is possible.
+        """Check the translation against the exploration: a step that some run takes must be possible.
 
         Raises:
             InternalError: what is assumed contradicts itself or the step, which the exploration has taken.
@@ -168,7 +168,7 @@ class Proof:
         return smt.ask(asked.asserted, seconds=2.0).outcome is smt.Outcome.PROVED
 
     def run(self, asked: Sequence[str], progress: Callable[[Progress], None] | None = None) -> None:
-        """Ask every obligation of what is asked, and of the invariants that the proofs lean on."""
+        """Prove every obligation of the requested properties, and of the invariants that the proofs use."""
         self.see_steps()
         every = list(self.reading.obligations(without=self.refuted))
         wanted = {name for name in asked if name not in self.refuted} | {SPECIFICATION}
@@ -273,7 +273,7 @@ class Proof:
     # Verdicts -----------------------------------------------------------------------------------------------
 
     def judged(self, name: str) -> Verdict:
-        """The verdict about a property."""
+        """Return the verdict about a property."""
         base = self.base[name]
         if base.outcome is Outcome.VIOLATED or self.base.exploration.states == 0:
             return base

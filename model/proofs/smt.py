@@ -1,6 +1,6 @@
-"""Z3 answers questions in first-order logic, each with a time, a seed and a configuration.
+"""Z3 as a solver of questions in first-order logic, each with a time, a seed and a configuration.
 
-Each question has a context of its own, so that its answer does not depend on what was asked before.
+Each question has a context of its own, so that its answer does not depend on earlier questions.
 
 This file knows nothing of specifications.
 """
@@ -33,7 +33,9 @@ from antiphon.model.proofs.theory import Linear, QuorumClass
 
 
 class Outcome(Enum):
-    """Proved (no structure makes all formulas true), refuted (one does), or not known in time."""
+    """Outcome of a question: proved (no structure makes all formulas true), refuted (one does), or not known
+    in time.
+    """
 
     PROVED = "proved"
     REFUTED = "refuted"

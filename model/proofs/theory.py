@@ -1,12 +1,12 @@
-"""The axioms of a proof: what is known of the sorts, as formulas that are true for every n.
+"""Axioms of a proof: facts about the sorts, as formulas that are true for every n.
 
 1. `ordered=True`, and integers whose bounds have no number, are a total order. Of integers nothing else is
    known but which constant is which, so `a + 1` is a constant of its own: the least that is greater than a.
 2. The next member of a ring, the first and the last are constants in the same way.
 3. The sets that pass a test on their size, `2 * len(q) > n`, form a sort of quorums, and a set passes the
-   test if it holds all members of some quorum. How quorums meet is not written down by hand: that the sum of
-   the sizes of k sets is more than (k - 1) n, so that they have a member in common, is asked of linear
-   arithmetic (`Arithmetic`), and `confirmed` looks at all subsets of 1 to 6 members besides.
+   test if it holds all members of some quorum. The intersection of quorums is derived, not written by hand:
+       linear arithmetic (`Arithmetic`) decides whether the sum of the sizes of k sets is more than (k - 1) n,
+       so that they have a member in common, and `confirmed` also tries all subsets of 1 to 6 members.
 
 This file knows nothing of expressions or steps.
 """
@@ -57,15 +57,15 @@ from antiphon.spec.lang import types
 from antiphon.spec.lang.errors import Location
 
 Linear = tuple[tuple[str, int], ...]
-"""A sum: constants by name with their coefficients, sorted; the number itself under the empty name."""
+"""Linear sum: constants by name with their coefficients, sorted; the number itself under the empty name."""
 
 MOST_COUNTED = 4
-"""A number of elements up to which a set is counted element by element."""
+"""Largest number of elements up to which a set is counted element by element."""
 
 
 @dataclass(frozen=True)
 class QuorumClass:
-    """The sets of members of `index` with `factor * size >= bound`."""
+    """Class of the sets of members of `index` with `factor * size >= bound`."""
 
     index: types.IndexType
     factor: int
@@ -73,12 +73,12 @@ class QuorumClass:
 
     @property
     def sort(self) -> Sort:
-        """The sort of these sets."""
+        """Sort of these sets."""
         return Sort(f"Set[{self.index.name}] with {self.words}")
 
     @property
     def words(self) -> str:
-        """The test in words."""
+        """Return the test in words."""
         strict = dict(self.bound)
         number = strict.get("", 0)
         relation, number = (">", 0) if number == 1 else (">=", number)
@@ -87,10 +87,11 @@ class QuorumClass:
 
     @property
     def exists(self) -> Formula:
-        """There is such a set: `TRUE` when there is one for all constants from 1 upwards, else a proposition.
+        """Return the condition that such a set exists: `TRUE` when one exists for all constants from 1
+        upwards, else a proposition.
 
-        The whole index passes a test unless the bound is greater than it: where a constant counts more than
-        that.
+        The whole index passes a test unless the bound is greater than its size, so where a constant counts
+        more than that.
         """
         bound = dict(self.bound)
         assert isinstance(self.index.size, str)
@@ -102,12 +103,12 @@ class QuorumClass:
 
     @property
     def has(self) -> Symbol:
-        """Membership: a member, a quorum."""
+        """Relation of membership: a member, a quorum."""
         return Symbol(f"in {self.sort.name}", (Sort(self.index.name), self.sort))
 
 
 def linear_text(linear: Iterable[tuple[str, int]]) -> str:
-    """A sum as it is written."""
+    """Return a sum as it is written."""
     parts: list[str] = []
     for name, factor in linear:
         if factor:
@@ -117,16 +118,18 @@ def linear_text(linear: Iterable[tuple[str, int]]) -> str:
 
 
 Arithmetic = Callable[[tuple[QuorumClass, ...]], bool]
-"""Test that sets of these classes always meet: see `antiphon.model.proofs.smt.overlap`."""
+"""Function that decides whether sets of these classes always meet: see
+`antiphon.model.proofs.smt.overlap`.
+"""
 
 
 @dataclass(frozen=True)
 class Axiom:
-    """A formula that is true for every n, and the words for it.
+    """Axiom: a formula that is true for every n, and its words.
 
     Attributes:
         name: the words.
-        formula: what is true.
+        formula: the formula.
         groups: the classes of sets that meet, when the axiom is about those.
         is_worth_saying: whether it is more than the order of numbers.
     """
@@ -159,15 +162,15 @@ class Theory:
     # Orders -------------------------------------------------------------------------------------------------
 
     def first(self, sort: Sort) -> App:
-        """The least member of a sort."""
+        """Return the least member of a sort."""
         return App(Symbol(f"first {sort.name}", (), sort))
 
     def last(self, sort: Sort) -> App:
-        """The greatest member of a sort."""
+        """Return the greatest member of a sort."""
         return App(Symbol(f"last {sort.name}", (), sort))
 
     def next(self, term: Term, at: Location | None) -> App:
-        """The member after `term` on the ring of a sort, after the last the first.
+        """Return the member after `term` on the ring of a sort, after the last the first.
 
         Raises:
             Outside: the term has a variable of a quantifier.
@@ -178,18 +181,18 @@ class Theory:
         return found
 
     def number(self, index: types.IndexType, term: Term) -> App:
-        """The number of a member of an open index."""
+        """Return the number of a member of an open index."""
         symbol = Symbol(f"number of {index.name}", (self.sorts.sort(index),), Sorts.INTEGERS)
         self.numbered[symbol] = index
         return App(symbol, (term,))
 
     def is_last(self, term: Term) -> Formula:
-        """No member of the sort comes after the term."""
+        """Return the condition that no member of the sort comes after the term."""
         other = variable("x", term.sort)
         return forall((other,), at_most(other, term))
 
     def offset(self, term: Term, by: int, at: Location | None) -> Term:
-        """The integer `term + by`.
+        """Return the integer `term + by`.
 
         Raises:
             Outside: the term has a variable of a quantifier.
@@ -220,7 +223,7 @@ class Theory:
     # Sizes --------------------------------------------------------------------------------------------------
 
     def is_large(self, some: SetValue, factor: int, bound: Linear, at: Location | None) -> Formula:
-        """`factor * len(some) >= bound`, where the factor is positive.
+        """Return the condition `factor * len(some) >= bound`, where the factor is positive.
 
         Raises:
             Outside: the bound names a constant that stands for every number, and the elements are no index.
@@ -386,7 +389,7 @@ class Theory:
 
 
 def meets(groups: tuple[QuorumClass, ...]) -> Formula:
-    """Quorums of these classes have a member in common."""
+    """Return the axiom that quorums of these classes have a member in common."""
     quorums = [variable("q", group.sort) for group in groups]
     member = variable("m", Sort(groups[0].index.name))
     both = [atom(group.has, (member, quorum)) for group, quorum in zip(groups, quorums, strict=True)]
@@ -409,8 +412,7 @@ def _is_part(few: tuple[QuorumClass, ...], many: tuple[QuorumClass, ...]) -> boo
 
 def confirmed(groups: tuple[QuorumClass, ...], constants: dict[str, int], most: int = 6) -> bool:
     """Return True if sets of these classes have a member in common, for each size of their index from 1 to
-    `most`: all subsets are looked at, and all values up to `most` and one more of constants that have
-    none.
+    `most`, by trying all subsets, and all values up to `most` + 1 of the free constants.
     """
     name = groups[0].index.size
     assert isinstance(name, str)
@@ -428,7 +430,7 @@ def confirmed(groups: tuple[QuorumClass, ...], constants: dict[str, int], most: 
 
 
 def term_text(term: Term) -> str:
-    """A term as it is written."""
+    """Return a term as it is written."""
     if isinstance(term, Var):
         return term.name
     if not term.arguments:
@@ -458,13 +460,13 @@ def _sorts(formulas: Iterable[Formula]) -> set[Sort]:
 
 
 class Guess:
-    """A set over which a quantifier ranges, before it is known which test it passes."""
+    """Set over which a quantifier ranges, before it is known which test it passes."""
 
     def __init__(self) -> None:
         self.groups: dict[QuorumClass, None] = {}
 
     def asked(self, group: QuorumClass) -> Formula:
-        """The test is made of the set; it is taken to fail."""
+        """Note that the test is made of the set, and take it to fail."""
         from antiphon.model.proofs.formula import FALSE
 
         self.groups[group] = None

@@ -1,5 +1,5 @@
-"""Values of the language over formulas: what a variable, a parameter or an expression is when the sizes have
-no numbers.
+"""Values of the language over formulas: the form of variables, parameters and expressions when sizes are
+symbolic.
 
 1. A boolean is a formula. A set is a function from an element to a formula, a map a function from a key to a
    value: a step changes them by making another function, so that no frame has to be said.
@@ -44,19 +44,19 @@ from antiphon.spec.lang.errors import Location
 
 @dataclass(frozen=True)
 class RecordLeaf:
-    """A record: its name, and the values of its fields by name."""
+    """Record as a leaf: its name, and the values of its fields by name."""
 
     name: str
     fields: tuple[tuple[str, Value], ...]
 
     def field(self, name: str) -> Value | None:
-        """The value of a field, or None where there is no such field."""
+        """Return the value of a field, or None where there is no such field."""
         return dict(self.fields).get(name)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an enumeration, of a reading, or of an index of known size."""
+    """Member of an enumeration, of a reading, or of an index of known size."""
 
     name: str
 
@@ -66,26 +66,28 @@ Leaf = None | int | Member | Var | App | RecordLeaf
 
 @dataclass(frozen=True, eq=False)
 class Boolean:
-    """A truth value."""
+    """Truth value as a formula."""
 
     formula: Formula
 
 
 @dataclass(frozen=True, eq=False)
 class Scalar:
-    """One of some leaves, each under its condition; the conditions exclude one another, and one is true."""
+    """Scalar value: one of some leaves, each under its condition; the conditions exclude one another, and one
+    is true.
+    """
 
     cases: tuple[tuple[Formula, Leaf], ...]
 
     @classmethod
     def of(cls, leaf: Leaf) -> Scalar:
-        """The value that is always this."""
+        """Return the value that is always this leaf."""
         return cls(((TRUE, leaf),))
 
 
 @dataclass(frozen=True, eq=False)
 class SetValue:
-    """A set of values of `of`. `quorum` names the class of large sets to which it is known to belong."""
+    """Set of values of `of`. `quorum` names the class of large sets to which it is known to belong."""
 
     of: types.Type
     member: Callable[[Value], Formula]
@@ -94,7 +96,7 @@ class SetValue:
 
 @dataclass(frozen=True, eq=False)
 class MapValue:
-    """A total map."""
+    """Total map as a function."""
 
     type: types.MapOf
     get: Callable[[Value], Value]
@@ -102,15 +104,15 @@ class MapValue:
 
 Value = Boolean | Scalar | SetValue | MapValue
 Spread = tuple[Formula, tuple[str, ...], tuple[Term, ...]]
-"""Condition that a value is this one, the names of its parts, and its terms."""
+"""Possible value in parts: the condition that a value is this one, the names of its parts, and its terms."""
 
 Boundary = Callable[[int | str], "int | Term"]
-"""The number or the term that a size expression over the constants stands for."""
+"""Number or term of a size expression over the constants."""
 
 
 class Outside(SpecError):
-    """The specification leaves the fragment of which proofs for every n are made; the place, and what would
-    do instead.
+    """Error: the specification leaves the fragment in which proofs for every n are made; with the place, and
+    what to write instead.
     """
 
 
@@ -139,7 +141,7 @@ class Sorts:
         return isinstance(size, str) and bool(set(types.Int(0, size).sizes) & self.every)
 
     def sort(self, index: types.IndexType) -> Sort:
-        """The sort of an index."""
+        """Return the sort of an index."""
         return Sort(index.name)
 
     # Values of a type ---------------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ class Sorts:
     def alternatives(
         self, type: types.Type, name: str, at: Location | None = None
     ) -> Iterator[tuple[tuple[Var, ...], Formula, Value]]:
-        """Every value of a type: variables, what must be true of them, and the value that they make.
+        """Return every value of a type: variables, their conditions, and the value that they make.
 
         Raises:
             Outside: the type has values that are sets, maps or sequences.
@@ -203,7 +205,7 @@ class Sorts:
     def every_value(
         self, type: types.Type, name: str, body: Callable[[Value], Formula], at: Location | None = None
     ) -> Formula:
-        """The body is true of all values of a type."""
+        """Return the condition that the body is true of all values of a type."""
         return conjunction(
             *(
                 forall(bound, implication(guard, body(value)), at)
@@ -214,7 +216,7 @@ class Sorts:
     def some_value(
         self, type: types.Type, name: str, body: Callable[[Value], Formula], at: Location | None = None
     ) -> Formula:
-        """The body is true of some value of a type."""
+        """Return the condition that the body is true of some value of a type."""
         return disjunction(
             *(
                 exists(bound, conjunction(guard, body(value)), at)
@@ -223,13 +225,13 @@ class Sorts:
         )
 
     def within(self, term: Term, type: types.Int) -> Formula:
-        """An integer is in the bounds of its type."""
+        """Return the condition that an integer is in the bounds of its type."""
         return conjunction(
             at_most(self.number(type.low), term), at_most(term, self.number(type.high))
         )
 
     def number(self, size: int | str) -> Term:
-        """The term of a size expression."""
+        """Return the term of a size expression."""
         found = self.size(size)
         return literal(found) if isinstance(found, int) else found
 
@@ -238,7 +240,7 @@ class Sorts:
     def symbolic(
         self, type: types.Type, name: str, arguments: tuple[Term, ...] = (), at: Location | None = None
     ) -> Value:
-        """A value of which nothing is known: its leaves are symbols applied to `arguments`.
+        """Return an arbitrary value: its leaves are symbols applied to `arguments`.
 
         Raises:
             Outside: a sequence, or a set of sets or maps.
@@ -315,8 +317,8 @@ class Sorts:
         return chosen_of(cases, at)
 
     def fitted(self, value: Value, type: types.Type) -> Value:
-        """A value in the form that values of `type` have: integers are terms where their type is open, and
-        numbers where it is not.
+        """Return a value in the form of the values of `type`: integers are terms where their type is open,
+        and numbers where it is not.
         """
         if not isinstance(value, Scalar):
             return value
@@ -354,8 +356,8 @@ class Sorts:
                 yield equal(term, literal(number)), number
 
     def belongs(self, value: Value, type: types.Type, at: Location | None = None) -> Formula:
-        """A value, whose type is of the kind of `type`, is one of `type`: integers are within bounds, None is
-        only where it may be. Sets and maps are not asked.
+        """Return the condition that a value is one of `type`: integers are within bounds, None is only where
+        it may be. Sets and maps are not checked.
         """
         if not isinstance(value, Scalar):
             return TRUE
@@ -387,7 +389,7 @@ class Sorts:
     # Equality -----------------------------------------------------------------------------------------------
 
     def same(self, left: Value, right: Value, at: Location | None = None) -> Formula:
-        """Two values are equal."""
+        """Return the condition that two values are equal."""
         match left, right:
             case Boolean(formula=one), Boolean(formula=other):
                 return equivalence(one, other)
@@ -425,12 +427,12 @@ class Sorts:
 
 
 def literal(number: int) -> App:
-    """The constant that stands for a known integer among integers of which only the order is known."""
+    """Return the constant that stands for a known integer among integers of which only the order is known."""
     return App(Symbol(str(number), (), Sorts.INTEGERS))
 
 
 def known(term: Term) -> int | None:
-    """The integer that a constant stands for, if it was made by `literal`."""
+    """Return the integer that a constant stands for, if `literal` made it."""
     if isinstance(term, App) and not term.arguments and term.sort == Sorts.INTEGERS:
         with suppress(ValueError):
             return int(term.symbol.name)
@@ -438,19 +440,19 @@ def known(term: Term) -> int | None:
 
 
 def as_term(leaf: Leaf) -> Term | None:
-    """A leaf as a term, if it is one or a number."""
+    """Return a leaf as a term, if it is one or a number."""
     if isinstance(leaf, Var | App):
         return leaf
     return literal(leaf) if isinstance(leaf, int) else None
 
 
 def below(sort: Sort) -> Symbol:
-    """The strict order of a sort."""
+    """Return the strict order of a sort."""
     return Symbol(f"{sort.name}<", (sort, sort))
 
 
 def less(left: Term, right: Term) -> Formula:
-    """One term is before another in the order of their sort."""
+    """Return the condition that one term is before another in the order of their sort."""
     if left == right:
         return FALSE
     one, other = known(left), known(right)
@@ -460,17 +462,17 @@ def less(left: Term, right: Term) -> Formula:
 
 
 def at_most(left: Term, right: Term) -> Formula:
-    """One term is not after another in the order of their sort."""
+    """Return the condition that one term is not after another in the order of their sort."""
     return negation(less(right, left))
 
 
 def chosen(condition: Formula, then: Value, otherwise: Value, at: Location | None = None) -> Value:
-    """`then` where the condition is true, else `otherwise`."""
+    """Return `then` where the condition is true, else `otherwise`."""
     return chosen_of([(condition, then), (negation(condition), otherwise)], at)
 
 
 def chosen_of(cases: Iterable[tuple[Formula, Value]], at: Location | None = None) -> Value:
-    """The value whose condition is true; the conditions exclude one another, and one is true."""
+    """Return the value whose condition is true; the conditions exclude one another, and one is true."""
     listed = [(condition, value) for condition, value in cases if condition is not FALSE]
     if len(listed) == 1:
         return listed[0][1]
@@ -545,7 +547,7 @@ def _spread_leaf(leaf: Leaf, at: Location | None) -> Iterator[Spread]:
 
 
 def words(type: types.Type) -> str:
-    """A type in words."""
+    """Return a type in words."""
     match type:
         case types.SetOf(of=of):
             return f"a set of {_named(of)}"

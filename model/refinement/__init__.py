@@ -1,5 +1,5 @@
-"""A protocol does only what an abstract machine could do: every transition of the bounded model, seen through
-a stated mapping.
+"""Refinement: whether every transition of the bounded model, seen through a stated mapping, is a step of an
+abstract machine or none.
 """
 
 from antiphon.model.refinement.checking import check_refinement

@@ -1,14 +1,12 @@
-"""Every transition is a step of the abstract machine, or none: all are walked, breadth first, and each change
-is explained.
+"""Check of a refinement: all transitions are walked, breadth first, and each must be a step of the abstract
+machine, or none.
 
 1. A transition that leaves the mapped state alone and emits nothing that the abstract machine knows is a
-   stutter.
-2. Every other one is explained by steps of the machine (`explain.py`); explanations are remembered by mapped
-   state before, mapped state after and events, of which there are few.
-3. The walk is breadth first, so the first transition that fails is one with a shortest way to it. It is
-   replayed on the reference to be shown.
-4. Where no state is mapped to one in which the machine's witnesses are true, nothing was refined: that is
-   unknown, never a pass.
+  stutter. 2. Every other one is explained by steps of the machine (`explain.py`); explanations are cached by
+  mapped state before, mapped state after and events, of which there are few. 3. The walk is breadth first, so
+  the first transition that fails is one with a shortest way to it. It is replayed on the reference to be
+  shown. 4. If no state maps to one in which the machine's witnesses are true, nothing was refined: that is
+  unknown, never a pass.
 
 This file knows no protocol and no abstract machine.
 """
@@ -54,8 +52,8 @@ def check_refinement(
     engine: Engine | str = Engine.GENERATED,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Checks on all transitions of `program` that they are steps of the abstract machine, or stutters,
-    through the refinement's mapping.
+    """Check on all transitions of `program` that they are steps of the abstract machine, or stutters, through
+    the refinement's mapping.
 
     Args:
         program: the protocol with its constants, a program of `refinement.concrete`.

@@ -1,5 +1,5 @@
-"""A change is those steps of the abstract machine that the refinement proposes, or that a search finds, if
-the machine can take them and they lead there.
+"""Explanation of a change by steps of the abstract machine, which the refinement proposes or a search finds;
+the machine must be able to take them, and they must lead to the new state.
 
 1. The abstract machine's own reference executes what is proposed: a guard that is false there is what the
    change breaks, by text and place.
@@ -24,10 +24,10 @@ from antiphon.spec.lang import Disabled, Program, State, Step
 from antiphon.spec.refinement import Refinement, shared_events
 
 PROPERTY = "Refinement"
-"""The name of the property in verdicts and traces."""
+"""Name of the property in verdicts and traces."""
 
 MOST_NAMED = 6
-"""Largest number of possible steps that are named where none of them leads on."""
+"""Largest number of possible steps that are named where none of them leads to the new state."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Explained:
 
 
 class Explainer:
-    """Explains changes of the mapped state by steps of `abstract`, the bound abstract machine of
-    `refinement`, which `concrete` is mapped to. `look` is called while steps are searched for.
+    """Explainer of changes of the mapped state by steps of `abstract`, the bound abstract machine of
+    `refinement`; `concrete` is mapped to it. `look` is called while steps are searched for.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class Explainer:
         return tuple(event for event in events if isinstance(event, self.events))
 
     def begins(self, image: State) -> str:
-        """Why the machine cannot be in this state when the protocol begins, or nothing. Steps before the
-        protocol's first are allowed.
+        """Return the reason why the machine cannot be in this state when the protocol begins, or nothing.
+        Steps before the protocol's first are allowed.
         """
         initial = self.abstract.reference.initial()
         if any(not self.explain(start, image, ()).why for start in initial):
@@ -76,8 +76,8 @@ class Explainer:
         )
 
     def explain(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
-        """The steps of the abstract machine that are this change, or why there are none. `events` are shared
-        ones.
+        """Return the steps of the abstract machine for this change, or the reason why there are none.
+        `events` are shared ones.
         """
         if self.refinement.explain is None:
             return self._found(before, after, events)
@@ -131,7 +131,9 @@ class Explainer:
 
 
 def fails_at_the_end(trace: Trace, refinement: Refinement) -> str:
-    """Why the last transition of a trace is no step of the abstract machine, or nothing if it is one."""
+    """Return the reason why the last transition of a trace is no step of the abstract machine, or nothing if
+    it is one.
+    """
     concrete, abstract = refinement.bind(trace.program)
     explainer = Explainer(refinement, concrete, abstract)
     if not trace.transitions:

@@ -1,13 +1,13 @@
-"""A packed state of the protocol stands for the state of the abstract machine that the helpers of the mapping
-say, each remembered by what it reads.
+"""Mapping of packed states: the helpers of the mapping compute the state of the abstract machine, and each
+value is cached by the bits that the helper reads.
 
-1. A variable of the abstract machine is given by the helper of its name; a map by one value of the helper for
-   each key, where it takes the key (of a map of maps both), or as a whole. Without a helper it is the
-   protocol's variable of that name.
-2. A helper reads few variables of the protocol. Its value is remembered by the bits of those, so that CPython
-   runs it once for each combination that occurs, and a walk of millions of transitions costs look-ups.
-3. Which variables a helper may read is taken from its code, and that of the methods it names: every attribute
-   that is mentioned counts, so the set may be too large and never too small.
+1. A variable of the abstract machine is computed by the helper of its name. For a map the helper is called
+  for each key, where it takes the key (both keys for a map of maps), or returns the whole map. Without a
+  helper it is the protocol's variable of that name. 2. A helper reads few variables of the protocol. Its
+  value is cached by their bits, so that CPython runs it once for each combination that occurs, and a walk of
+  millions of transitions costs look-ups. 3. The variables that a helper may read are taken from its code, and
+  that of the methods it names: every attribute that is mentioned counts, so the set may be too large and
+  never too small.
 
 This file knows nothing of exploring, and no protocol.
 """
@@ -30,7 +30,7 @@ from antiphon.spec.lang.types import Domain, MapOf
 
 @dataclass(frozen=True)
 class Image:
-    """A variable of the abstract machine, and where its value comes from: a helper of the mapping, or, where
+    """Variable of the abstract machine, with the origin of its value: a helper of the mapping, or, where
     `helper` is empty, the protocol's variable of that name.
 
     `entries` are the values that make it up, each with the arguments of the helper and its domain: one where
@@ -44,13 +44,13 @@ class Image:
     depth: int = 0
 
     def value(self, concrete: Program, state: State, arguments: tuple[Any, ...], domain: Domain) -> Any:
-        """The value of one entry in a state of the protocol."""
+        """Return the value of one entry in a state of the protocol."""
         if self.helper:
             return _frozen(concrete.reference.evaluate(state, self.helper, *arguments), domain)
         return state[concrete.variables.index(self.variable)]
 
     def assembled(self, values: Sequence[Any]) -> Any:
-        """The value of the variable, from those of its entries."""
+        """Return the value of the variable, from those of its entries."""
         return _nested(iter(values), self.domain, self.depth)
 
 
@@ -78,7 +78,7 @@ def _image(concrete: Program, abstract: Program, variable: str, domain: Domain) 
 
 
 def mapped(concrete: Program, abstract: Program, state: State) -> State:
-    """The state of the abstract machine that a state of the protocol stands for, computed by CPython."""
+    """Return the state of the abstract machine for a state of the protocol, computed by CPython."""
     return tuple(
         image.assembled(
             [image.value(concrete, state, arguments, domain) for arguments, domain in image.entries]
@@ -99,7 +99,7 @@ class _Part:
 
 
 class Mapper:
-    """The mapping of one protocol (its transitions as `edges`) to the states of `abstract`."""
+    """Mapping of one protocol (its transitions as `edges`) to the states of `abstract`."""
 
     def __init__(self, edges: Transitions, abstract: Program) -> None:
         self.edges, self.abstract = edges, abstract
@@ -112,7 +112,7 @@ class Mapper:
             self._parts.append((image, parts))
 
     def state(self, packed: int) -> State:
-        """The state of the abstract machine that a packed state of the protocol stands for.
+        """Return the state of the abstract machine for a packed state of the protocol.
 
         Raises:
             SpecError: the mapping has no value there, or one that the abstract machine does not have.

@@ -1,9 +1,10 @@
-"""Between two states of a machine lie few steps: the shortest sequence is searched breadth first, and what
-each state can do is remembered.
+"""Search for the steps between two states of a machine: the shortest sequence, breadth first, with the
+successors of each state cached.
 
-1. A sequence that emits what was not emitted, or in another order of one process, is given up at once.
-2. At most `MOST_STEPS` steps are tried: a transition of a protocol that needs more is no step of the machine.
-3. Where there is no sequence, the guard is named that keeps back the one step that would lead there.
+1. A sequence whose events differ from the given ones, or from their order at one process, is given up at
+    once. 2. At most `MOST_STEPS` steps are tried: a transition of a protocol that needs more is no step of
+    the machine. 3. If there is no sequence, the guard is named that disables the one step that would lead
+    there.
 
 This file knows no protocol and no mapping.
 """
@@ -23,14 +24,14 @@ MOST_STEPS = 3
 """Largest number of steps of the machine for one transition of a protocol, where nobody proposes them."""
 
 MOST_TRIED = 20_000
-"""Largest number of steps that are tried without their guards, to name the one that was kept back."""
+"""Largest number of steps that are tried without their guards, to name the one that was disabled."""
 
 Events = tuple[tuple[Any, tuple[Any, ...]], ...]
 """Emitted events, by process: an event without a process counts as one of its own."""
 
 
 def by_process(events: Iterable[Any]) -> Events:
-    """The events of each process in their order, processes in that of their indices."""
+    """Return the events of each process in their order, processes in that of their indices."""
     found: dict[Any, list[Any]] = {}
     for event in events:
         found.setdefault(getattr(getattr(event, "process", None), "index", -1), []).append(event)
@@ -38,8 +39,8 @@ def by_process(events: Iterable[Any]) -> Events:
 
 
 class StepSearch:
-    """Sequences of steps of `abstract`. `shared` keeps of events those that count; `look` is called every now
-    and then, and may end the search by an exception.
+    """Search for sequences of steps of `abstract`. `shared` selects the events that count; `look` is called
+    from time to time, and may end the search by an exception.
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class StepSearch:
         self._known: dict[State, tuple[Transition, ...]] = {}
 
     def way(self, before: State, after: State, events: tuple[Any, ...]) -> tuple[Step, ...] | None:
-        """The first of the shortest sequences that leads from one state to the other with these events; None
-        when there is none of at most `MOST_STEPS`.
+        """Return the first of the shortest sequences that leads from one state to the other with these
+        events; None when there is none of at most `MOST_STEPS`.
         """
         wanted = by_process(events)
         if before == after and not wanted:
@@ -81,8 +82,8 @@ class StepSearch:
         return tuple(move.step for move in self._moves(state))
 
     def kept_back(self, before: State, after: State) -> str:
-        """The step that would lead from one state to the other if its guard allowed it, with that guard; or
-        nothing.
+        """Return the step that would lead from one state to the other if its guard allowed it, with that
+        guard; or nothing.
         """
         unguarded = _Unguarded(self.abstract)
         for step in itertools.islice(unguarded.steps(before), MOST_TRIED):

@@ -1,4 +1,4 @@
-"""Seeded random walks over a specification: what they measured, with the property verdicts."""
+"""Seeded random walks over a specification, with measured verdicts about its properties."""
 
 from antiphon.model.simulate.walk import simulate
 

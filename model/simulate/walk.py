@@ -1,12 +1,12 @@
-"""Random walks take enabled steps by chance from an initial state, and every state and step is judged on the
+"""Random walks from an initial state by randomly chosen enabled steps; every state and step is judged on the
 way.
 
 1. The verdicts are measured: that nothing was found says something about these walks only.
 2. Walk k of seed s is the same whatever the others do and whatever executes it (`engines/chance.py`), so that
    walks are shared out among threads, and verdicts and traces do not depend on how: of two violations the
    shorter counts, then that of the earlier walk.
-3. An obligation is judged where nothing but faults can happen. Where only a spent budget keeps a step from
-   happening, it is not judged: the walk might have gone on.
+3. An obligation is judged where nothing but faults can happen. Where only a spent budget disables a step, it
+    is not judged: the walk might have gone on.
 4. Many walks are taken by machine code, few by a machine that runs the specification as it stands; where
    machine code finds the specification itself wrong, that machine takes the walk again, and says why.
 """
@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 ENGINE = "simulate"
 MANY_STEPS = 100_000
-"""From so many steps on machine code is worth compiling."""
+"""Number of steps from which machine code is worth compiling."""
 MOST_REMEMBERED = 1 << 18
-"""Largest number of states of which it is remembered whether a budget is to blame."""
+"""Largest number of states for which it is cached whether a budget blocks a step."""
 TOGETHER = 256
 """Number of walks that a thread takes at a time, where they are short."""
 STEPS_TOGETHER = 2_000_000
 """Number of steps that a thread takes at a time, where that is more than a walk."""
 LOOK_EVERY = 255
-"""A walk by a machine looks at the bounds once in so many steps, and one."""
+"""Number of steps between two checks of the bounds, in a walk by a machine."""
 
 
 def simulate(
@@ -73,8 +73,8 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
     violated: Violated | None = None,
 ) -> Report:
-    """Takes `walks` walks of at most `steps` steps each and judges every property; the shortest violation
-    found is the trace.
+    """Take `walks` walks of at most `steps` steps each and judge every property; the shortest violation found
+    is the trace.
 
     Args:
         program: the specification with its constants.

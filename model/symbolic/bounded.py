@@ -1,14 +1,13 @@
 """Bounded checking: whether a property breaks within k steps, and by which shortest run.
 
-Depth by depth Z3 is asked for a run that shows it, so that the first one found is a shortest.
+Depth by depth Z3 is asked for a run that breaks it, so that the first one found is a shortest.
 
-1. A run that Z3 gives is only a list of steps. It is executed by the reference, which must show the same
-   violation; a difference is our failure (`InternalError`), never a verdict.
-2. An obligation is violated by a state from which no fault-free run leads to one where it is true
-   (`recovery`); a quiescent state is the simplest.
-3. Time that runs out gives `unknown`, with the depth that was finished.
-4. An error of the specification leaves open what comes after it, as in every engine: obligations and
-   deadlock, and what only longer runs show.
+1. A run of Z3 is only a list of steps. The reference executes it, and must find the same violation; a
+  difference is our failure (`InternalError`), never a verdict. 2. An obligation is violated by a state from
+  which no fault-free run leads to one where it is true (`recovery`); a quiescent state is the simplest. 3.
+  Time that runs out gives `unknown`, with the depth that was finished. 4. After an error of the specification
+  nothing is decided, as in every engine: obligations and deadlock stay open, and so does everything that only
+  longer runs show.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def check_bounded(
     progress: Callable[[Progress], None] | None = None,
     violated: Violated | None = None,
 ) -> Report:
-    """Judges properties of `program` on all runs of at most `depth` steps.
+    """Judge properties of `program` on all runs of at most `depth` steps.
 
     Args:
         program: the specification with its constants.

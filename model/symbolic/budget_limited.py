@@ -1,9 +1,10 @@
-"""An obligation that is false for want of budget only is not decided, nor is a deadlock.
+"""Budget-limited states in symbolic searches: an obligation that is false for want of budget only is not
+decided, nor is a deadlock.
 
-The search is made twice: first with budget-limited states counted as met, then without.
+The search is made twice: first with budget-limited states counted as fulfilled, then without.
 
-What is violated even so is violated. What is violated only when they do not count is not decided: more budget
-might have met it.
+A violation in the first search counts. One that only the second search finds is undecided: more budget might
+have fulfilled the obligation.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from antiphon.model.verdict import PropertyKind
 
 
 class BudgetLimitedSearch(RecoverySearch):
-    """A search for a state from which one obligation cannot be met, and would not be with more budget."""
+    """Search for a state from which one obligation cannot be fulfilled, and would not be with more budget."""
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         super().__init__(template, group, depth)
@@ -32,13 +33,15 @@ class BudgetLimitedSearch(RecoverySearch):
     def run(
         self, progress: Callable[[Progress], None] | None = None, violated: Violated | None = None
     ) -> None:
-        """Search with budget-limited states as met; where that finds nothing, say whether it was needed."""
+        """Search with budget-limited states as fulfilled; where that finds nothing, say whether it was
+        needed.
+        """
         super().run(progress, violated)
         _ask_strictly(self, self._strict, progress, "it is false")
 
 
 class BudgetLimitedDeadlock(Search):
-    """A search for a state in which nothing but faults can happen, nor could with more budget."""
+    """Search for a state in which nothing but faults can happen, nor could with more budget."""
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         super().__init__(template, group, depth)
@@ -56,7 +59,7 @@ class BudgetLimitedDeadlock(Search):
 
 
 def search_for(template: Template, group: list[Target], depth: int) -> Search:
-    """The search for a group of targets."""
+    """Return the search for a group of targets."""
     kinds = {PropertyKind.OBLIGATION: BudgetLimitedSearch, PropertyKind.DEADLOCK: BudgetLimitedDeadlock}
     return kinds.get(group[0].kind, Search)(template, group, depth)
 

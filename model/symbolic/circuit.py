@@ -4,9 +4,9 @@ A node is named by an integer, whose sign is negation.
 
 1. `TRUE` is 1 and `FALSE` is -1; `-literal` negates. Node 1 is the constant, a variable is a node without
    operands, every other node is the conjunction of its operands.
-2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. What is
-   constant in a small model, such as a packet that nobody can have sent yet, therefore never reaches the
-   solver.
+2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. A
+  constant of a small model, such as a packet that nobody can have sent yet, therefore never reaches the
+  solver.
 3. Nodes are numbered as they are made, operands before the conjunction.
 
 This file knows nothing of specifications, states, time or Z3.
@@ -25,7 +25,7 @@ _SMALL = 8
 
 
 class Circuit:
-    """An and-inverter graph that only grows."""
+    """Graph of and-nodes and inverters that only grows."""
 
     def __init__(self) -> None:
         self._operands: list[tuple[int, ...]] = [(), ()]
@@ -35,16 +35,16 @@ class Circuit:
         return len(self._operands) - 1
 
     def operands(self, literal: int) -> tuple[int, ...]:
-        """The operands of the node of `literal`; empty for the constant and for a variable."""
+        """Return the operands of the node of `literal`; empty for the constant and for a variable."""
         return self._operands[abs(literal)]
 
     def variable(self) -> int:
-        """A new variable."""
+        """Return a new variable."""
         self._operands.append(())
         return len(self._operands) - 1
 
     def conjunction(self, literals: Iterable[int]) -> int:
-        """The literal that is true when all `literals` are."""
+        """Return the literal that is true when all `literals` are."""
         working("translating")
         members = self._flat(literals)
         if members is None:
@@ -102,11 +102,11 @@ class Circuit:
         return self._flat([literal for literal in members if literal not in dropped] + shorter)
 
     def disjunction(self, literals: Iterable[int]) -> int:
-        """The literal that is true when one of `literals` is."""
+        """Return the literal that is true when one of `literals` is."""
         return -self.conjunction([-literal for literal in literals])
 
     def choose(self, condition: int, then: int, otherwise: int) -> int:
-        """`then` where `condition` is true, `otherwise` elsewhere."""
+        """Return `then` where `condition` is true, `otherwise` elsewhere."""
         if condition == TRUE or then == otherwise:
             return then
         if condition == FALSE:
@@ -123,7 +123,7 @@ class Circuit:
         return self.disjunction((first, second))
 
     def equal(self, left: int, right: int) -> int:
-        """True when both are true or both are false."""
+        """Return the literal that is true when both are true or both are false."""
         if left == right:
             return TRUE
         if left == -right:
@@ -131,7 +131,7 @@ class Circuit:
         return self.choose(left, right, -right)
 
     def support(self, literals: Iterable[int]) -> set[int]:
-        """The variables that `literals` are made of."""
+        """Return the variables that `literals` are made of."""
         nodes = reachable(map(abs, literals), self._below)
         return {node for node in nodes if node != TRUE and not self._operands[node]}
 
@@ -152,9 +152,9 @@ class Circuit:
         return [operand if literal > 0 else -operand for operand in self._operands[abs(literal)]]
 
     def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:
-        """The value of `literal` when `leaf` gives the values of variables.
+        """Return the value of `literal` when `leaf` gives the values of variables.
 
-        `memo` keeps the values of nodes under the same `leaf`.
+        `memo` caches the values of nodes under the same `leaf`.
         """
 
         def value(node: int) -> bool:
@@ -166,9 +166,9 @@ class Circuit:
         return fold(abs(literal), memo, value, self._below) == (literal > 0)
 
     def substitute(self, literal: int, values: Mapping[int, int], memo: dict[int, int]) -> int:
-        """`literal` with the literals of `values`, by node, in place of variables.
+        """Return `literal` with the literals of `values`, by node, in place of variables.
 
-        `memo` keeps what is known under the same `values`.
+        `memo` caches the results under the same `values`.
         """
 
         def replaced(node: int) -> int:

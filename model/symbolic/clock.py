@@ -1,6 +1,6 @@
-"""The time since the start of a check: `Enough` stops whoever works long and asks `check` now and then.
+"""Clock of a check: `Enough` stops long work that calls `check` from time to time.
 
-This file knows nothing of what the time is spent on.
+This file knows nothing of the work.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from antiphon.model.limits import begun
 
 
 class Clock:
-    """The time since the start of a check, and what is left of it; without `most` there is no limit."""
+    """Time since the start of a check, and the rest of it; without `most` there is no limit."""
 
     def __init__(self, most: float | None = None) -> None:
         self.most, self._begun = most, begun()
@@ -30,7 +30,7 @@ class Clock:
         return self.most is not None and self.elapsed() >= self.most
 
     def check(self) -> None:
-        """Goes on while there is time.
+        """Return while there is time.
 
         Raises:
             Enough: there is none; the message says how much was allowed.
@@ -39,7 +39,7 @@ class Clock:
             raise Enough(Stop(StopReason.SECONDS, self._said()))
 
     def why(self, reason: str, where: str) -> Stop:
-        """Why Z3, which gives this reason, gave no answer, and where."""
+        """Return the reason why Z3, which gives this reason, has no answer, with the place."""
         if "interrupted" in reason:
             return INTERRUPTED
         if self.over():
@@ -51,5 +51,5 @@ class Clock:
 
 
 def stop_of(error: Exception) -> Stop:
-    """The stop that an exception means: of the clock, or because the engine can do no more."""
+    """Return the stop of an exception: of the clock, or because the engine can do no more."""
     return error.stop if isinstance(error, Enough) else Stop(StopReason.UNDECIDED, str(error))

@@ -21,14 +21,14 @@ from antiphon.model.verdict import InternalError, PropertyKind
 from antiphon.spec.lang import Program, SpecError, State, Step
 
 MOST_STATES = 10_000
-"""Largest number of states that the reference lists."""
+"""Largest number of states that the reference enumerates."""
 
 MOST_SECONDS = 5.0
-"""For how many seconds the reference looks for a way back that Z3 has shown not to exist."""
+"""Seconds for which the reference looks for a way back that Z3 has shown not to exist."""
 
 
 def decode(target: Target, unrolling: Unrolling, start: InitialStates, now: int) -> Trace:
-    """The run of the solver's model up to `now`, which shows `target`, as the reference executes it.
+    """Return the run of the solver's model up to `now`, which shows `target`, as the reference executes it.
 
     Raises:
         InternalError: the reference does not execute it, or sees no violation.
@@ -47,7 +47,7 @@ def decode(target: Target, unrolling: Unrolling, start: InitialStates, now: int)
 def run_of(
     unrolling: Unrolling, start: InitialStates, now: int, shows: str, further: Sequence[Step] = ()
 ) -> Trace:
-    """The run of the solver's model up to `now`, and `further` steps, as the reference executes them.
+    """Return the run of the solver's model up to `now`, and `further` steps, as the reference executes them.
 
     Raises:
         InternalError: the reference does not.
@@ -63,7 +63,8 @@ def run_of(
 
 
 def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
-    """`trace` with one sentence about its last state, once the reference has seen there what `target` says.
+    """Return `trace` with one sentence about its last state, once the reference has confirmed there what
+    `target` says.
 
     Raises:
         InternalError: it has not.
@@ -133,6 +134,6 @@ def _fails(program: Program, state: State) -> bool:
 
 
 def states_of(solver: Solver, unrolling: Unrolling) -> Sequence[tuple[int | bool, ...]]:
-    """The states of the solver's model, one number a slot."""
+    """Return the states of the solver's model, one number for each slot."""
     cells = unrolling.template.cells
     return [cells.leaves(solver.value, moment.literals) for moment in unrolling.times]

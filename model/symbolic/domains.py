@@ -1,4 +1,4 @@
-"""A row of literals is a state when numbers have one value and what is absent has its least form.
+"""Constraints that make a row of literals a state: numbers have one value, and absent parts their least form.
 
 Runs from initial states need none of this: flattened states satisfy it and steps keep it. Induction begins
 anywhere, and needs it.
@@ -20,7 +20,7 @@ from antiphon.spec.lang import Program, types
 
 
 def assume_state(program: Program, cells: Cells, literals: Sequence[int], solver: Solver) -> None:
-    """Asserts that `literals`, one a cell, are a state of the program's domains."""
+    """Assert that `literals`, one for each cell, are a state of the program's domains."""
     for slot, info in enumerate(cells.layout.slots):
         if isinstance(info.sort, Number):
             exactly_one(solver, [literals[cell] for cell in cells.of[slot]])
@@ -31,9 +31,9 @@ def assume_state(program: Program, cells: Cells, literals: Sequence[int], solver
 
 
 def exactly_one(solver: Solver, literals: Sequence[int]) -> list[int]:
-    """Asserts that one of `literals` is true and no other.
+    """Assert that exactly one of `literals` is true.
 
-    Gives for each position a literal that is true when one up to there is.
+    Return for each position a literal that is true when one up to there is.
     """
     solver.clause(literals)
     prefixes: list[int] = []

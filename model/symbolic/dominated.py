@@ -1,11 +1,10 @@
 """Dominated steps: those after which no more is possible than before; a shortest run needs none.
 
-A literal of the state *helps* when it occurs only positively in what steps need and in what is looked for,
-directly or through other literals that help; a packet in flight is one, as long as nobody asks for its
-absence. If a step only takes such literals away (a lost packet, a packet received in vain, one more round
-counted), then whatever is possible after it is possible before it, one step earlier: simulation, with "has at
-least what helps" as its order. The same holds for literals that hinder (they occur only negatively), the
-other way round.
+A literal of the state *helps* when it occurs only positively in guards and in the target, directly or through
+other literals that help; a packet in flight is one, as long as no guard needs its absence. If a step only
+takes such literals away (a lost packet, a packet received in vain, one more round counted), then everything
+that is possible after it is possible before it, one step earlier: simulation, ordered by the helpful
+literals. The same holds for literals that hinder (they occur only negatively), the other way round.
 
 The judgement needs every instance that a run within the bound may take; `closure` finds a superset by letting
 each literal that some possible instance changes have any value. This file knows nothing of Z3.
@@ -29,21 +28,20 @@ _OPPOSITE = {0: 0, HELPS: HINDERS, HINDERS: HELPS, BOTH: BOTH}
 
 @dataclass(frozen=True)
 class Closure:
-    """The instances and literals of runs of bounded length.
-
-    The instances they may take, and the literals of the state, each a constant or its variable.
+    """Instances and literals of runs of bounded length: the instances that they may take, and the literals of
+    the state, each a constant or its variable.
     """
 
     literals: Sequence[int]
     instances: Sequence[Instance]
 
     def values(self, template: Template) -> dict[int, int]:
-        """The meaning of the template's variables, as a memo for substitution."""
+        """Return the values of the template's variables, as a memo for substitution."""
         return {1: TRUE, **dict(zip(template.variables, self.literals, strict=True))}
 
 
 def closure(template: Template, first: Sequence[int], depth: int, *, faults: bool = True) -> Closure:
-    """A superset of what runs of at most `depth` steps from `first` take and change.
+    """Return a superset of the instances and changes of runs of at most `depth` steps from `first`.
 
     Without `faults` runs have no steps of the environment.
     """
@@ -83,13 +81,12 @@ def _next(circuit: Circuit, change: Change, now: int, memo: dict[int, int]) -> i
 
 
 class Roles:
-    """The role of each literal of the state for the runs of a closure: it helps, hinders, both, or (0)
-    nothing.
+    """Role of each literal of the state for the runs of a closure: it helps, hinders, both, or (0) nothing.
 
     Args:
         template: whose instances and literals they are.
         found: the closure.
-        wanted: literals of the template that are looked for; each counts positively.
+        wanted: literals of the target; each counts positively.
     """
 
     def __init__(self, template: Template, found: Closure, wanted: Iterable[int]) -> None:
@@ -149,7 +146,7 @@ class Roles:
                     pending.extend(cells.of[slot])
 
     def trim(self, instance: Instance) -> Instance:
-        """The instance without what nobody looks at, not taken where it is dominated."""
+        """Return the instance without changes that nothing reads, and not taken where it is dominated."""
         changes = tuple(change for change in instance.changes if change.cell in self.kept)
         gains = self.circuit.disjunction([self._gain(change) for change in changes])
         return self.template.with_changes(instance, changes, self.circuit.conjunction((instance.runs, gains)))

@@ -1,4 +1,4 @@
-"""k-induction proves safety for runs of every length.
+"""k-induction: a proof of safety for runs of every length.
 
 No run of k steps breaks a property, and k states in a row in which it holds have no bad successor.
 
@@ -8,14 +8,14 @@ No run of k steps breaks a property, and k states in a row in which it holds hav
 3. Properties strengthen one another: all that the base case found true are assumed together of the first k
    states, and those that break in the state after are dropped, until the rest stands (C. Flanagan, K. R. M.
    Leino, "Houdini", 2001). What is left is inductive as one conjunction. A verdict names the properties that
-   its proof leans on.
+     its proof uses.
 4. That the specification has no error is proved in the same way, and every proof needs it: a run that ends in
    an error shows nothing.
-5. k grows from 1 to `depth`. What is not proved then is unknown, with its last counterexample to induction:
+5. k grows from 1 to `depth`. An unproved property is unknown, with its last counterexample to induction:
    k good states and a bad one, executed by the reference. Either its first state is unreachable, and the
    property wants strengthening, or the property is false.
 
-This file knows nothing of how runs become formulas.
+This file knows nothing of the formulas of runs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import known_names
 
 PROVABLE = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
-"""The kinds of properties that a proof is about: what a state or a step can break."""
+"""Kinds of properties that can be proved: those that a state or a step can break."""
 
 
 def prove(
@@ -66,7 +66,7 @@ def prove(
     progress: Callable[[Progress], None] | None = None,
     violated: Violated | None = None,
 ) -> Report:
-    """Proves invariants and properties of steps by k-induction, for these constants and runs of every length.
+    """Prove invariants and properties of steps by k-induction, for these constants and runs of every length.
 
     Args:
         program: the specification with its constants.
@@ -130,7 +130,8 @@ def prove(
 def counterexample_to_induction(
     program: Program, property: str, *, without: Iterable[str] = (), max_seconds: float | None = None
 ) -> Trace | None:
-    """A step that breaks a property, from a state in which all properties hold that a proof may assume.
+    """Return a step that breaks a property, from a state in which all properties hold that a proof may
+    assume.
 
     Args:
         program: the specification with its constants.

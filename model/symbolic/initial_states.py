@@ -1,4 +1,4 @@
-"""Runs begin in an initial state; the reference lists them, and of several Z3 chooses one by its selector.
+"""Initial states of runs: the reference lists them, and Z3 chooses one by its selector.
 
 This file knows nothing of steps or properties.
 """
@@ -17,14 +17,14 @@ from antiphon.spec.lang import State
 
 @dataclass(frozen=True)
 class InitialStates:
-    """The literals of the first state, and the initial states with the literals that choose them."""
+    """Literals of the first state, and the initial states with the literals that choose them."""
 
     literals: list[int]
     states: tuple[tuple[State, int], ...]
 
 
 def initial_states(template: Template, solver: Solver) -> InitialStates:
-    """The initial states of the template's program, exactly one of which is chosen."""
+    """Return the initial states of the template's program, exactly one of which is chosen."""
     program, circuit = template.program, template.circuit
     states = list(program.reference.initial())
     rows = [template.cells.constant(flatten(program, state)) for state in states]

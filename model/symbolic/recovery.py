@@ -1,15 +1,16 @@
-"""An obligation cannot be met any more where no recovery fits; recoveries are learnt from counterexamples.
+"""Search for irrecoverable states: a state from which an obligation cannot be fulfilled any more fits no
+known recovery.
 
-1. Z3 gives a shortest run to a state in which the obligation is false and that fits no recovery known so far.
-2. A second search, without faults, looks for a way from that state to one where the obligation is true. If
-   there is none, because all its runs end or come back to what they were, or because the states ahead are few
-   and were listed, the state is irrecoverable and the obligation violated.
-3. If there is one, its list of steps is a *recovery*: all states in which these steps can be taken one after
-   the other, and end where the obligation is true, are recoverable. That is a formula about the state, and so
-   are its ends. Back to 1.
+1. Z3 returns a shortest run to a state in which the obligation is false and that fits no recovery known so
+    far. 2. A second search, without faults, looks for a way from that state to one where the obligation is
+    true. If there is none, because all its runs end or come back to earlier states, or because the states
+    ahead are few and were enumerated, the state is irrecoverable and the obligation violated. 3. If there is
+    one, its list of steps is a *recovery*: all states in which these steps can be taken one after the other,
+    and end where the obligation is true, are recoverable. That is a formula about the state, and so is
+    recovery by a beginning of the list. Back to 1.
 
 Quiescent states, where nothing but faults can happen, are irrecoverable too. The search for a way is bounded
-by `DEPTHS`; should a state need longer the verdict is `unknown`.
+by `DEPTHS`; if a state needs longer the verdict is `unknown`.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Lengths of a way back, tried one after the other: any way will do, it need not be shortest."""
 
 LISTED_FROM = 16
-"""Length of a way from which on the states ahead are listed instead, if they are at most `MOST_LISTED`.
+"""Length of a way from which on the states ahead are enumerated instead, if they are at most `MOST_LISTED`.
 
-Often that decides it sooner than longer runs.
+Often that decides sooner than longer runs.
 """
 
 MOST_LISTED = 5_000
 
 
 class RecoverySearch(Search):
-    """A search for a state from which one obligation cannot be met any more.
+    """Search for a state from which one obligation cannot be fulfilled any more.
 
     Attributes:
         recoveries: literals of the template, each true in states from which a certain list of steps leads to
@@ -57,7 +58,7 @@ class RecoverySearch(Search):
         self.recoveries: list[int] = []
 
     def count_as_met(self, limited: int) -> None:
-        """Takes the obligation as met where this literal is true: there only a budget keeps a step back."""
+        """Count the obligation as fulfilled where this literal is true: there only a budget blocks a step."""
         self.good = self.template.circuit.disjunction((self.good, limited))
         self.bad = self.template.circuit.conjunction((self.bad, -limited))
 

@@ -1,10 +1,9 @@
-"""Iterative deepening: is there a run of so many steps whose last state shows one of the targets?
+"""Iterative deepening: whether a run of so many steps exists whose last state shows one of the targets.
 
-1. At each depth one question asks for all targets that are still open; an answer closes those that it shows,
-   and the question is put again. What was refuted at a depth is kept as a fact.
-2. When no run has more steps (those that a shortest run can do without are left out, `dominated`), the search
-   is complete.
-3. Time that runs out stops it, with the depth that was finished.
+1. At each depth one question asks for all targets that are still open; an answer closes the targets that it
+  shows, and the question is put again. A refutation at a depth is asserted as a fact. 2. When no run has more
+  steps (steps that a shortest run does not need are left out, `dominated`), the search is complete. 3. Time
+  that runs out stops it, with the depth that was finished.
 
 This file knows nothing of verdicts.
 """
@@ -29,7 +28,8 @@ from antiphon.model.verdict import PropertyKind
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after each depth.
+    """Progress after each depth: the depth, the time since the start, the number of Z3's clauses, the open
+    properties.
 
     How deep, how long since the start, how many clauses Z3 has, which properties are open.
 
@@ -48,7 +48,7 @@ _NO_VIOLATION = (PropertyKind.WITNESS, PropertyKind.SPECIFICATION)
 
 
 class Search:
-    """A search for runs that show any of a group of targets.
+    """Search for runs that show any of a group of targets.
 
     Attributes:
         finished: the last depth at which everything was judged; -1 before the first.
@@ -69,12 +69,12 @@ class Search:
 
     @property
     def open(self) -> list[Target]:
-        """The targets that no run has shown."""
+        """Return the targets that no run has shown."""
         return [target for target in self.targets if target not in self.found]
 
     def run(self, progress: Callable[[Progress], None] | None, violated: Violated | None = None) -> None:
-        """Deepens until the bound, the end of all runs, or the end of the time; `violated` is told of what is
-        found on the way.
+        """Search deeper and deeper, until the bound, the end of all runs, or the end of the time; `violated`
+        is called with each result.
         """
         self._violated = violated
         solver = Solver(self.template.circuit)

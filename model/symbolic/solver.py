@@ -1,4 +1,4 @@
-"""Z3 sees a formula as clauses.
+"""Z3 as a SAT solver: a formula becomes clauses.
 
 Each conjunction that a constraint needs becomes one boolean of Z3, defined in the polarity it is used in.
 
@@ -25,7 +25,7 @@ _INTERRUPTED = "interrupted from keyboard"
 
 
 class Answer(Enum):
-    """Satisfiable, unsatisfiable, or Z3 gave up (time)."""
+    """Answer of Z3: satisfiable, unsatisfiable, or given up (time)."""
 
     SATISFIABLE = "sat"
     UNSATISFIABLE = "unsat"
@@ -33,7 +33,7 @@ class Answer(Enum):
 
 
 class Solver:
-    """An incremental Z3 solver over the literals of one circuit.
+    """Incremental Z3 solver over the literals of one circuit.
 
     Attributes:
         clauses: how many clauses Z3 was given.
@@ -55,15 +55,15 @@ class Solver:
 
     @staticmethod
     def version() -> str:
-        """The version of Z3."""
+        """Version of Z3."""
         return str(z3.get_version_string())
 
     def require(self, literal: int) -> None:
-        """Asserts a literal for good."""
+        """Assert a literal for good."""
         self.clause((literal,))
 
     def clause(self, literals: Iterable[int]) -> None:
-        """Asserts that one of `literals` is true, for good."""
+        """Assert that one of `literals` is true, for good."""
         members: list[int] = []
         for literal in literals:
             if literal == TRUE:
@@ -147,12 +147,14 @@ class Solver:
         return Answer.UNKNOWN
 
     def core(self) -> set[int]:
-        """Assumptions of the last unsatisfiable check that the clauses contradict: those that Z3 needed."""
+        """Return assumptions of the last unsatisfiable check that contradict the clauses: those that Z3
+        needed.
+        """
         assumed = {term.get_id(): literal for literal, term in self._assumed.items()}
         return {assumed[term.get_id()] for term in self._solver.unsat_core()}
 
     def value(self, literal: int) -> bool:
-        """The value of a literal in the last model; variables that no clause names are false."""
+        """Return the value of a literal in the last model; variables that no clause names are false."""
         if self._model is None:
             raise ValueError("there is no model: the last check was not satisfiable")
         return self.circuit.evaluate(literal, self._true, self._values)

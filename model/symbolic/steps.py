@@ -1,7 +1,7 @@
-"""Steps as formulas over the variables of one template state: an `Instance` an action and its arguments.
+"""Steps as formulas over the variables of one template state: an `Instance` is an action with its arguments.
 
 An instance is translated once, from its specialised ground step, and then moved to each time by substitution
-(`unroll`). It tells which literals of the state it changes and which it looks at, so that the unrolling can
+(`unroll`). It records which literals of the state it changes and which it reads, so that the unrolling can
 leave out runs that differ only in the order of independent steps. Arguments that range over a set of the
 state (`In`) are made only for elements that can be in the set.
 
@@ -26,7 +26,7 @@ MOST_ARGUMENTS = 20_000
 
 @dataclass(frozen=True)
 class Change:
-    """A literal of the state that a step changes, and what it becomes.
+    """Literal of the state that a step changes, and its new value.
 
     `adds`: it becomes true where `literal` is and keeps its value elsewhere; otherwise it becomes `literal`.
     """
@@ -38,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Instance:
-    """An action with its arguments, over the template state.
+    """Action with its arguments, over the template state.
 
     `enabled`: its guards hold; `wrong`: executing it is an error of the specification; `runs`: enabled and
     not wrong; `moves`: it runs and the state changes; `breaks`: the properties it breaks and when. `reads`,
@@ -60,7 +60,7 @@ class Instance:
     adds: int = 0
 
     def depends_on(self, other: Instance) -> bool:
-        """Return True if the order of the two can matter."""
+        """Return True if the order of two instances can matter."""
         return bool(
             (self.sets | self.adds) & other.reads
             or (other.sets | other.adds) & self.reads
@@ -71,7 +71,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Predicate:
-    """The conditions under which a predicate is true, false, or an error, with the reason."""
+    """Condition under which a predicate is true, false, or an error, with the reason."""
 
     holds: int
     fails: int
@@ -79,9 +79,9 @@ class Predicate:
 
 
 class Template:
-    """A state of variables, and what the program's steps and predicates say about it.
+    """State of variables, with the program's steps and predicates as literals over it.
 
-    To make instances takes time; it ends with that of the clock (`Enough`).
+    Making instances takes time, which the clock limits (`Enough`).
 
     Attributes:
         variables: the circuit variable of each cell.
@@ -102,7 +102,7 @@ class Template:
         self._predicates: dict[str, Predicate] = {}
 
     def predicate(self, name: str) -> Predicate:
-        """An invariant, a witness or an obligation."""
+        """Return an invariant, a witness or an obligation."""
         if name not in self._predicates:
             grounded = ground_predicate(self.program, name)
             holds, reasons = self._translator.boolean(grounded.holds), self._reasons(grounded.checks)
@@ -112,7 +112,7 @@ class Template:
         return self._predicates[name]
 
     def condition(self, expression: Expression) -> int:
-        """The literal of a grounded condition on the state."""
+        """Return the literal of a grounded condition on the state."""
         return self._translator.boolean(expression)
 
     def _reasons(self, checks: Sequence[Check]) -> tuple[tuple[int, str], ...]:
@@ -120,7 +120,9 @@ class Template:
         return tuple((literal, reason) for literal, reason in found if literal != FALSE)
 
     def possible(self, literals: Sequence[int]) -> Iterator[Instance]:
-        """The instances that may be enabled in a state with these literals, in order of their numbers."""
+        """Return the instances that may be enabled in a state with these literals, in order of
+        their numbers.
+        """
         for action in self.program.module.actions:
             for ranks in itertools.product(*self._ranges(action, literals)):
                 self._instance(action, ranks)
@@ -205,7 +207,7 @@ class Template:
         return self.with_changes(made, tuple(changes), made.moves)
 
     def with_changes(self, instance: Instance, changes: tuple[Change, ...], moves: int) -> Instance:
-        """The instance as if it did only these changes, and moved when `moves` says so."""
+        """Return the instance with these changes only, which moves when `moves` says so."""
         return replace(
             instance,
             moves=moves,
@@ -245,7 +247,7 @@ class Template:
         )
 
     def resources(self, literals: Iterable[int]) -> int:
-        """The cells that literals of the template are made of, as bits of a number."""
+        """Return the cells that literals of the template are made of, as bits of a number."""
         return self._resources(self._cell_of[variable] for variable in self.circuit.support(literals))
 
     def _resources(self, cells: Iterator[int]) -> int:

@@ -1,8 +1,9 @@
-"""A target is a literal of the template for a property: true in a state that shows it violated, or reached.
+"""Targets: for each property a literal of the template that is true in a state that violates it, or reaches
+it.
 
 A service, or a step invariant, is broken by the step that leaves the state, so its run is one step longer. An
-error of the specification shows in a state too: some step or predicate cannot be executed there. That all are
-judged in states lets `unroll` leave out the orders of independent steps.
+error of the specification belongs to a state too: some step or predicate cannot be executed there. Since all
+are judged in states, `unroll` can leave out the orders of independent steps.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from antiphon.model.verdict import BROKEN_BY_STEPS, PropertyKind
 
 @dataclass(frozen=True)
 class Target:
-    """A property to judge, of this kind."""
+    """Property to judge, of this kind."""
 
     property: str
     kind: PropertyKind
@@ -30,16 +31,16 @@ class Target:
 
 
 ERRORS = Target(SPECIFICATION, PropertyKind.SPECIFICATION)
-"""Target: no step and no predicate is an error of the specification."""
+"""Target of errors: no step and no predicate is an error of the specification."""
 
 
 def groups(listed: list[Target]) -> list[list[Target]]:
-    """The targets that are judged together.
+    """Return the targets in groups that are judged together.
 
-    Deadlock is apart, since there a lost packet brings something about, and so is each obligation.
+    Deadlock is apart, since there a lost packet matters, and so is each obligation.
 
-    Errors of the specification come last: a run that shows a property violated has none, so that they matter
-    only to what holds.
+    Errors of the specification come last: a run that violates a property has none, so that they matter only
+    to properties that hold.
     """
     apart = (PropertyKind.DEADLOCK, PropertyKind.OBLIGATION, PropertyKind.SPECIFICATION)
     together = [target for target in listed if target.kind not in apart]
@@ -67,7 +68,7 @@ def wanted(target: Target, template: Template, instances: Iterable[Instance]) ->
 
 
 def shown(target: Target, unrolling: Unrolling, time: int) -> int:
-    """The literal that is true when the state at `time` shows the target."""
+    """Return the literal that is true when the state at `time` shows the target."""
     at = unrolling.at
     match target.kind:
         case PropertyKind.INVARIANT:
@@ -85,7 +86,7 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
 
 
 def quiescent(unrolling: Unrolling, time: int) -> int:
-    """No step but a fault is enabled in the state at `time`, and none is an error."""
+    """Return the literal that no step but a fault is enabled in the state at `time`, and none is an error."""
     steps = unrolling.possible(time)
     enabled = [-unrolling.at(time, instance.enabled) for instance in steps if not instance.fault]
     sound = [-unrolling.at(time, instance.wrong) for instance in steps]
@@ -93,7 +94,9 @@ def quiescent(unrolling: Unrolling, time: int) -> int:
 
 
 def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Instance, int]]:
-    """The instances that may break a property of a service in the state at `time`, and when."""
+    """Return the instances that may break a property of a service in the state at `time`, and their
+    conditions.
+    """
     found: list[tuple[Instance, int]] = []
     for instance in unrolling.possible(time):
         for name, literal in instance.breaks:
@@ -103,7 +106,9 @@ def breaking(property: str, unrolling: Unrolling, time: int) -> list[tuple[Insta
 
 
 def errors(unrolling: Unrolling, time: int) -> list[tuple[str, int]]:
-    """Return what cannot be executed in the state at `time`, in words with its reason, and its condition."""
+    """Return the steps and predicates that cannot be executed in the state at `time`, in words with the
+    reason, and the condition.
+    """
     found = [
         (f"{instance.step}: {reason}", unrolling.at(time, literal))
         for instance in unrolling.possible(time)

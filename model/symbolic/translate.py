@@ -1,10 +1,11 @@
-"""Ground expressions become literals: a boolean one, a number one a value, a set one a rank.
+"""Translation of ground expressions to literals: one for a boolean, one for each value of a number, one for
+each rank of a set.
 
 A number is the literals of the values it can have, of which exactly one is true (`Cases`); a set is the
 literals of the ranks that can be in it (`Members`). Arithmetic pairs cases up, so that a width or a sign is
 never chosen and a value that cannot occur has no literal.
 
-1. A case that has no meaning (division by zero) is left out: it is on a path whose check has failed.
+1. A case without a meaning (division by zero) is left out: it is on a path whose check has failed.
 2. Numbers with more cases than `WIDEST`, or sums with more pairs, are refused (`TooWide`): the engine then
    answers `unknown`.
 
@@ -23,31 +24,31 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.model.symbolic.circuit import FALSE, TRUE, Circuit
 
 Cases = dict[int, int]
-"""A number: the literal of each value it can have."""
+"""Number as literals: one for each value it can have."""
 
 Members = dict[int, int]
-"""A set: the literal of each rank that can be in it."""
+"""Set as literals: one for each rank that can be in it."""
 
 Value = int | dict[int, int]
-"""A boolean's literal, `Cases`, or `Members`."""
+"""Value as literals: a boolean's literal, `Cases`, or `Members`."""
 
 WIDEST = 1 << 16
 
 
 class TooWide(Exception):
-    """A number of the specification has too many values to be listed; the message says how many."""
+    """Error: a number of the specification has too many values to be listed; the message says how many."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One literal of a state: the slot, and which value or rank of it (0 for a boolean)."""
+    """One literal of a state: its slot, and its value or rank in the slot (0 for a boolean)."""
 
     slot: int
     value: int
 
 
 class Cells:
-    """The literals that make up a state, in order; `of[slot]` is where those of a slot begin and end."""
+    """Literals that make up a state, in order; `of[slot]` is the range of a slot's literals."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -62,21 +63,23 @@ class Cells:
         return len(self.cells)
 
     def value(self, slot: int, literals: Sequence[int]) -> Value:
-        """The slot in a state given by its literals."""
+        """Return the slot in a state given by its literals."""
         where = self.of[slot]
         if isinstance(self.layout.slots[slot].sort, Boolean):
             return literals[where.start]
         return {self.cells[cell].value: literals[cell] for cell in where if literals[cell] != FALSE}
 
     def literals(self, slot: int, value: Value) -> list[int]:
-        """The literals of a slot that holds `value`."""
+        """Return the literals of a slot that holds `value`."""
         where = self.of[slot]
         if isinstance(value, int):
             return [value]
         return [value.get(self.cells[cell].value, FALSE) for cell in where]
 
     def constant(self, leaves: Sequence[int | bool]) -> list[int]:
-        """The literals of a known state, given as one number a slot; a set is the number of its bits."""
+        """Return the literals of a known state, given as one number for each slot; a set is the number of its
+        bits.
+        """
         row: list[int] = []
         for slot, leaf in enumerate(leaves):
             sort = self.layout.slots[slot].sort
@@ -89,7 +92,9 @@ class Cells:
         return row
 
     def leaves(self, true: Callable[[int], bool], literals: Sequence[int]) -> tuple[int | bool, ...]:
-        """The numbers of a state, one a slot, whose literals `true` judges: the inverse of `constant`."""
+        """Return the numbers of a state, one for each slot, whose literals `true` judges: the inverse of
+        `constant`.
+        """
         found: list[int | bool] = []
         for slot, info in enumerate(self.layout.slots):
             values = [self.cells[cell].value for cell in self.of[slot] if true(literals[cell])]
@@ -117,21 +122,21 @@ def _values(sort: Sort) -> range:
 
 
 class Translator:
-    """Turns ground expressions over one state (and inputs) into literals; each is translated once."""
+    """Translator of ground expressions over one state (and inputs) to literals; each is translated once."""
 
     def __init__(self, circuit: Circuit, slots: Sequence[Value], inputs: Sequence[Value] = ()) -> None:
         self.circuit, self.slots, self.inputs = circuit, slots, inputs
         self._memo: dict[Expression, Value] = {}
 
     def boolean(self, expression: Expression) -> int:
-        """The literal of a boolean expression."""
+        """Return the literal of a boolean expression."""
         value = self.value(expression)
         if not isinstance(value, int):
             raise TypeError(f"{expression.operator} gives no boolean")
         return value
 
     def value(self, expression: Expression) -> Value:
-        """The value of an expression of any sort."""
+        """Return the value of an expression of any sort."""
         return fold(expression, self._memo, self._made, parts)
 
     def _made(self, node: Expression) -> Value:
@@ -140,7 +145,7 @@ class Translator:
     # Numbers and sets ---------------------------------------------------------------------------------------
 
     def merge(self, pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-        """Cases or members from (value, literal) pairs, those of one value joined by "or"."""
+        """Return cases or members from (value, literal) pairs, those of one value joined by "or"."""
         found: dict[int, list[int]] = defaultdict(list)
         for value, literal in pairs:
             if literal != FALSE:
@@ -152,7 +157,7 @@ class Translator:
         return {value: literal for value, literal in joined.items() if literal != FALSE}
 
     def pairwise(self, compute: Callable[[int, int], int | None], left: Cases, right: Cases) -> Cases:
-        """The cases of a function of two numbers; where it gives None there is no case."""
+        """Return the cases of a function of two numbers; where it returns None there is no case."""
         if len(left) * len(right) > WIDEST:
             raise TooWide(f"numbers with {len(left):,} and {len(right):,} values meet in one operation")
         pairs: list[tuple[int, int]] = []

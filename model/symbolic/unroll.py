@@ -1,20 +1,19 @@
-"""Runs of k steps as clauses: literals a time, a chosen instance between two times, frame axioms both ways.
+"""Unrolling of runs of k steps to clauses: literals for each time, a chosen instance between two times, frame
+axioms both ways.
 
-1. Exactly one instance is chosen between two times; it is enabled and is no error.
-2. A literal that no possible instance changes is the same literal at the next time; one that cannot become
-   true stays the constant. What is unreachable in k steps therefore never reaches Z3.
-3. Each change has a reason: what differs between two times is explained by a chosen instance that can make
-   that difference.
+1. Exactly one instance is chosen between two times; it is enabled and is no error. 2. A literal that no
+  possible instance changes is the same literal at the next time; one that cannot become true stays the
+  constant. Parts that are unreachable in k steps therefore never reach Z3. 3. Each change has a reason: a
+  difference between two times is explained by a chosen instance that can make it.
 
-A `simple` run meets no state twice: each step changes the state, and `forbid_returns` sees to the rest.
+A `simple` run meets no state twice: each step changes the state, and `forbid_returns` excludes longer cycles.
 
-With `roles` only runs are left that can be shortest for what is sought:
-4. No step is dominated (`dominated`).
-5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
-   into that form by exchanging neighbours, and ends in the same state.
+With `roles` only runs are left that can be shortest for the target: 4. No step is dominated (`dominated`). 5.
+Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
+into that form by exchanging neighbours, and ends in the same state.
 
-Everything is judged in states, also what the next step does (a broken property, an error). This file knows
-nothing of properties.
+Everything is judged in states, also the effects of the next step (a broken property, an error). This file
+knows nothing of properties.
 """
 
 from __future__ import annotations
@@ -33,15 +32,17 @@ from antiphon.model.symbolic.steps import Instance, Template
 
 @dataclass
 class Time:
-    """The state after so many steps (`literals`, one a cell), and the choice of the step that leaves it."""
+    """State after so many steps (`literals`, one for each cell), and the choice of the step that
+    leaves it.
+    """
 
     literals: Sequence[int]
     memo: dict[int, int] = field(default_factory=dict)
     chosen: dict[int, int] = field(default_factory=dict)
-    """The selector of each instance that may be taken, by its number."""
+    """Selector of each instance that may be taken, by its number."""
     possible: list[Instance] | None = None
     idle: int = FALSE
-    """True when the run has ended before."""
+    """Literal that is true when the run has ended before."""
 
 
 class Unrolling:
@@ -63,14 +64,14 @@ class Unrolling:
         self.times = [Time(first)]
 
     def at(self, time: int, literal: int) -> int:
-        """A literal of the template, about the state at `time`."""
+        """Return a literal of the template, about the state at `time`."""
         moment = self.times[time]
         if not moment.memo:
             moment.memo = {1: TRUE, **dict(zip(self.template.variables, moment.literals, strict=True))}
         return self.circuit.substitute(literal, {}, moment.memo)
 
     def possible(self, time: int) -> list[Instance]:
-        """The instances that may be enabled, or be an error, at `time`."""
+        """Return the instances that may be enabled, or be an error, at `time`."""
         moment = self.times[time]
         if moment.possible is None:
             made = self.template.possible(moment.literals)
@@ -82,7 +83,7 @@ class Unrolling:
         return moment.possible
 
     def grow(self, *, idle: bool = False) -> None:
-        """Adds a step to the runs: the choice, what it needs, and the next state.
+        """Add a step to the runs: the choice, its condition, and the next state.
 
         With `idle` a run may also have ended before.
         """
@@ -112,7 +113,7 @@ class Unrolling:
         self.times.append(Time(self._next(time, taken)))
 
     def taken(self, time: int) -> list[Instance]:
-        """The instances that the solver's model chooses before `time`."""
+        """Return the instances that the solver's model chooses before `time`."""
         instances = self.template.instances
         chosen = [
             number
@@ -123,9 +124,9 @@ class Unrolling:
         return [instances[number] for number in chosen]
 
     def forbid_returns(self) -> bool:
-        """Looks in the solver's model for a state that is no better than an earlier one of its run.
+        """Forbid, in the solver's model, a state that is no better than an earlier one of its run.
 
-        A shortest run has none. Forbids it for these two times; False when there is none.
+        A shortest run has none. It is forbidden for these two times; return False when there is none.
         """
         if self.roles is None and not self.simple:
             return False

@@ -1,1 +1,1 @@
-"""Generated Python: functions of packed states made from the ground form, and a memory of what they did."""
+"""Generated Python: functions of packed states made from the ground form, and a cache of their results."""

@@ -1,12 +1,12 @@
-"""The steps of a program are its actions for given arguments, grounded and compiled the first time they could
-occur.
+"""Catalogue of the steps of a program: its actions for given arguments, grounded and compiled the first time
+they could occur.
 
 A parameter that ranges over the present elements of a set variable (`Annotated[Ack, In("network")]`) has a
 huge domain of which few values ever occur. Its steps are made when the element first appears in a state; the
 bit of the element is the step's *trigger*: without it the step is not enabled. Other parameters are
 enumerated at once.
 
-This file knows how a program's steps are named, grounded and compiled; it knows nothing of searching.
+This file names, grounds and compiles a program's steps; it knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
 from antiphon.spec.lang.watch import working
 
 Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
-"""The answer of a compiled step: not enabled; the failed check; keep and add; keep, add and the broken
+"""Result of a compiled step: not enabled; the failed check; keep and add; keep, add and the broken
 properties.
 """
 
 
 NARROW_BITS = 8
-"""A slot of at most this width belongs to the footprint when it is written, so that a step that changes
-nothing is seen to."""
+"""Largest width of a slot that belongs to the footprint when it is written, so that a step that changes
+nothing is recognised.
+"""
 
 
 @dataclass(eq=False, slots=True)
@@ -98,7 +99,7 @@ class Catalogue:
         return [method.name for _, method in self._actions]
 
     def discover(self, packed: int) -> list[Specialised]:
-        """The steps that elements of this state bring for the first time."""
+        """Return the steps that elements of this state bring for the first time."""
         wanted = []
         for name, elements in self._elements.items():
             domain = self.program.domains[name].parts[0]

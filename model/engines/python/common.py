@@ -1,10 +1,11 @@
-"""Programs have steps in common: what was made of an action for some arguments is found again when another
-program has that action with the same text, the same texts below it, the same variables and the same sizes.
+"""Cache of steps that programs have in common: the result for an action and some arguments is found again
+when another program has that action with the same text, the same texts below it, the same variables and the
+same sizes.
 
 Variants of a specification differ in a helper or two, so that most of their steps need not be grounded and
-compiled again. What depends on the readings that are on is in the texts: bodies read no other constants.
+compiled again. A difference in active readings shows in the texts: bodies read no other constants.
 
-This file knows nothing of what is made of a step.
+This file knows nothing of the cached results.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from antiphon.spec.lang import Program, ir, types
 from antiphon.spec.lang.walk import nodes
 
 MOST_ACTIONS = 1024
-"""Number of actions whose steps are kept: those that were asked for last."""
+"""Number of actions whose steps are cached: those that were asked for last."""
 MOST_TEXTS = 8192
 MOST_FORMS = 64
 HANDLERS = ""
-"""The name of all handlers of events together."""
+"""Name of all handlers of events together."""
 
 _numbers = itertools.count()
 
 
 def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """For each action what was made of it by arguments; what is added is there for the next program."""
+    """Return for each action the cached results by arguments; entries that a caller adds are there for the
+    next program.
+    """
     read = _read(program.module)
     chosen = {item.name for item in program.declaration.constants if item.variant is None}
     sizes = tuple(

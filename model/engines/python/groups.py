@@ -1,12 +1,12 @@
-"""Steps that read the same few bits form a group, so that what they do can be remembered and is not worked
-out in every state again.
+"""Groups of steps that read the same few bits, so that their results can be cached and need not be computed
+again in every state.
 
-In a model of n processes a state is new mostly because of a combination: what one process can do next depends
-on its own variables, and those took the same values in thousands of states before. The bits that a group's
-steps read are cut out of the state (`state & mask`) and looked up. Steps with a trigger (the presence of a
-packet) are looked up one level below: first the group's bits, then which triggers are present.
+In a model of n processes a state is new mostly as a combination: the next steps of one process depend on its
+own variables, which had the same values in thousands of states before. The bits that a group's steps read are
+cut out of the state (`state & mask`) and looked up. Steps with a trigger (the presence of a packet) are
+looked up one level below: first the group's bits, then the triggers that are present.
 
-This file knows nothing of what is remembered.
+This file knows nothing of the cached results.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from antiphon.model.engines.python.catalogue import Specialised
 from antiphon.model.ground.packing import Packing
 
 SMALL_BITS = 12
-"""Groups that together read at most this many bits are joined."""
+"""Largest number of bits that groups may read together to be joined."""
 CLOSE = 1.25
-"""Groups of several processes are joined when the union reads at most this many times the bits of the larger
-one."""
+"""Largest ratio of the bits that joined groups of several processes read to those of the larger one."""
 
 
 class Group:
-    """Steps that read the bits `mask` and, each, its trigger: those without one, and those of each
-    trigger.
+    """Group of steps that read the bits `mask` and, each, its trigger: the steps without a trigger, and those
+    of each trigger.
     """
 
     def __init__(self, mask: int, fault: bool) -> None:
@@ -34,7 +33,7 @@ class Group:
         self.triggered: dict[int, list[Specialised]] = {}
 
     def add(self, step: Specialised) -> None:
-        """One more step; the group's mask covers its footprint."""
+        """Add a step; the group's mask grows to cover its footprint."""
         if step.trigger:
             self.triggered.setdefault(step.trigger, []).append(step)
             self.triggers |= step.trigger
@@ -51,7 +50,7 @@ class Group:
 
 
 def make_groups(steps: Sequence[Specialised], packing: Packing) -> list[Group]:
-    """Groups for these steps, algorithm before faults.
+    """Return groups for these steps, algorithm before faults.
 
     Steps that read variables of one process (by the first key of a map) and shared ones form a group; others
     join where they read nearly the same bits; small groups are joined.

@@ -1,9 +1,8 @@
-"""Tools run a specification fast through `compiled_machine`: the `Machine` interface over the generated
-functions.
+"""Fast execution for tools: `compiled_machine` is the `Machine` interface over the generated functions.
 
-It gives the same steps in the same order, the same states and the same events as the reference. What is rare
-and wants a good message (a disabled step, an error of the specification, a refusal with the event it clashes
-with) is left to the reference.
+It gives the same steps in the same order, the same states and the same events as the reference. The reference
+handles the rare cases that need a good message: a disabled step, an error of the specification, a refusal
+with the event it clashes with.
 """
 
 from __future__ import annotations
@@ -16,16 +15,14 @@ from antiphon.spec.lang import Machine, Program, State, Step, Transition
 
 
 def compiled_machine(program: Program) -> Machine:
-    """A machine for `program` that runs generated Python; steps, order, states, events and errors are the
-    reference's.
+    """Return a machine for `program` that runs generated Python; steps, order, states, events and errors are
+    the reference's.
     """
     return CompiledMachine(program)
 
 
 class CompiledMachine:
-    """Generated functions behind the `Machine` interface. What the state asked about last can do is
-    remembered.
-    """
+    """Generated functions behind the `Machine` interface. The successors of the last state are cached."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -34,20 +31,20 @@ class CompiledMachine:
         self._latest: tuple[State, int, dict[Step, tuple[int, int]]] | None = None
 
     def initial(self) -> Sequence[State]:
-        """The initial states, without repetition."""
+        """Return the initial states, without repetition."""
         return self.program.reference.initial()
 
     def enabled(self, state: State) -> Iterator[Step]:
-        """The steps enabled in `state`: actions as declared, arguments in domain order."""
+        """Return the steps enabled in `state`: actions as declared, arguments in domain order."""
         return iter(self._steps(state)[1])
 
     def successors(self, state: State) -> Iterator[Transition]:
-        """Every transition out of `state`, in the order of `enabled`."""
+        """Yield every transition out of `state`, in the order of `enabled`."""
         return (self.apply(state, step) for step in self._steps(state)[1])
 
     def apply(self, state: State, step: Step) -> Transition:
-        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is
-        wrong.
+        """Return the transition of `step`; raise Disabled when a guard is false, SpecError when the
+        specification is wrong.
         """
         packed, steps = self._steps(state)
         if step not in steps:

@@ -1,8 +1,8 @@
-"""Transitions between orbits: of the states that differ in the names of interchangeable members the least
-stands for all.
+"""Transitions between orbits: of the states that differ only in the names of interchangeable members the
+least stands for all.
 
-A step may lead from a state to another one of its orbit, which is not the same as changing nothing: `turned`
-tells them apart. The exchanges of members are those of the native engine.
+A step may lead from a state to another one of its orbit, which differs from a step that changes nothing:
+`turned` lists such steps. The exchanges of members are those of the native engine.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from antiphon.model.ground.footprint import split
 from antiphon.spec.lang import State, Step, ir
 
 REMEMBERED = 1 << 16
-"""Number of states whose representative is remembered."""
+"""Number of states whose representative is cached."""
 
 
 class OrbitTransitions:
     """The transitions of one program between representatives of orbits.
 
     Attributes:
-        turned: of the state whose successors were taken last, the numbers of the steps that lead to another
+        turned: for the state whose successors were taken last, the numbers of the steps that lead to another
             state of its orbit.
     """
 
     def __init__(self, transitions: Transitions) -> None:
-        """The orbits of the states between which `transitions` are.
+        """Make the orbits of the states of `transitions`.
 
         Raises:
             SpecError: the program has no symmetric set, or too many orders of their members.
@@ -67,15 +67,15 @@ class OrbitTransitions:
         self._representative = representative
 
     def pack(self, state: State) -> int:
-        """The representative of a state's orbit."""
+        """Return the representative of a state's orbit."""
         return self._representative(self._inner.pack(state))
 
     def unpack(self, packed: int) -> State:
-        """A representative as a state."""
+        """Return a representative as a state."""
         return self._inner.unpack(packed)
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step of a representative, with the representative of the state it leads to."""
+        """Return every enabled step of a representative, with the representative of the next state."""
         moves = self._inner.successors(packed)
         found = [(number, self._representative(after)) for number, after in moves]
         self.turned = frozenset(
@@ -86,12 +86,12 @@ class OrbitTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """The steps of a representative that can be executed, where one cannot."""
+        """Return the steps of a representative that can be executed, where one cannot."""
         moves, broken = self._inner.executable(packed)
         return [(number, self._representative(after)) for number, after in moves], broken
 
     def step(self, number: int) -> Step:
-        """The step of this number."""
+        """Return the step of this number."""
         return self._inner.step(number)
 
     def events(self, packed: int, number: int) -> tuple[Any, ...]:
@@ -99,23 +99,27 @@ class OrbitTransitions:
         return self._inner.events(packed, number)
 
     def broken(self, packed: int) -> Sequence[tuple[int, tuple[str, ...]]]:
-        """The steps that break properties in a representative."""
+        """Return the steps that break properties in a representative."""
         return self._inner.broken(packed)
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """A predicate, which has one value in all states of an orbit."""
+        """Return a predicate, which has one value in all states of an orbit."""
         return self._inner.predicate(name)
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """A call of a helper, which has one value in all states of an orbit if no value is a member."""
+        """Return a call of a helper, which has one value in all states of an orbit if no argument is a
+        member.
+        """
         return self._inner.formula(call, values)
 
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return a condition: only a spent budget keeps a step back."""
+        """Return the condition that only a spent budget disables a step."""
         return self._inner.budget_limited(union, chosen, faults=faults)
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled in some representative."""
+        """Return for each action the number of argument tuples for which it was enabled in some
+        representative.
+        """
         return self._inner.coverage()

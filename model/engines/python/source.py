@@ -1,5 +1,5 @@
-"""A step of the ground form is written as one Python function of the packed state, made of masks, shifts and
-comparisons.
+"""Translation of a step of the ground form to one Python function of the packed state, made of masks, shifts
+and comparisons.
 
 A generated function gets the packed state `s`:
 
@@ -11,8 +11,8 @@ A generated function gets the packed state `s`:
 
 Every operation is total here, so that values may be computed before it is known whether they are needed; a
 node used more than once gets a name. Boolean texts are truthy, not always bool; where the number matters it
-is made from them. The same ground form gives the same text.
-Numbers of the width of a state are hexadecimal: Python reads those of any length, in linear time.
+is made from them. The same ground form gives the same text. Numbers of the width of a state are hexadecimal:
+Python reads those of any length, in linear time.
 
 This file knows nothing of searching.
 """
@@ -50,7 +50,7 @@ SHORT = 4_000
 
 
 class Writer:
-    """Writes the body of one function, statement by statement; `roots` are all expressions that it will be
+    """Writer of the body of one function, statement by statement; `roots` are all expressions that it will be
     asked for.
     """
 
@@ -62,18 +62,18 @@ class Writer:
         self._uses = uses(roots)
 
     def line(self, text: str) -> None:
-        """A statement of the function."""
+        """Write a statement of the function."""
         self.lines.append(f"    {text}")
 
     def text(self, root: Expression) -> str:
-        """The value of an expression as an operand: a name, a number, or something in parentheses."""
+        """Return the value of an expression as an operand: a name, a number, or something in parentheses."""
         found = self._texts.get(root)
         if found is not None:
             return found
         return fold(root, self._texts, lambda node: self._named(node, self._write(node)), self._needed)
 
     def raw(self, node: Expression, slot: int) -> str:
-        """The bits that stand for this value of the slot, in place."""
+        """Return the bits of this value of the slot, in place."""
         place = self.packing.places[slot]
         if _constant(node):
             return f"{self.bits(node, slot):#x}"
@@ -109,7 +109,7 @@ class Writer:
         return " | ".join([f"{bits:#x}", *texts] if bits or not texts else texts)
 
     def bits(self, node: Expression, slot: int) -> int:
-        """The bits that stand for this constant in the slot, in place."""
+        """Return the bits of this constant in the slot, in place."""
         place = self.packing.places[slot]
         if isinstance(node.sort, Boolean):
             return place.mask if node.value else 0
@@ -251,7 +251,7 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
 
 
 def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
-    """(mask, value): the step can only be enabled where `s & mask == value`. These are its tests of slots
+    """Return (mask, value): the step is enabled only if `s & mask == value`. They are its tests of slots
     among the guards before all checks.
     """
     mask = value = 0
@@ -264,8 +264,8 @@ def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
 
 
 def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """The function that says whether a step may be enabled where the bits are that it needs: its other guards
-    before all checks; empty where it has none.
+    """Return the function of the other guards before all checks, which decides whether a step may be enabled
+    where `needed_bits` are as needed; empty where there are none.
     """
     early = [guard for guard in _guards(step)[0] if _test(guard, packing) is None]
     writer = Writer(packing, early)
@@ -284,7 +284,7 @@ def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
 
 
 def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
-    """The function of a step."""
+    """Return the function of a step."""
     early, late = _guards(step)
     early = [guard for guard in early if _test(guard, packing) is None]
     mask, value = needed_bits(step, packing)
@@ -313,7 +313,7 @@ def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing:
 
 
 def predicate_source(name: str, value: Expression, checks: Sequence[Check], packing: Packing) -> str:
-    """The function of a predicate."""
+    """Return the function of a predicate."""
     writer = Writer(packing, [value, *(check.wrong for check in checks)])
     _write_checks(writer, checks)
     writer.line(f"return True if {writer.text(value)} else False")
@@ -321,7 +321,7 @@ def predicate_source(name: str, value: Expression, checks: Sequence[Check], pack
 
 
 def events_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """The function that lists the events of an enabled step, as (position in `step.events`, rank)."""
+    """Return the function that lists the events of an enabled step, as (position in `step.events`, rank)."""
     writer = Writer(packing, [part for event in step.events for part in (event.present, event.rank)])
     items = []
     for position, event in enumerate(step.events):
@@ -332,8 +332,8 @@ def events_source(name: str, step: GroundStep, packing: Packing) -> str:
 
 
 def compile_functions(texts: Sequence[tuple[str, str]]) -> dict[str, object]:
-    """The functions with these names and texts, compiled in chunks: one huge module compiles slower than its
-    parts.
+    """Return the functions with these names and texts, compiled in chunks: one huge module compiles slower
+    than its parts.
     """
     names: dict[str, object] = {}
     chunk: list[str] = []

@@ -1,8 +1,8 @@
-"""Every transition of a program by generated functions and memory: the way to walk millions.
+"""Transitions of a program by generated functions and cached results: the way to walk millions.
 
-What steps do is remembered by the bits they read, so that most edges cost a look-up, one `and` and one `or`.
+Results of steps are cached by the bits they read, so that most edges cost a look-up, one `and` and one `or`.
 
-This file knows nothing of what is done with a transition.
+This file knows nothing of the use of a transition.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ from antiphon.spec.lang import Program, SpecError, State, Step, ir
 from antiphon.spec.lang.assignment import frozen
 
 MOST_VALUES = 65_536
-"""Largest number of values of a variable that are remembered."""
+"""Largest number of cached values of a variable."""
 
 Effect = tuple[int, int, int, tuple[str, ...]]
-"""The number of a step, the mask of what it keeps of a state, the bits it adds, the properties it breaks."""
+"""Effect of a step: its number, the mask of the bits that it keeps, the bits it adds, the properties it
+breaks.
+"""
 
 Events = Callable[[int], tuple[tuple[int, int], ...]]
 
 
 class PythonTransitions:
-    """See `Transitions` for the interface."""
+    """Transitions by generated functions; see `Transitions` for the interface."""
 
     name = "generated Python"
 
@@ -57,19 +59,19 @@ class PythonTransitions:
         self._regroup()
 
     def pack(self, state: State) -> int:
-        """A state as an integer."""
+        """Return a state as an integer."""
         return self.packing.pack(flatten(self.program, state))
 
     def unpack(self, packed: int) -> State:
-        """An integer as a state."""
+        """Return the state that an integer packs."""
         return tuple([variable.value(packed) for variable in self._variables])
 
     def met(self) -> list[GroundStep]:
-        """The steps that could occur so far."""
+        """Steps that could occur so far."""
         return [step.ground for step in self._steps]
 
     def step(self, number: int) -> Step:
-        """The step of this number."""
+        """Return the step of this number."""
         return self._steps[number].step
 
     def order(self, number: int) -> tuple[int, ...]:
@@ -77,8 +79,8 @@ class PythonTransitions:
         return self._steps[number].order
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Every enabled step by number, with its successor. The only hot place: most steps cost a look-up,
-        one `and` and one `or`.
+        """Return every enabled step by number, with its successor. This is the only hot place: most steps
+        cost a look-up, one `and` and one `or`.
         """
         if packed & self._catalogue.unknown and self._catalogue.discover(packed):
             self._regroup()
@@ -101,7 +103,7 @@ class PythonTransitions:
         return found
 
     def broken(self, packed: int) -> list[tuple[int, tuple[str, ...]]]:
-        """The steps that break properties in this state, each with those."""
+        """Return the steps that break properties in this state, with those properties."""
         found: list[tuple[int, tuple[str, ...]]] = []
         if self._breaking:
             for memory in self._groups:
@@ -116,7 +118,7 @@ class PythonTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """The steps that can be executed, where one cannot; nothing is remembered."""
+        """Return the steps that can be executed, where one cannot; nothing is cached."""
         moves: list[tuple[int, int]] = []
         broken: list[tuple[int, tuple[str, ...]]] = []
         for number, step in enumerate(self._steps):
@@ -146,7 +148,7 @@ class PythonTransitions:
         return events
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled somewhere."""
+        """Return for each action the number of argument tuples for which it was enabled somewhere."""
         counts = dict.fromkeys(self._catalogue.actions, 0)
         for number in self._enabled:
             counts[self._steps[number].step.action] += 1
@@ -179,7 +181,7 @@ class PythonTransitions:
     # Conditions ---------------------------------------------------------------------------------------------
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """The compiled predicate of this name."""
+        """Return the compiled predicate of this name."""
         if name not in self._predicates:
 
             def asked(state: State) -> object:
@@ -189,7 +191,7 @@ class PythonTransitions:
         return self._predicates[name]
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """A call of a helper or predicate, compiled for these values of its parameters."""
+        """Return a call of a helper or predicate, compiled for these values of its parameters."""
         if all(item.name != call.function for item in self.program.module.functions):
             return self.predicate(call.function)
         arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
@@ -202,7 +204,7 @@ class PythonTransitions:
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return a condition, compiled: only a spent budget keeps a step of the algorithm back; None when
+        """Return the compiled condition that only a spent budget disables a step of the algorithm; None when
         there are no such steps.
         """
         condition = held_back_within(self.program, self.packing.unpack(union), chosen, faults=faults)

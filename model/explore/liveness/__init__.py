@@ -1,8 +1,8 @@
-"""Liveness: what shall come about does so on every fair run, or a fair lasso shows it: a way to a cycle that
-never brings it about.
+"""Liveness: a property holds on every fair run, or a fair lasso violates it: a way to a cycle on which the
+goal never comes.
 
-`judge` answers for the liveness properties that `declared` gives, or that `question` states from outside, by
-the names of predicates.
+`judge` judges the liveness properties that `declared` returns, or that `question` states from outside, by the
+names of predicates.
 """
 
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on

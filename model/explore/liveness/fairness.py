@@ -1,9 +1,9 @@
-"""Fairness is about kinds of steps: those of an action, or of several together, with any arguments or with
-given values of the parameters that a promise is `per`.
+"""Fairness of kinds of steps: those of an action, or of several together, with any arguments or with given
+values of the parameters that a promise is `per`.
 
 A kind is weakly fair (one of its steps happens in the end if some stays possible) or strongly fair (if some
-becomes possible again and again). A step may be of several kinds. Faults, and actions of which nothing is
-promised, are of no kind: they need never happen.
+becomes possible again and again). A step may be of several kinds. Faults, and actions without a promise, are
+of no kind: they need never happen.
 """
 
 from __future__ import annotations
@@ -26,30 +26,28 @@ Changes = Mapping[str, str | tuple[str, str | tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition under which a step is of a kind: `call` is true under these values, in the state in which it
-    begins.
+    """Condition under which a step is of a kind: `call` is true under these values, in the state before the
+    step.
     """
 
     call: ir.Call
     values: Values
 
     def holds(self, program: Program, state: State) -> bool:
-        """Return True if it is true there, the reference says."""
+        """Return True if the condition is true in a state, by the reference."""
         arguments = [self.values[cast("ir.Name", item).name][1] for item in self.call.arguments]
         return bool(program.reference.evaluate(state, self.call.function, *arguments))
 
 
 @dataclass(frozen=True)
 class Fairness:
-    """The fairness that is promised of the steps of a program; `actions` gives the parameters of each
-    action.
-    """
+    """Promised fairness of the steps of a program; `actions` gives the parameters of each action."""
 
     promises: tuple[ir.FairSteps, ...]
     actions: Mapping[str, tuple[ir.Parameter, ...]]
 
     def kinds(self, step: Step) -> Iterator[tuple[Kind, Condition | None]]:
-        """The kinds of a step, each with the condition under which it is of that kind."""
+        """Return the kinds of a step, each with the condition under which it is of that kind."""
         for promise in self.promises:
             for part in promise.parts:
                 if part.action == step.action:
@@ -66,7 +64,7 @@ class Fairness:
         return promise.fairness is ir.Fairness.STRONG
 
     def __str__(self) -> str:
-        """In words: `weak: serve; strong per packet: receive`, or `no action is fair`."""
+        """Return the fairness in words: `weak: serve; strong per packet: receive`, or `no action is fair`."""
         groups: dict[str, list[str]] = {}
         for promise in self.promises:
             per = promise.parts[0].per

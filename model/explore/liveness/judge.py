@@ -1,5 +1,5 @@
-"""A liveness property is violated with a fair lasso that CPython has run and found fair, holds when the whole
-graph has none, or is unknown.
+"""Judge of liveness: a property is violated with a fair lasso that CPython has run and found fair, holds when
+the whole graph has none, or is unknown.
 
 1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso
    among the states that have all their steps is a run of the specification whatever lies beyond, so it is
@@ -45,10 +45,10 @@ from antiphon.model.verdict import (
 from antiphon.spec.lang import Program, SpecError, ir, types
 
 WALKING = 0.7
-"""The share of the time for the walk; the rest is for the search for lassos."""
+"""Share of the time for the walk; the rest is for the search for lassos."""
 
 UNMADE = Graph()
-"""Stands for a graph that nobody has asked for yet."""
+"""Marker of a graph that was not asked for yet."""
 
 
 def judge(
@@ -98,9 +98,10 @@ def judge(
 
 
 def refuse_members(program: Program, fairness: Fairness, questions: Sequence[Question]) -> None:
-    """Refuse what tells the members of a symmetric set apart: a promise to each, a property of each.
+    """Refuse promises and properties that tell the members of a symmetric set apart, as those for each member
+    do.
 
-    Everything else in the text treats members alike, and fairness to all of them together does too. Where
+    Everything else in the text treats members alike, and so does fairness to all of them together. Where
     there is no question, nothing is refused.
 
     Raises:

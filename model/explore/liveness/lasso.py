@@ -1,5 +1,5 @@
-"""A fair run that breaks a liveness property is a lasso: a shortest way into a fair cycle, which its pattern
-accepts.
+"""Search for a lasso: a fair run that breaks a liveness property has a shortest way into a fair cycle, which
+its pattern accepts.
 
 1. Where the pattern has one mode, or waits and then has one, the run goes on by states of the graph: those
    behind one in which the mode may begin. Else it goes on by pairs of a state and a mode, which are a graph
@@ -64,15 +64,15 @@ class Graph:
 
     @property
     def fair(self) -> int:
-        """The mask of all fair kinds."""
+        """Mask of all fair kinds."""
         return self.weak | self.strong
 
     def edges(self, state: int) -> range:
-        """The numbers of the edges from a state."""
+        """Return the numbers of the edges from a state."""
         return range(self.offsets[state], self.offsets[state + 1])
 
     def source(self, edge: int) -> int:
-        """The state that an edge leaves."""
+        """Return the state that an edge leaves."""
         low, high = 0, self.expanded
         while high - low > 1:
             middle = (low + high) // 2
@@ -83,7 +83,7 @@ class Graph:
         return low
 
     def way_to(self, state: int) -> list[int]:
-        """A shortest way from an initial state, as edges."""
+        """Return a shortest way from an initial state, as edges."""
         found = []
         while self.origin[state] >= 0:
             found.append(self.parent[state])
@@ -93,7 +93,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Lasso:
-    """A run as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever
+    """Lasso as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever
     (empty: it stays at the knot).
     """
 
@@ -104,8 +104,8 @@ class Lasso:
 
 
 def find_lasso(graph: Graph, pattern: Pattern) -> Lasso | None:
-    """A fair lasso among the expanded states that the pattern accepts, its stem shortest; None when there is
-    none.
+    """Return a fair lasso among the expanded states that the pattern accepts, with a shortest stem; None when
+    there is none.
     """
     last = len(pattern.moves) - 1
     if last == 0 or (last == 1 and pattern.waits):
@@ -285,8 +285,8 @@ class _Part:
 
 
 def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> Iterator[list[int]]:
-    """The largest sets of these states through all of whose states a fair cycle goes; a set of one may be a
-    cycle of length 0.
+    """Return the largest sets of these states through all of whose states a fair cycle goes; a set of one may
+    be a cycle of length 0.
     """
     region = array("I", bytes(4 * len(graph)))
     for state in states:
@@ -331,10 +331,10 @@ def _summary(graph: Graph, component: Sequence[int], region: array[int], name: i
 
 
 def components(graph: Graph, states: Sequence[int], region: array[int], name: int) -> Iterator[list[int]]:
-    """The strongly connected components of the states whose region has this name (Tarjan 1972, without
+    """Yield the strongly connected components of the states whose region has this name (Tarjan 1972, without
     recursion).
 
-    The region of a component's states may be changed once it was given.
+    The caller may change the region of a component's states after receiving the component.
     """
     index: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -371,8 +371,8 @@ def components(graph: Graph, states: Sequence[int], region: array[int], name: in
 
 
 def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
-    """A short fair cycle from the knot through states of its component, as edges: the nearest missing thing
-    first, then home.
+    """Return a short fair cycle from the knot through states of its component, as edges: always to the
+    nearest missing requirement, and then back.
     """
     walk: list[int] = []
     at = knot

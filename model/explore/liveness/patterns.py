@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from antiphon.spec.lang import ir
 
 Truth = bytearray | None
-"""For each state 1 where something is true, else 0; None where it is true in every state."""
+"""Truth of an expression: for each state 1 where it is true, else 0; None where it is true in every state."""
 Moves = tuple[tuple[int, Truth], ...]
-"""The modes that may follow, each with the states in which it may be entered."""
+"""Modes that may follow, each with the states in which it may be entered."""
 
 NEVER = bytearray()
 """Accepting condition that no state of this mode meets."""
@@ -45,11 +45,11 @@ class Pattern:
 
 
 Read = Callable[[ir.Expression], bytearray]
-"""The states in which an expression is true."""
+"""Function that returns the states in which an expression is true."""
 
 
 def pattern_of(liveness: ir.LivenessProperty, read: Read) -> Pattern:
-    """The runs that break a property."""
+    """Return the pattern of the runs that break a property."""
     made = [_true_of(formula, read) for formula in liveness.assuming]
     return functools.reduce(_both, [*made, _false_of(liveness, read)])
 

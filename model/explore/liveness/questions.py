@@ -1,4 +1,4 @@
-"""For each liveness property of a program, or one asked from outside by names, there is a question for each
+"""Questions of liveness: one for each liveness property of a program, or one from outside by names, with each
 value of its parameters.
 """
 
@@ -27,11 +27,11 @@ class Question:
 
     @property
     def name(self) -> str:
-        """The name of the property."""
+        """Name of the property."""
         return self.liveness.name
 
     def values(self, instance: tuple[Any, ...]) -> Values:
-        """The parameters under these values."""
+        """Return the parameters under these values."""
         return {
             item.name: (item.type, value)
             for item, value in zip(self.liveness.parameters, instance, strict=True)
@@ -39,13 +39,13 @@ class Question:
 
 
 def declared(program: Program) -> dict[str, Question]:
-    """The liveness properties that the specification declares, by name."""
+    """Return the liveness properties that the specification declares, by name."""
     return {liveness.name: _question(program, liveness) for liveness in program.module.liveness}
 
 
 def question(program: Program, asked: LivenessNote, *, name: str = "") -> Question:
-    """A temporal formula that is asked from outside, of methods by their names: `leads_to("waits", "eats")`,
-    or another one.
+    """Return the question for a temporal formula from outside, of methods by their names: `leads_to("waits",
+    "eats")`, or another one.
 
     Raises:
         SpecError: there is no such method that gives a bool, or the parameters of two of them differ.

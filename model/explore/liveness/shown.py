@@ -1,5 +1,4 @@
-"""Confirmation of a lasso by CPython alone: formulas and fairness, state by state, without pattern or
-engine.
+"""Confirmation of a lasso by CPython alone: formulas and fairness, state by state, without pattern or engine.
 
 This file knows nothing of graphs.
 """
@@ -17,7 +16,9 @@ from antiphon.spec.lang import State, Step, Transition, ir
 
 
 def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairness: Fairness) -> str:
-    """Why the trace is no fair counterexample of the property under these values; empty when it is one."""
+    """Return the reason why the trace is no fair counterexample of the property under these values; empty
+    when it is one.
+    """
     if trace.loop is None:
         return "it has no cycle"
     if trace.states[trace.loop] != trace.states[-1]:
@@ -32,7 +33,7 @@ def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairne
 
 
 def is_true(trace: Trace, formula: ir.Temporal, values: Values) -> bool:
-    """Return True if a formula, without what it assumes, is true of the run that goes round the cycle of the
+    """Return True if a formula, without its assumptions, is true of the run that goes round the cycle of the
     trace for ever.
     """
     assert trace.loop is not None
@@ -64,8 +65,8 @@ def _truths(trace: Trace, expression: ir.Expression, values: Values) -> list[boo
 
 
 def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
-    """The kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is neither
-    possible nor taken; one that only a spent budget keeps back is possible.
+    """Return the kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is
+    neither possible nor taken; one that only a spent budget disables is possible.
     """
     assert trace.loop is not None
     program = trace.program

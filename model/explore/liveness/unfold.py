@@ -1,7 +1,7 @@
-"""A lasso among representatives of orbits is a run of the specification: its cycle is taken until the state
-itself comes again, and not only another one of its orbit.
+"""Unfolding of a lasso among representatives of orbits to a run of the specification: its cycle is taken
+until the state itself comes again, and not only another one of its orbit.
 
-That ends, since an orbit has so many states. This file asks CPython for each step.
+That ends, since an orbit is finite. This file asks CPython for each step.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from antiphon.spec.lang import State, Step
 
 
 def unfolded(graph: FairGraph, lasso: Lasso) -> tuple[State, list[Step], int]:
-    """The state in which a lasso begins, its steps, and after how many of them its cycle begins.
+    """Return the state in which a lasso begins, its steps, and the number of steps before its cycle.
 
     Raises:
         InternalError: the specification has no such run.

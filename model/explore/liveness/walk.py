@@ -1,10 +1,9 @@
-"""The graph of a program for liveness has all steps between all states, each with its kind; or as far as a
-bound lets.
+"""Graph of a program for liveness: all steps between all states, each with its kind, as far as a bound lets.
 
 Every step of every state is kept, faults too: fairness is about steps, and no reduction of the search keeps
-them all. That is why liveness walks the graph by itself, one step after the other, and takes nothing from a
-search that leaves some out. Where nothing tells the members of symmetric sets apart, it may be the graph of
-orbits, in which a step from a state to another of its orbit is an edge too.
+them all. So liveness walks the graph by itself, and takes nothing from a search that leaves steps out. Where
+nothing tells the members of symmetric sets apart, it may be the graph of orbits, in which a step from a state
+to another of its orbit is an edge too.
 
 This file knows nothing of liveness properties.
 """
@@ -32,7 +31,7 @@ NONE: frozenset[int] = frozenset()
 
 
 class FairGraph(Visitor):
-    """The graph of a program, walked, and what it is about.
+    """Walked graph of a program, with its space and its walk.
 
     Attributes:
         graph: states and edges by number, each edge with the kind of its step.
@@ -76,7 +75,7 @@ class FairGraph(Visitor):
         return len(self.graph)
 
     def truths(self, call: ir.Expression, values: Values) -> bytearray:
-        """For each state 1 where a call of a helper or predicate is true under these values of its
+        """Return for each state 1 where a call of a helper or predicate is true under these values of its
         parameters, else 0.
 
         Raises:
@@ -86,11 +85,11 @@ class FairGraph(Visitor):
         return bytearray(map(holds, self.space.packed[: len(self)]))
 
     def state(self, number: int) -> State:
-        """The state of this number."""
+        """Return the state of this number."""
         return self.space.value(number)
 
     def step(self, edge: int) -> Step:
-        """The step of an edge."""
+        """Return the step of an edge."""
         return self._transitions.step(self._steps[edge])
 
     def stands_for(self, number: int, state: State) -> bool:
@@ -98,8 +97,8 @@ class FairGraph(Visitor):
         return self._transitions.pack(state) == self.space.packed[number]
 
     def is_edge(self, edge: int, state: State, transition: Transition) -> bool:
-        """Return True if a transition from `state`, as CPython takes it, is of this edge: by where it leads
-        to, and the kinds of its step.
+        """Return True if a transition from `state`, as CPython takes it, belongs to this edge, by its next
+        state and the kinds of its step.
         """
         mask = 0
         for kind, condition in self.fairness.kinds(transition.step):
@@ -109,8 +108,8 @@ class FairGraph(Visitor):
         return mask == kinds and self.stands_for(self.graph.targets[edge], transition.state)
 
     def states(self, first: int, last: int) -> None:
-        """The first states that are found are the initial ones; the others come with the transitions that
-        find them.
+        """Note the initial states, which are found first; the others come with the transitions that find
+        them.
         """
         if not first:
             for _ in range(last):
@@ -118,7 +117,7 @@ class FairGraph(Visitor):
             self.graph.initial = last
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """An edge for each step that changes something."""
+        """Add an edge for each step that changes something."""
         graph = self.graph
         targets, depth, possible = graph.targets, graph.depths[state] + 1, 0
         turned = self._orbits.turned if self._orbits is not None else NONE
@@ -176,8 +175,8 @@ class FairGraph(Visitor):
         return None
 
     def unspent(self) -> Graph | None:
-        """The graph in which a kind counts as possible also where only a spent budget keeps its steps back;
-        None when no budget does.
+        """Return the graph in which a kind counts as possible also where only a spent budget disables its
+        steps; None when no budget does.
 
         Where too many steps have budgets, every kind counts as possible everywhere.
         """
@@ -212,8 +211,8 @@ class FairGraph(Visitor):
         return dataclasses.replace(graph, possible=possible, weak=self.graph.weak, strong=self.graph.strong)
 
     def held(self, states: Iterable[int]) -> tuple[Step, str] | None:
-        """A fair step that only a spent budget keeps from happening in one of these states, with the text of
-        its guard.
+        """Return a fair step that only a spent budget disables in one of these states, with the text of its
+        guard.
         """
 
         def is_fair(step: Step) -> bool:

@@ -1,3 +1,3 @@
-"""The compiler: it plans the actions of a program, writes them as LLVM text beside the kernels, and keeps the
+"""Compiler: it plans the actions of a program, writes them as LLVM text beside the kernels, and caches the
 machine code on disk.
 """

@@ -1,4 +1,4 @@
-"""The arguments of an action that are worth trying in a state are unrolled where they are few, and found by
+"""Plans for the arguments of an action that are tried in a state: unrolled where they are few, and taken from
 the bits of a set where a guard asks for membership.
 
 An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop
@@ -46,25 +46,25 @@ UNROLLED_PARAMETER = 5
 UNROLLED_TOGETHER = 10
 MOST_VARIANTS = 9
 VARIANT_NODES = 4_000
-"""Together the variants of a step have at most about so many nodes: more would take longer to compile than
-they save.
+"""Approximate number of nodes that all variants of a step may have together: more would take longer to
+compile than they save.
 """
 LARGE_NODES = 12_000
-"""A step for which more nodes would be made is never made as a whole, but for each value of the leaves that
-it compares most.
+"""Number of nodes from which a step is not compiled as a whole, but for each value of the leaves that it
+compares most.
 """
 MOST_PARTS = 16
-"""Into so many parts at most."""
+"""Largest number of such parts."""
 SELECTIONS = 2
-"""A leaf is given its variants when it is compared in at least so many nodes of the step."""
+"""Number of nodes that must compare a leaf before the step gets variants for its values."""
 
 Row = tuple[int | bool, ...]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an action: the raw leaves of each value of its domain, and the position of its first
-    leaf among the inputs.
+    """Parameter of an action: the raw leaves of each value of its domain, and the position of its first leaf
+    among the inputs.
     """
 
     rows: tuple[Row, ...]
@@ -78,10 +78,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop over the values of a parameter: `ranks` are worth trying.
+    """Loop over the values of a parameter: `ranks` are the values to try.
 
     With `slot` it runs over the bits of that set; `elements` gives for each rank the rank of its element in
-    the set, and `element` is the expression that says so in the step.
+    the set, and `element` is the expression of it in the step.
     """
 
     parameter: int
@@ -118,8 +118,8 @@ class Branch:
 
 @dataclass(frozen=True)
 class ActionPlan:
-    """Enumeration of the arguments of an action; its codes begin at `base`, argument by argument in mixed
-    radix `strides`.
+    """Plan for the arguments of an action; its codes begin at `base`, argument by argument in mixed radix
+    `strides`.
     """
 
     name: str
@@ -131,8 +131,8 @@ class ActionPlan:
 
 
 def plan_actions(program: Program, reduction: Reduction = WHOLE) -> list[ActionPlan]:
-    """The plans of all actions and faults of a program, in the order of the reference, without what a
-    reduction leaves out.
+    """Return the plans of all actions and faults of a program, in the order of the reference, without those
+    that a reduction leaves out.
     """
     codes = Codes.of(program)
     methods = program.declaration.marked("action", "environment")
@@ -484,7 +484,7 @@ def _never(step: GroundStep) -> bool:
 
 
 def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
-    """The step without these guards, which are true wherever it is tried; they leave its checks too."""
+    """Return the step without these guards, which are true wherever it is tried; its checks lose them too."""
     gone = set(dropped)
     checks = tuple(
         replace(check, wrong=_without(check.wrong, gone))
@@ -495,7 +495,7 @@ def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundSte
 
 
 def enabled_without(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
-    """The step without these guards, which are true wherever it is tried; its checks keep them."""
+    """Return the step without these guards, which are true wherever it is tried; its checks keep them."""
     return replace(step, enabled=_without(step.enabled, set(dropped)))
 
 

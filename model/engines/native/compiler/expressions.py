@@ -1,9 +1,8 @@
-"""A ground expression becomes LLVM node by node, each once: a boolean as `i1`, a number as `i64`, a set as
-one `i64` a word.
+"""Translation of a ground expression to LLVM, node by node, each once: a boolean as `i1`, a number as `i64`,
+a set as one `i64` for each word.
 
-A `Writer` fills one function whose blocks follow one another, so that what was computed before may be used
-after. Every operation is total, as the ground form demands: division by zero is 0, a rank outside its set is
-in no set.
+A `Writer` fills one function whose blocks follow one another, so that earlier values may be used later. Every
+operation is total, as the ground form demands: division by zero is 0, a rank outside its set is in no set.
 
 This file knows nothing of steps, guards or searching.
 """
@@ -59,8 +58,8 @@ def words_of(width: int) -> int:
 
 
 BLOCK_LENGTH = 50
-"""After so many values a new block begins: LLVM's selection of instructions takes more than linear time in
-the length of a block.
+"""Number of values after which a new block begins: LLVM's selection of instructions takes more than linear
+time in the length of a block.
 """
 
 
@@ -86,7 +85,7 @@ class Writer:
     # Text ---------------------------------------------------------------------------------------------------
 
     def emit(self, text: str) -> str:
-        """An instruction with a result; its name."""
+        """Write an instruction with a result, and return the result's name."""
         self._count += 1
         if self._count % BLOCK_LENGTH == 0:
             self.lines.append(f"  br label %s{self._count}\ns{self._count}:")
@@ -95,28 +94,28 @@ class Writer:
         return name
 
     def line(self, text: str) -> None:
-        """An instruction without a result."""
+        """Write an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def label(self) -> str:
-        """A fresh label."""
+        """Return a fresh label."""
         self._count += 1
         return f"b{self._count}"
 
     def begin(self, label: str) -> None:
-        """The block of this label begins; everything computed so far stays usable."""
+        """Begin the block of this label; everything computed so far stays usable."""
         self.lines.append(f"{label}:")
 
     def know(self, expression: Expression, value: str) -> None:
-        """Record the value of an expression."""
+        """Record the operands of an expression."""
         self._values[expression] = (value,)
 
     def pointer(self, base: str, index: int | str) -> str:
-        """The address of a word: `base` is a pointer."""
+        """Return the address of a word behind the pointer `base`."""
         return self.emit(f"getelementptr i64, ptr {base}, i64 {index}") if index != 0 else base
 
     def word(self, base: str, index: int) -> str:
-        """A word of the state at `base`, loaded once."""
+        """Return a word of the state at `base`, which is loaded once."""
         found = self._loaded.get((base, index))
         if found is None:
             found = self._loaded[base, index] = self.emit(f"load i64, ptr {self.pointer(base, index)}")
@@ -125,11 +124,11 @@ class Writer:
     # Values -------------------------------------------------------------------------------------------------
 
     def __call__(self, root: Expression) -> Value:
-        """The operands of an expression; what it needs is written first."""
+        """Return the operands of an expression; missing parts are written first."""
         return fold(root, self._values, self._write, self._needed)
 
     def one(self, expression: Expression) -> str:
-        """The operand of a boolean, a number or a narrow set."""
+        """Return the operand of a boolean, a number or a narrow set."""
         found = self._values.get(expression)
         return (self(expression) if found is None else found)[0]
 
@@ -174,8 +173,7 @@ class Writer:
         )
 
     def fold(self, operation: str, operands: Sequence[str]) -> str:
-        """The operands joined from the left; what begins like one that was written before is not written
-        again.
+        """Return the operands joined from the left; a beginning that was written before is not written again.
 
         Conjunctions come from nested branches: each begins with the conditions of the branch around it.
         """
@@ -289,8 +287,8 @@ class Writer:
         return picked
 
     def single_bit(self, rank: Expression, width: int) -> tuple[str, str]:
-        """The number of the word and the bit in it for a set with this one rank; no bit when it is outside
-        the width.
+        """Return the word and the bit in it for a set with this one rank; no bit when it is outside the
+        width.
         """
         inside = self.within(rank, width)
         at = self.one(rank)

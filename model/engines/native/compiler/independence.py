@@ -1,9 +1,10 @@
 """Two steps are independent where neither writes a bit of the state that the other reads or writes: they lead
 to the same state in both orders, and neither enables, disables or changes the other.
 
-What a step may read and write is found from its ground form, and may be too much, never too little. A test
-for one member of a set reads one bit; a set that is joined with others, or cut, is written where that changes
-it, and does not depend on the bits that stay. Of a member that depends on the state all values are counted.
+The bits that a step may read and write are derived from its ground form, and may be too many, never too few.
+A test for one member of a set reads one bit; a set that is joined with others, or cut, is written where that
+changes it, and does not depend on the bits that stay. For a member that depends on the state all values are
+counted.
 
 This file knows nothing of LLVM or of searching.
 """
@@ -25,15 +26,15 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.model.ground.words import WORD, WordPacking
 
 MOST_NUMBERS = 1 << 10
-"""Largest number of pairs of numbers that are added up; where there are more, an interval says enough."""
+"""Largest number of pairs of numbers that are added up; beyond it an interval is used."""
 
 Raw = int | bool
 Masks = npt.NDArray[np.uint64]
 
 
 def footprints(plans: Iterable[ActionPlan], packing: WordPacking, count: int) -> Masks:
-    """For each of `count` steps, by its code, two masks over the words of a state: the bits that it may read,
-    and those that it may write.
+    """Return two masks over the words of a state for each of `count` steps, by code: the bits that it may
+    read, and those that it may write.
     """
     made = np.zeros((count, 2, packing.words), dtype=np.uint64)
     size, look = 8 * packing.words, _Look(packing)

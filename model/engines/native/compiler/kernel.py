@@ -1,8 +1,8 @@
-"""A kernel is the machine code of one program: its steps and predicates, and the functions that store and
+"""Kernel: the machine code of one program, with its steps and predicates, and the functions that store and
 number states.
 
-The text is made from the ground form, compiled by LLVM without any compiler on the machine, and kept on disk
-(`cache`): the steps by themselves, and the functions around them, which programs of one width share.
+The text is made from the ground form, compiled by LLVM without any compiler on the machine, and cached on
+disk (`cache`): the steps by themselves, and the functions around them, which programs of one width share.
 
 This file knows nothing of searching, of threads or of memory.
 """
@@ -44,26 +44,28 @@ from antiphon.spec.lang.watch import working
 
 _KERNELS = 16
 RECENT_BYTES = 1 << 18
-"""Number of bytes that a thread has for the states that it has seen lately."""
+"""Number of bytes in which a thread remembers the states that it has seen lately."""
 PARENTS_EVERY = 64
 TABLELESS = (fields.WALK, fields.BATCH)
-"""Modes in which no table keeps states."""
+"""Modes without a table of states."""
 SLEEP_WORDS, MOST_COMPARED = 2, 4096
-"""Words of a sleep set, where a program has more than 64 steps; how many it may have for that."""
+"""Number of words of a sleep set, where a program has more than 64 steps; and the largest number of steps for
+that.
+"""
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
-"""Seconds that LLVM needs for a line: with care, a part by itself and a part by the lines with it;
-quickly.
+"""Seconds that LLVM needs for a line: with optimisation, one part for each line and one for each pair of
+lines; and quickly.
 """
 STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.12, 0.04
-"""Largest number of seconds that LLVM may take for the steps; the least of it with care."""
+"""Largest number of seconds that LLVM may take for the steps; and the least for optimisation."""
 
 Native = Callable[..., int]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """The functions of one program, ready to call with addresses and numbers; `mode` is how its table keeps
-    states.
+    """The functions of one program, ready to call with addresses and numbers; `mode` is the form of its table
+    of states.
 
     Attributes:
         packing: where the leaves of a state stand.
@@ -95,7 +97,7 @@ class Kernel:
 
 @lru_cache(maxsize=_KERNELS)
 def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction = WHOLE) -> Kernel:
-    """The kernel of a program, from this process, from the cache on disk, or compiled now.
+    """Return the kernel of a program, from this process, from the cache on disk, or compiled now.
 
     Raises:
         SpecError: the program cannot be compiled, or has no symmetry.
@@ -140,7 +142,9 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
 
 @contextmanager
 def filling(kernel: Kernel, condition: Expression) -> Iterator[Native]:
-    """`fill` for a condition that is no predicate of the program: from the cache on disk, or compiled now."""
+    """Return the function `fill` for a condition that is no predicate of the program: from the cache on disk,
+    or compiled now.
+    """
     packing = kernel.packing
     function = predicate_function("holds.0", packing, condition, ())
     text = "\n".join(
@@ -194,8 +198,8 @@ def _code(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without looking for cycles among the many objects that are made here: there are none, and looking takes
-    a fifth of the time.
+    """Context without Python's search for reference cycles: the many objects that are made inside have none,
+    and the search would take a fifth of the time.
     """
     was = gc.isenabled()
     gc.disable()
@@ -227,11 +231,11 @@ def sleep_words(program: Program, mode: int, reduction: Reduction) -> int:
 def steps_texts(
     program: Program, packing: WordPacking, reduction: Reduction = WHOLE, sleep: int = 0
 ) -> list[str]:
-    """The LLVM texts of a program's steps: first what is compiled with care (`successors`, the predicates,
-    the steps that are not large), then the rest, which is compiled quickly: LLVM takes more than linear time
-    in the length of a function.
+    """Return the LLVM texts of a program's steps: first those compiled with optimisation (`successors`, the
+    predicates, small steps), then the rest, compiled quickly, since LLVM takes more than linear time in the
+    length of a function.
 
-    They do not depend on what was grounded before: all nodes are forgotten first.
+    They do not depend on earlier grounding: all nodes are forgotten first.
     """
     with making:
         return _steps_texts(program, packing, reduction, sleep)
@@ -344,19 +348,21 @@ def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
 
 
 def seen_words(words: int) -> int:
-    """In how many words a thread remembers a row of so many: its hash, and the row where that says more."""
+    """Return the number of words in which a thread remembers a row of this size: its hash, and the row if the
+    hash is not enough.
+    """
     return 1 if words == 1 else words + 1
 
 
 def recently(words: int) -> int:
-    """Return the number of rows of so many words that a thread remembers to have seen lately: a power of two,
-    in a part of the processor's second cache.
+    """Return the number of rows of this size that a thread remembers: a power of two, that fits a part of the
+    processor's second-level cache.
     """
     return 1 << max(6, (RECENT_BYTES // (8 * seen_words(words))).bit_length() - 1)
 
 
 def exported(mode: int) -> tuple[str, ...]:
-    """The names of the functions between the steps that a kernel of this mode has."""
+    """Return the names of the functions between the steps in a kernel of this mode."""
     if mode == fields.WALK:
         return walks.EXPORTED
     if mode == fields.BATCH:
@@ -365,18 +371,18 @@ def exported(mode: int) -> tuple[str, ...]:
 
 
 def row_words(words: int, mode: int) -> int:
-    """Return the number of words that are kept of a state of so many: of a tree its root."""
+    """Return the number of words that are stored for a state of this size: for a tree only its root."""
     return 1 if mode == fields.TREE else words
 
 
 def slot_bytes(mode: int) -> int:
-    """Return the number of bytes from a slot of the table to the next; of trees that of the number in it."""
+    """Return the number of bytes from a slot of the table to the next; for trees that of the number in it."""
     return 4 if mode == fields.TREE else 8
 
 
 def parents_every(mode: int) -> int:
-    """The parent of a state is written down when its number is a multiple of this: of each, where states are
-    forgotten and cannot lead anywhere again.
+    """Return the interval of parents: the parent of a state is stored when its number is a multiple of it; 1
+    where states are forgotten and their successors cannot be made again.
     """
     return 1 if mode == fields.FINGERPRINT else PARENTS_EVERY
 
@@ -389,7 +395,7 @@ def runtime_text(
     by_columns: bool = False,
     sleep: int = 0,
 ) -> str:
-    """The LLVM text of the functions between the steps."""
+    """Return the LLVM text of the functions between the steps."""
     row = row_words(words, mode)
     values = {
         "W": words,
@@ -415,7 +421,7 @@ def runtime_text(
 
 
 def walks_text(words: int) -> str:
-    """The LLVM text of the functions that walk, in the place of those that store states."""
+    """Return the LLVM text of the functions that walk, in place of those that store states."""
     return (
         SUCCESSORS
         + HOLDS
@@ -425,7 +431,7 @@ def walks_text(words: int) -> str:
 
 
 def batches_text(words: int) -> str:
-    """The LLVM text of the functions that expand and merge batches, in the place of those that store
+    """Return the LLVM text of the functions that expand and merge batches, in place of those that store
     states.
     """
     values = {"W": words, "ROW": words, "MODE": fields.WHOLE}
@@ -488,9 +494,10 @@ none:
 
 
 def assemble(steps: Sequence[str]) -> list[bytes]:
-    """The object codes of the steps, for this processor: the first text with care, the others quickly.
+    """Return the object codes of the steps, for this processor: the first text with optimisation, the others
+    quickly.
 
-    The steps are many and were written without repetition, so that a light pipeline does.
+    The steps are many and were written without repetition, so that few passes suffice.
     """
     return [_assembled(text, careful=text is steps[0]) for text in steps]
 
@@ -572,8 +579,8 @@ def _bytes(engine: Any, name: str) -> bytes:
 
 
 def key_of(program: Program, mode: int, reduction: Reduction) -> str:
-    """Return the key of the code: the program, the form of tables, the reductions, this package's translator,
-    LLVM and the processor.
+    """Return the cache key of the code: the program, the form of tables, the reductions, this package's
+    translator, LLVM and the processor.
     """
     return _digest(program.digest, str(mode), reduction.key(), _translator(), *_machine_parts())
 

@@ -1,4 +1,4 @@
-"""The loop around the steps is written as Python functions over 64-bit words; this file lowers them to LLVM.
+"""Lowering of Python functions over 64-bit words to LLVM text; the loop around the steps is written in them.
 
 The subset: every value is an unsigned 64-bit word and arithmetic wraps; assignment to names, `while`, `if`,
 `break`, `continue`, `return`, comparisons, `and or not`, `+ - * // % & | ^ << >>`, calls of the functions
@@ -16,11 +16,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
-"""Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store; `prefetch(address)`
-asks for a cache line. `count_bits(value)` counts those that are 1, `first_bit(value)` is the place of the
-lowest of them. `copy_words(to, from, count)` copies a constant number of words, to another place or the same.
-`equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what `mask` leaves of it
-is the value; `equal_bytes(address, value)` has one for each of sixteen bytes.
+"""Memory operations. Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store;
+`prefetch(address)` asks for a cache line. `count_bits(value)` counts those that are 1, `first_bit(value)` is
+the place of the lowest of them. `copy_words(to, from, count)` copies a constant number of words, to another
+place or the same. `equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what
+`mask` leaves of it is the value; `equal_bytes(address, value)` has one for each of sixteen bytes.
 """
 
 _ATOMIC = {
@@ -53,7 +53,7 @@ declare i64 @llvm.cttz.i64(i64, i1)
 def lower(
     functions: Iterable[Callable[..., int]], values: Mapping[str, int], *, exported: Iterable[str] = ()
 ) -> str:
-    """The LLVM text of these functions, under their own names.
+    """Return the LLVM text of these functions, under their own names.
 
     Args:
         functions: Python functions in the subset; their globals give further constants.

@@ -1,9 +1,9 @@
-"""The leaves of the state that matter to what is asked are those that a guard or an asked property reads, and
-those that these are computed from.
+"""Cone of influence: the leaves of the state that matter to the asked properties, which a guard or such a
+property reads, directly or through other leaves.
 
-The others are never written down (a cone of influence): two states that differ in them only take the same
-steps to states that differ in them only, and every asked property, obligations and deadlock included, is the
-same in both. The ground form shows what is read.
+The other leaves are never stored. Two states that differ only in them take the same steps to states that
+differ only in them, and every asked property, obligations and deadlock included, is the same in both. The
+ground form shows what is read.
 
 This file knows nothing of packing or searching.
 """
@@ -35,21 +35,21 @@ class Reduction:
     asked: frozenset[str] | None = None
 
     def predicates(self, program: Program) -> tuple[str, ...]:
-        """The predicates that the kernel computes, in the order of the program."""
+        """Return the predicates that the kernel computes, in the order of the program."""
         names = (predicate.name for predicate in program.module.predicates)
         return tuple(name for name in names if self.asked is None or name in self.asked)
 
     def properties(self, program: Program) -> tuple[str, ...]:
-        """The properties that steps may break, in the order of the program."""
+        """Return the properties that steps may break, in the order of the program."""
         return tuple(name for name in program.module.properties if self.asked is None or name in self.asked)
 
     def kept(self, program: Program) -> frozenset[int]:
-        """The positions of the slots that are kept."""
+        """Return the positions of the slots that are stored."""
         every = frozenset(range(len(layout(program).slots)))
         return every if self.asked is None else _relevant(program, self.asked)
 
     def step(self, program: Program, step: GroundStep) -> GroundStep:
-        """The step without what is left out."""
+        """Return the step without the parts that are left out."""
         if self.asked is None:
             return step
         kept = self.kept(program)
@@ -59,7 +59,7 @@ class Reduction:
         )
 
     def key(self) -> str:
-        """Return the text that distinguishes it from others."""
+        """Return the text that distinguishes this reduction from others."""
         return f"{self.symmetric} {'all' if self.asked is None else ' '.join(sorted(self.asked))}"
 
 

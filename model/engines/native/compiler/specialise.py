@@ -1,5 +1,5 @@
-"""A step for some arguments is the step for all with its inputs replaced by constants: everything that
-depended on them folds.
+"""Specialisation of a step to some arguments: its inputs are replaced by constants, and everything that
+depends on them folds.
 
 This file knows nothing of LLVM.
 """
@@ -55,7 +55,7 @@ _DECIDING = {AND: make.FALSE, OR: make.TRUE}
 
 
 class Substitution:
-    """Replaces nodes by others; what is made of them is made anew, so that constants fold.
+    """Replacement of nodes by others; the nodes above them are made anew, so that constants fold.
 
     Args:
         inputs: new expressions for inputs, by position.
@@ -69,7 +69,7 @@ class Substitution:
         self._made: dict[Expression, Expression] = {}
 
     def __call__(self, root: Expression) -> Expression:
-        """The expression with its parts replaced; a part that a constant decides is not looked at."""
+        """Return the expression with its parts replaced; a part that a constant decides is not visited."""
         made = self._made
         found = made.get(root)
         if found is not None:
@@ -141,8 +141,8 @@ class Substitution:
         return make.choose(condition, then, otherwise)
 
     def step(self, step: GroundStep) -> GroundStep:
-        """The step with its parts replaced, without its guards one by one and its events: no kernel computes
-        these. It keeps its inputs, though nothing may depend on them any more.
+        """Return the step with its parts replaced, without its separate guards and its events, which no
+        kernel computes. Its inputs stay, though nothing may depend on them any more.
         """
         return replace(
             step,
@@ -156,7 +156,7 @@ class Substitution:
 
 
 def roots_of(step: GroundStep) -> list[Expression]:
-    """Everything that a kernel computes of a step."""
+    """Return all expressions of a step that a kernel computes."""
     return [
         step.enabled,
         *(check.wrong for check in step.checks),
@@ -171,7 +171,7 @@ def size_of(step: GroundStep) -> int:
 
 
 def reached(roots: list[Expression]) -> set[Expression]:
-    """All nodes below these."""
+    """Return all nodes below these."""
     return set(reachable(roots, parts))
 
 
@@ -181,12 +181,12 @@ def has_nodes(root: Expression, many: int) -> bool:
 
 
 def inputs_of(*roots: Expression) -> frozenset[int]:
-    """The positions of the inputs that expressions depend on."""
+    """Return the positions of the inputs that expressions depend on."""
     return inputs_among(reached(list(roots)))
 
 
 def inputs_among(nodes: Iterable[Expression]) -> frozenset[int]:
-    """The positions of the inputs among these nodes."""
+    """Return the positions of the inputs among these nodes."""
     return frozenset(int(node.value) for node in nodes if node.operator is INPUT)
 
 

@@ -1,5 +1,5 @@
-"""A ground step becomes a function: guards in order, each a way out; checks where their turn is; then the new
-state, word by word.
+"""Translation of a ground step to a function: guards in order, each a way out; checks at their place; then
+the new state, word by word.
 
 The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is
 enabled, has written its successor to `out`. It answers 0 (not enabled), or `ENABLED`, joined with `WRONG`
@@ -18,19 +18,19 @@ from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Nu
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking
 
 ENABLED, WRONG, BROKEN = 1, 2, 256
-"""The bits of an answer; property number p is at `BROKEN << p`."""
+"""Bits of an answer; property number p is at `BROKEN << p`."""
 MOST_PROPERTIES = 55
 MOST_PATHS = 40
-"""Beyond so many paths a wide set is computed as a whole."""
+"""Largest number of paths for which a wide set is computed path by path."""
 
 
 class StepWriter(Writer):
-    """Writes the function of one step."""
+    """Writer of the function of one step."""
 
     def function(
         self, name: str, parameters: Sequence[str], step: GroundStep, properties: Sequence[str]
     ) -> str:
-        """The text of the function; `properties` numbers the properties that a step may break."""
+        """Return the text of the function; `properties` numbers the properties that a step may break."""
         self._guards(step)
         self._successor(step)
         self._answer(step, properties)
@@ -264,7 +264,9 @@ class _WideUpdate:
 def predicate_function(
     name: str, packing: WordPacking, holds: Expression, wrongs: Sequence[Expression]
 ) -> str:
-    """A function of a state that answers 0 (false), 1 (true) or 2 (cannot be evaluated)."""
+    """Return the text of a function of a state with the answers 0 (false), 1 (true) and 2 (cannot be
+    evaluated).
+    """
     writer = Writer(packing)
     for wrong in wrongs:
         if not is_false(wrong):
@@ -278,7 +280,7 @@ def predicate_function(
 
 
 def number_function(name: str, packing: WordPacking, value: Expression) -> str:
-    """A function of a state that answers a number."""
+    """Return the text of a function of a state that answers a number."""
     writer = Writer(packing)
     writer.line(f"ret i64 {writer.one(value)}")
     return "\n".join([f"define internal i64 @{name}(ptr %s) nounwind {{", *writer.lines, "}\n"])

@@ -2,10 +2,10 @@
 hands each successor to `take`.
 
 `i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes them one
-behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those
-that sleep: `sleeping` is the address of a word with a bit for each step, or of a byte and behind it one for
-each, which equals it where the step sleeps. Nobody
-writes to the state meanwhile: what one step has read of it (`noalias readonly`) another knows.
+behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those that
+sleep: `sleeping` is the address of a word with a bit for each step, or of a byte and behind it one for each,
+which equals it where the step sleeps. The state does not change meanwhile, so loads are shared between steps
+(`noalias readonly`).
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -39,9 +39,11 @@ from antiphon.model.ground.walk import reachable
 from antiphon.model.ground.words import WORD, WordPacking
 
 HOISTED_NODES = 2
-"""A condition of so many nodes on the state alone that several steps ask is computed once a state."""
+"""Number of nodes from which a condition on the state alone, shared by several steps, is computed once for
+each state.
+"""
 INLINE_NODES = 120
-"""A step of more nodes is called, not inlined: one huge function compiles slowly."""
+"""Largest number of nodes of a step that is inlined: one huge function compiles slowly."""
 
 
 class SleepSet:
@@ -65,7 +67,7 @@ class SleepSet:
 
 
 class Successors:
-    """Writes the function `successors` and those of the steps."""
+    """Writer of the function `successors` and those of the steps."""
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class Successors:
             self._action(plan)
 
     def text(self) -> str:
-        """The globals, the function, and those of the steps that are inlined into it."""
+        """Return the globals, the function, and those of the steps that are inlined into it."""
         head = (
             "define i64 @successors(i64 %context, ptr noalias readonly %s, i64 %out, i64 %parent, "
             "i64 %faults, i64 %sleeping) nounwind {\nentry:"

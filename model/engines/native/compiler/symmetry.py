@@ -1,14 +1,14 @@
-"""States that are the same but for the names of interchangeable members are one orbit; the least of them in
-word order stands for all.
+"""Symmetry: states that differ only in the names of interchangeable members are one orbit, and the least of
+them in word order stands for all.
 
 The language lets no member of a symmetric index set be special (no literal, no order, no number), so that
-exchanging two members maps steps to steps and changes no predicate. It is enough to know how a state changes
-when two neighbouring members are exchanged: all orders of n members follow one another by such exchanges, n!
-of them in a round that ends where it began (Steinhaus, Johnson, Trotter).
+exchanging two members maps steps to steps and changes no predicate. Exchanges of two neighbouring members are
+enough: all n! orders of n members follow one another by such exchanges, in a round that ends where it began
+(Steinhaus, Johnson, Trotter).
 
-Often no part of the state speaks of two members at once: all that is said of a member stands in leaves, or
-bits of sets, of its own, its column. Then the state with its columns in order is the same for the whole
-orbit, and sorting by exchanges of neighbours takes the place of the round.
+Often no part of the state speaks of two members at once: the leaves and bits that speak of one member are its
+column. Then the state with its columns in order is the same for the whole orbit, and sorting by exchanges of
+neighbours replaces the round.
 
 This file makes the exchanges as ground steps; it knows nothing of tables or searching.
 """
@@ -28,29 +28,29 @@ from antiphon.spec.lang import Index, Map, Program, SpecError, State, types
 from antiphon.spec.lang.assignment import frozen
 
 MOST_ORDERS = 5_040
-"""More orders than these are not passed through."""
+"""Largest number of orders that are tried."""
 MOST_MEMBERS = 20
-"""The orders of so many members are counted in a word."""
+"""Largest number of members whose orders can be counted in a word."""
 
 Leaves = tuple[Expression, ...]
 
 
 Place = tuple[int, int]
-"""A slot, and a bit of it when it is a set, else -1."""
+"""Place in a state: a slot, and a bit of it when it is a set, else -1."""
 Column = tuple[Place, ...]
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """The exchange of the members number `first` and `first + 1` of a symmetric index set."""
+    """Exchange of the members number `first` and `first + 1` of a symmetric index set."""
 
     index: types.IndexType
     first: int
 
 
 def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
-    """The symmetric index sets that a program's variables speak of, with their sizes, those of at least two
-    members.
+    """Return the symmetric index sets that a program's variables speak of, with their sizes, if they have at
+    least two members.
     """
     found: dict[types.IndexType, int] = {}
     todo = [shape for shape, _ in plan(program).variables.values()]
@@ -63,7 +63,7 @@ def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
 
 
 def exchanges(program: Program) -> tuple[Exchange, ...]:
-    """The exchanges of neighbours in each symmetric set.
+    """Return the exchanges of neighbours in each symmetric set.
 
     Raises:
         SpecError: the program has no symmetric set, or one that is too large.
@@ -89,8 +89,8 @@ def orders(program: Program) -> int:
 
 
 def rounds(program: Program) -> tuple[int, ...]:
-    """The numbers of the exchanges in the order in which they are made so that all orders of all sets are
-    passed through, back to the first.
+    """Return the numbers of the exchanges in an order that passes through all orders of all sets, back to the
+    first.
 
     Raises:
         SpecError: there are too many orders.
@@ -111,7 +111,7 @@ def rounds(program: Program) -> tuple[int, ...]:
 
 
 def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Column], ...] | None:
-    """For each exchange the columns of its two members, place by place, in the slots that are kept; None
+    """Return for each exchange the columns of its two members, place by place, in the stored slots; None
     where a part of the state speaks of two members at once.
     """
     found: list[tuple[Column, Column]] = []
@@ -211,8 +211,8 @@ def _move(shape: Shape, offset: int, exchange: Exchange, moved: dict[Place, Plac
 
 
 def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expression, Expression]:
-    """Return two conditions on neighbouring members: the column of the second comes before that of the first,
-    and they are equal.
+    """Return two conditions on neighbouring members: the column of the second comes before that of the first;
+    and the two are equal.
     """
     slots = layout(program).slots
     before, same = make.FALSE, make.TRUE
@@ -260,7 +260,7 @@ def _round(size: int) -> list[int]:
 
 
 def exchange_step(program: Program, exchange: Exchange) -> GroundStep:
-    """The exchange as a step that is always enabled."""
+    """Return the exchange as a step that is always enabled."""
     updates: list[tuple[int, Expression]] = []
     slots = layout(program).slots
     for shape, offset in plan(program).variables.values():
@@ -356,7 +356,7 @@ def _exchanged_map(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
 
 
 def exchanged_value(shape: Shape, value: object, exchange: Exchange) -> object:
-    """A value after the exchange, as a value: what the leaves must agree with."""
+    """Return a value after the exchange, by which the leaves are checked."""
     raw = tuple(shape.raw(value))
     folded = _exchanged(shape, shape.of_value(value), exchange)
     if any(leaf.operator is not Operator.CONSTANT for leaf in folded):
@@ -366,7 +366,7 @@ def exchanged_value(shape: Shape, value: object, exchange: Exchange) -> object:
 
 
 def exchanged_state(program: Program, state: State, exchange: Exchange) -> State:
-    """A state after the exchange."""
+    """Return a state after the exchange."""
     shapes = [shape for shape, _ in plan(program).variables.values()]
     return tuple(
         frozen(exchanged_value(shape, value, exchange), shape.domain)

@@ -1,1 +1,3 @@
-"""The driver: it owns the arrays, calls the machine code, and is a space of states or a walker to others."""
+"""Driver of the machine code: it owns the arrays, calls the code, and implements the interfaces of
+engines.
+"""

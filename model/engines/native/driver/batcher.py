@@ -1,8 +1,8 @@
-"""Expands batches of states, and merges what others found with what is known: the arrays that `batches`
-needs, around its kernel.
+"""Batcher: it expands batches of states, and merges new states with known ones; it owns the arrays of
+`batches`.
 
-States are rows of machine words. What comes out is sorted by hash, each row once. This file knows nothing of
-files, levels or who calls it; a batcher belongs to one thread.
+States are rows of machine words. Results are sorted by hash, each row once. This file knows nothing of files,
+levels or callers; a batcher belongs to one thread.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from antiphon.spec.lang import Program, State, Step
 Words = npt.NDArray[np.uint64]
 
 CAPACITY = 1 << 27
-"""Number of bytes of successors, with their slots, that are kept once before they are handed on."""
+"""Number of bytes of distinct successors, with their slots, that are collected before they are handed on."""
 LEAST = 1 << 12
 SLOTS_A_ROW = 2
 BEHIND = (1 << 14) + batches.AHEAD
-"""Number of free slots behind the last: hashes would have to be far from even to need them all."""
+"""Number of free slots behind the last: only very uneven hashes would need them all."""
 
 
 @dataclass(frozen=True)
 class Successors:
-    """Successors, each once and sorted by hash; `ends` says before which row each partition ends."""
+    """Distinct successors, sorted by hash; `ends` gives the row before which each partition ends."""
 
     rows: Words
     ends: npt.NDArray[np.int64]
 
 
 class Batcher:
-    """Expands and merges states of one program.
+    """Machine code, with its arrays, that expands and merges states of one program.
 
     Attributes:
         words: how many words a state has.
@@ -75,7 +75,9 @@ class Batcher:
         return int(self._context[batches.TRANSITIONS])
 
     def expand(self, rows: Words, partitions: int) -> Iterator[Successors]:
-        """The successors of all rows, as many at a time as are kept once; `marks` is whole when it ends."""
+        """Return the successors of all rows, as many at a time as can be collected; `marks` is complete when
+        it ends.
+        """
         rows = np.ascontiguousarray(rows)
         self.marks = _zeros(len(rows))
         self._found[:] = 0
@@ -89,7 +91,7 @@ class Batcher:
             yield self._sorted(partitions)
 
     def in_discovery_order(self, row: Words) -> Words:
-        """The successors of one state in the order in which a search finds them."""
+        """Return the successors of one state in the order in which a search finds them."""
         self.marks = _zeros(1)
         self._found[:] = 0
         row = np.ascontiguousarray(row)
@@ -100,8 +102,8 @@ class Batcher:
         return self._buffered(int(self._context[batches.USED])).copy()
 
     def step_found(self, kind: int) -> Step | None:
-        """The first step of the rows expanded last that is an error (0) or breaks property number kind -
-        1.
+        """Return the first step of the rows expanded last that is an error (0) or breaks property number kind
+        - 1.
         """
         code = int(self._found[kind]) - 1
         if code < 0:
@@ -134,9 +136,7 @@ class Batcher:
         return self._sorted(partitions)
 
     def new(self, found: Sequence[Words], known: Sequence[Words], partitions: int) -> Words:
-        """The rows that were found of one partition and are in none of the sorted runs of it that are
-        known.
-        """
+        """Return the collected rows of one partition that are in none of its sorted runs of known rows."""
         self._begin(sum(len(rows) for rows in found), parts=partitions)
         for rows in found:
             self._collect(rows)
@@ -150,7 +150,7 @@ class Batcher:
         return out[: (end - out.ctypes.data) // (8 * self.words)]
 
     def join(self, left: Words, right: Words) -> Words:
-        """Two sorted runs without a common row as one."""
+        """Return the merge of two sorted runs without a common row."""
         if not len(left) or not len(right):
             return left if len(left) else right
         out = np.empty((len(left) + len(right), self.words), dtype=np.uint64)
@@ -180,11 +180,11 @@ class Batcher:
         return chosen, True
 
     def pack(self, state: State) -> Words:
-        """The row of a state."""
+        """Return the row of a state."""
         return np.array([self.kernel.packing.pack(flatten(self.program, state))], dtype=np.uint64)
 
     def state(self, row: Words) -> State:
-        """The state of a row."""
+        """Return the state of a row."""
         return unflatten(self.program, self.kernel.packing.unpack([int(word) for word in row]))
 
     # The set in order ---------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""A search goes on where it was killed: what it knew is written down now and then, beside the arrays that
-live in files anyway.
+"""Checkpoints of a search, from which it continues after the process was killed: its position is written from
+time to time beside the arrays, which live in files anyway.
 
-The arrays only grow, so what was known at the last checkpoint is in them whatever happened since; the table
-is made anew from them. A checkpoint is written aside and renamed: there is always a whole one. It protects
-against the end of the process at any moment; what the system had not written when the machine itself stops is
-lost, and noticed: a checkpoint has checksums of what it knew of the arrays.
+The arrays only grow, so everything known at the last checkpoint is still in them; the table is made anew from
+them. A checkpoint is written aside and renamed: there is always a whole one. It protects against the end of
+the process at any moment. If the machine itself stops, unwritten data may be lost, which the checksums in the
+checkpoint reveal.
 
 This file knows nothing of exploring.
 """
@@ -32,8 +32,8 @@ PART = 1 << 24
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """The knowledge of a search: `key` names the program and its kernel; decisions are a state and the code
-    of a step, or -1; `asked` is that of a `Position`; `arrays` give the known bytes of each array, and
+    """Content of a checkpoint: `key` names the program and its kernel; decisions are a state and the code of
+    a step, or -1; `asked` is that of a `Position`; `arrays` give the number of known bytes of each array, and
     their checksum (`Store.arrays`).
     """
 
@@ -53,7 +53,7 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Checkpoint:
-    """The checkpoint of one directory, for the search that `store` serves."""
+    """Checkpoint in one directory, for the search with `store`."""
 
     def __init__(self, directory: Path, store: Store) -> None:
         self.path, self.store = directory / NAME, store
@@ -62,11 +62,11 @@ class Checkpoint:
 
     @staticmethod
     def exists(directory: Path) -> bool:
-        """Return True if a search left one here."""
+        """Return True if a search left a checkpoint here."""
         return (directory / NAME).exists()
 
     def read(self) -> Content:
-        """The checkpoint.
+        """Return the checkpoint.
 
         Raises:
             Refused: it, or an array, is damaged, or it is of another program, package version or processor.
@@ -105,8 +105,8 @@ class Checkpoint:
         return key_of(kernel.program, kernel.mode, kernel.reduction)
 
     def write(self, position: Position, codes: dict[str, int], *, always: bool = False) -> None:
-        """Write down how far the search is, when it is time or `always`; `codes` are those of the steps that
-        decided something.
+        """Write the position of the search, when it is time or `always`; `codes` are those of the steps that
+        decided a property.
         """
         if not always and time.monotonic() - self._saved < SECONDS:
             return

@@ -1,9 +1,9 @@
-"""Millions of states live in arrays that are as large as they may ever become from the start, and cost what
-is written to them.
+"""Arrays for millions of states: each reserves its largest size from the start, and takes memory only where
+it is written.
 
 An `Area` is reserved address space: the system gives it memory page by page as it is written. With a
-directory it is a sparse file instead, so that the system may put on disk what does not fit into memory, and
-what was written survives the process.
+directory it is a sparse file instead, so that the system may move pages to disk, and the content survives the
+process.
 
 This file knows nothing of what is stored.
 """
@@ -19,13 +19,13 @@ from pathlib import Path
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if os.uname().sysname == "Linux" else 0)
 PAGE = mmap.PAGESIZE
 LARGE = 1 << 22
-"""From this size on an area asks for huge pages, where the system has them: looking up in a large table costs
+"""Size from which an area asks for huge pages, where the system has them: look-ups in a large table cost
 half.
 """
 
 
 class Area:
-    """An array of bytes at a fixed address, zero where nothing was written.
+    """Array of bytes at a fixed address, zero where nothing was written.
 
     Args:
         size: how many bytes it may hold at most.
@@ -60,7 +60,7 @@ class Area:
         ctypes.memmove(self.address + offset, content, len(content))
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes at an offset.
+        """Return the bytes at an offset.
 
         Raises:
             ValueError: everything was given back.
@@ -73,20 +73,20 @@ class Area:
             raise ValueError("an array is closed: what stood there is gone")
 
     def release(self, first: int, last: int) -> None:
-        """Give the memory of the bytes first..last - 1 back, as far as it is whole pages: those of a file
-        stay in it, others are lost.
+        """Release the memory of the bytes first..last - 1, as far as it is whole pages: a file keeps them,
+        others are lost.
         """
         begin, end = -(-first // PAGE) * PAGE, last // PAGE * PAGE
         if end > begin:
             self._map.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
     def flush(self) -> None:
-        """See to it that a file holds what was written, whatever happens to the machine."""
+        """Write a file's pages to disk."""
         if self.file is not None:
             self._map.flush()
 
     def close(self) -> None:
-        """Give everything back. The address must not be used any more."""
+        """Release all memory. The address must not be used any more."""
         self._anchor = None
         with contextlib.suppress(BufferError):
             self._map.close()

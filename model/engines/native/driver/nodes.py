@@ -1,5 +1,5 @@
-"""The nodes of all states that are kept as trees live here: their words, the table in which they are found,
-and what each thread needs to read and make trees (`tree` says what a node is).
+"""Nodes of all states that are stored as trees: their words, the table in which they are found, and the
+arrays that each thread needs to read and make trees (`tree` defines a node).
 
 Nodes are numbered from 0, and node 0 is of zeros: what a thread has read first is the state of zeros. The
 table grows between the rounds of a search, so that in a round each thread has room for the nodes of one
@@ -19,13 +19,13 @@ from antiphon.model.engines.native.kernels import tree
 MOST_NODES = (1 << 31) - 4
 FIRST_SLOTS = 1 << 16
 APART = 128
-"""Bytes between what two threads write."""
+"""Number of bytes between data that two threads write."""
 NODE_BYTES = 8 * tree.NODE_WORDS
 ASK_BYTES = 8 * tree.ASK_WORDS
 FULL = 0.75
-"""Most of what is asked for is there, and is found in one or two slots."""
+"""Largest filled share of the table: most look-ups succeed, in one or two slots."""
 AT_ONCE = 1 << 20
-"""Number of nodes that are entered at a time, so that Ctrl-C is heard."""
+"""Number of nodes that are entered at a time, so that Ctrl-C is noticed."""
 
 
 class Nodes:
@@ -51,7 +51,7 @@ class Nodes:
     ) -> None:
         self._width, self._set = 8 * words, set_field
         self._margin = threads * successors * len(tree.parts(words))
-        """Number of nodes that may come between two looks at `NODE_LIMIT`."""
+        """Number of nodes that may be added between two checks of `NODE_LIMIT`."""
         self.words = Area(NODE_BYTES * MOST_NODES, file)
         self._count = Area(8)
         self._asks, self._path = 2 * ASK_BYTES * successors, 8 * (words + len(tree.parts(words)))
@@ -74,12 +74,12 @@ class Nodes:
         return {"ASKS": asks, "PATH": path, "OUT": path + self._path}
 
     def begin(self, enter: Callable[[int, int], int], count: int = 1) -> None:
-        """Take the first `count` nodes for known; `enter` puts the nodes first..last - 1 into the table."""
+        """Set the number of known nodes to `count`; `enter` puts the nodes first..last - 1 into the table."""
         self._count.write(0, count.to_bytes(8, "little"))
         self._grow(enter)
 
     def room(self, enter: Callable[[int, int], int]) -> None:
-        """Make room for what a round may add, so that it does not end at once.
+        """Make room for the nodes that a round may add, so that it does not end at once.
 
         Raises:
             MemoryError: there are more than can be numbered.
@@ -105,6 +105,6 @@ class Nodes:
             enter(first, min(first + AT_ONCE, count))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         for area in (self.words, self._count, self._of_buffers, self.table):
             area.close()

@@ -1,9 +1,9 @@
-"""Two threads explore a block in parts: one finds the successors of the next part while the other enters what
-was found, in order.
+"""Pipeline of two threads on one block: one finds the successors of the next part while the other enters the
+found ones, in order.
 
-Entering is one thread's work at a time, so that it needs no regions and numbers a state at once. Whoever is
-free takes what comes next, so that neither waits for the other for long. Parts are entered in the order of
-their states: numbers, parents and findings are those of one thread.
+Only one thread enters at a time, so that entering needs no regions and numbers a state at once. A free thread
+takes the next task, so that neither waits for long. Parts are entered in the order of their states: numbers,
+parents and findings are those of a run with one thread.
 
 This file knows nothing of rows or tables.
 """
@@ -19,13 +19,13 @@ from typing import Protocol
 __all__ = ["BUFFERS", "Buffers", "Pipeline"]
 
 BUFFERS = 8
-"""Two are written or read at a time; the others hold what waits to be entered."""
+"""Number of buffers: two are written or read at a time, and the others wait to be entered."""
 FILLED = 0.3
-"""Share of a buffer that a part is meant to fill: one that overflows ends the block's round."""
+"""Share of a buffer that a part should fill: a buffer that overflows ends the block's round."""
 
 SMALLEST = 512
 SHARE = 3
-"""A part is at least so many states, and else at most this share of what is left of a block."""
+"""Least number of states of a part, and the largest share of the rest of a block."""
 
 Counted = tuple[bytes, int]
 
@@ -38,11 +38,13 @@ class Buffers(Protocol):
     """Number of successors that a buffer holds."""
 
     def find(self, thread: int, buffer: int, first: int, last: int) -> int:
-        """Write the successors of the states first..last - 1 to a buffer; where they end, if it was full."""
+        """Write the successors of the states first..last - 1 to a buffer; return where they end, if it was
+        full.
+        """
         ...
 
     def enter(self, buffer: int) -> None:
-        """Make known what is new in a buffer, and empty it."""
+        """Enter the new states of a buffer, and empty it."""
         ...
 
     def used(self, buffer: int) -> int:
@@ -54,7 +56,7 @@ class Buffers(Protocol):
         ...
 
     def discard(self, buffer: int, counted: Counted) -> None:
-        """Forget what is in a buffer, and what was counted meanwhile."""
+        """Drop the content of a buffer, and the counts made meanwhile."""
         ...
 
     def forget(self) -> None:
@@ -62,15 +64,15 @@ class Buffers(Protocol):
         ...
 
     def lacks(self, first: int, last: int) -> bool:
-        """Return True if something has to move before the states first..last - 1 can wait together."""
+        """Return True if sleep sets must move before the states first..last - 1 can wait together."""
         ...
 
     def move(self, first: int, last: int) -> None:
-        """Move it; nobody finds meanwhile."""
+        """Move the sleep sets; no thread finds successors meanwhile."""
         ...
 
     def together(self, work: Callable[[int], int]) -> list[int]:
-        """The answers of `work` for the number of each of two threads, both at once."""
+        """Return the results of `work` for the number of each of two threads, which run at once."""
         ...
 
 
@@ -84,7 +86,7 @@ class _Part:
 
 
 class Pipeline:
-    """The work of two threads on one block of states of a store."""
+    """Work of two threads on one block of states of a store."""
 
     def __init__(self, store: Buffers) -> None:
         self._store = store
@@ -98,8 +100,8 @@ class Pipeline:
         self._entering = self._held = self._stopped = self._over = False
 
     def run(self, first: int, last: int) -> int:
-        """Find and enter the successors of the states first..last - 1, or of fewer where a buffer was full
-        or there was no room for nodes; the number of the next state.
+        """Find and enter the successors of the states first..last - 1, or of fewer where a buffer was full or
+        nodes had no room; return the number of the next state.
         """
         self._first = self._next = self._entered = first
         self._last, self._over, self._stopped = last, False, False

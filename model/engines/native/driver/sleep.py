@@ -1,10 +1,10 @@
 """Sleep sets name steps that lead where a step from an earlier state leads: they are counted and not taken.
 
-Of a state that was first found by step a from state s these are the steps that were taken from s before a, or
-slept in s, and are independent of a (Godefroid 1996, "Partial-order methods for the verification of
-concurrent systems"). Such a step b leads from s to a state with a smaller number, and a leads on from there
-to where b after a leads. Since states are expanded in the order of their numbers, nothing is seen of it but
-the time.
+A state that was first found by step a from state s has these steps in its sleep set: those taken from s
+before a, or sleeping in s, that are independent of a (Godefroid 1996, "Partial-order methods for the
+verification of concurrent systems"). Such a step b leads from s to a state with a smaller number, and a leads
+on from there to where b after a leads. Since states are expanded in the order of their numbers, the result is
+the same, in less time.
 
 A set is a word or two. Where steps are too many for a bit each, the most frequent ones have one, chosen anew
 now and then; others never sleep.
@@ -27,16 +27,16 @@ from antiphon.model.engines.native.driver.memory import Area
 from antiphon.model.ground.words import WORD
 
 COMPARED, COMPARED_AGAIN = 1 << 12, 8
-"""Number of expanded states at which steps get their bits; and the factor after which they get them again."""
+"""Number of expanded states at which steps get their bits; and the factor after which they get them anew."""
 RING = 1 << 12
-"""There is room for the sets of so many states at first; a power of two, as it stays."""
+"""Number of sleep sets for which there is room at first; a power of two, as it stays."""
 
 
 Counts = npt.NDArray[np.int64]
 
 
 class SleepSets:
-    """The sleep sets of states that wait to be expanded.
+    """Sleep sets of states that wait to be expanded.
 
     Args:
         kernel: the machine code; without sleep sets this takes no memory.
@@ -74,9 +74,7 @@ class SleepSets:
         }  # fmt: skip
 
     def expand(self, first: int, taken: Callable[[], Sequence[int]]) -> None:
-        """State `first` is expanded next, and those before it have been; `taken` says how often each step
-        was.
-        """
+        """Note that state `first` is expanded next; `taken` says how often each step was taken."""
         if self._bytes and first >= self._compare_at:
             self._compare(np.array(taken()))
             self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
@@ -86,8 +84,8 @@ class SleepSets:
         return bool(self._bytes) and last - first > self._ring
 
     def room(self, first: int, last: int) -> None:
-        """Make room for the sets of the states first..last - 1, as many as wait at once: each stands where
-        the last bits of its number say.
+        """Make room for the sleep sets of the states first..last - 1, as many as wait at once: the last bits
+        of a state's number are the place of its set.
         """
         if not self.lacks(first, last):
             return
@@ -120,7 +118,7 @@ class SleepSets:
         self._of_states.release(0, self._of_states.size)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         for area in (self._of_states, self._of_successors, self._explored, self._free):
             area.close()
         for area in (self._places, self._codes, self._asleep):

@@ -1,7 +1,7 @@
-"""The machine code behind the interface of engines: a store and a kernel answer what a search asks; see
-`StateSpace`.
+"""Native engine: a store and a kernel implement `StateSpace`.
 
-What is rare and wants meaning (the steps of a trace, the text of an error) comes from the reference.
+Rare results that need the specification's text (the steps of a trace, the text of an error) come from the
+reference.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class NativeSpace:
         directory: Path | None = None,
         trees: bool = True,
     ) -> None:
-        """A space that begins with the states `initial`.
+        """Make a space that begins with the states `initial`.
 
         Args:
             program: the specification with its constants.
@@ -121,7 +121,7 @@ class NativeSpace:
             self.store.begin(self._initial)
 
     def resume(self) -> Position | None:
-        """The position of the search that used this directory before, when there was one."""
+        """Return the position of the search that used this directory before, if there was one."""
         left = self._left
         if left is None:
             return None
@@ -135,8 +135,8 @@ class NativeSpace:
         )  # fmt: skip
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
-        """Write down how far the search is, when it is time; forget whole states that only their fingerprints
-        are needed of.
+        """Write the position of the search, when it is time; forget whole states of which only the
+        fingerprints are needed.
         """
         if self._checkpoint is not None:
             self._checkpoint.write(position, self._codes, always=last)
@@ -145,18 +145,18 @@ class NativeSpace:
             self._released = position.expanded
 
     def release(self) -> None:
-        """Let the system take back the memory of what is on disk."""
+        """Release memory that is also on disk."""
         self.store.release()
 
     def __len__(self) -> int:
         return self.store.known
 
     def pack(self, state: State) -> tuple[int, ...]:
-        """The words of a state."""
+        """Return the words of a state."""
         return self.kernel.packing.pack(flatten(self.program, state))
 
     def step(self, code: int) -> Step:
-        """The step of this code."""
+        """Return the step of this code."""
         codes = self.kernel.codes
         method = list(self.program.declaration.marked("action", "environment"))[codes.action(code)]
         ranks = codes.ranks(code)
@@ -167,7 +167,7 @@ class NativeSpace:
         return Step(method.name, arguments)
 
     def expand(self, first: int, last: int) -> Block:
-        """The successors of a block of states, appended where they are new."""
+        """Expand a block of states, and append the new successors."""
         before = self.store.transitions()
         self.store.expand(first, last)
         findings = []
@@ -182,8 +182,8 @@ class NativeSpace:
         )
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """(state, predicate, value) of the first state of the block in which an invariant is false or a
-        witness true.
+        """Yield (state, predicate, value) for the first state of the block in which an invariant is false or
+        a witness true.
         """
         found = []
         scans = {name: f"scan.{self._number(name)}" for name in predicates}
@@ -201,7 +201,7 @@ class NativeSpace:
         return self.kernel.predicates.index(predicate)
 
     def truth(self, predicate: str) -> bytearray:
-        """For every known state whether the predicate is true in it."""
+        """Return a byte for every known state: 1 where the predicate is true in it."""
         values = bytearray(len(self))
         reached = self.store.fill(self.kernel.functions[f"fill.{self._number(predicate)}"], values)
         if reached < len(values):
@@ -209,14 +209,16 @@ class NativeSpace:
         return values
 
     def union(self) -> tuple[int | bool, ...]:
-        """The leaves of all known states joined bit by bit."""
+        """Return the leaves of all known states joined bit by bit."""
         words = np.zeros(self.kernel.packing.words, dtype=np.uint64)
         for rows in self.store.rows(0, len(self)):
             words |= np.bitwise_or.reduce(rows, axis=0)
         return self.kernel.packing.unpack([int(word) for word in words])
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
-        """The values that some slots take together, everywhere or where nothing but faults can happen."""
+        """Return the combinations of values of some slots, everywhere or where nothing but faults
+        can happen.
+        """
         packing, found, begin = self.kernel.packing, set[tuple[int, ...]](), 0
         places = [packing.places[slot] for slot in slots]
         mask = np.array([self._mask(places, word) for word in range(packing.words)], dtype=np.uint64)
@@ -233,8 +235,8 @@ class NativeSpace:
         return sum(place.mask(word) for place in places)
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
-        """For every known state 1 where only a spent budget keeps a step back, with `faults` also one of
-        these; the condition is compiled for this.
+        """Return a byte for every known state: 1 where only a spent budget disables a step (with `faults`
+        also of the environment); the condition is compiled for this.
         """
         condition = held_back_within(self.program, self.union(), faults=faults)
         if condition is None:
@@ -264,11 +266,11 @@ class NativeSpace:
         return made
 
     def parent(self, state: int) -> int:
-        """The state that this one was found from."""
+        """Return the state from which this one was found."""
         return self.store.parent(state)
 
     def value(self, state: int) -> State:
-        """The state as a tuple of values."""
+        """Return the state as a tuple of values."""
         if state < self._released:
             return self._replayed(state)
         return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
@@ -296,7 +298,7 @@ class NativeSpace:
         return self.store.hash_of(words) == int.from_bytes(self.store.prints.read(8 * state, 8), "little")
 
     def left_out(self) -> tuple[str, ...]:
-        """The variables that are not kept, wholly or in part, in the order of the layout."""
+        """Return the variables that are left out, wholly or in part, in the order of the layout."""
         kept = self.kernel.reduction.kept(self.program)
         return tuple(
             dict.fromkeys(
@@ -315,7 +317,7 @@ class NativeSpace:
         self._muted.add(property)
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled somewhere."""
+        """Return for each action the number of argument tuples for which it was enabled somewhere."""
         codes, counts = self.kernel.codes, self.store.counts()
         return {
             name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code])
@@ -324,7 +326,7 @@ class NativeSpace:
 
 
 class Recovery:
-    """The states that can be reached without faults from those of a store: a word for each, a bit a
+    """Reachability without faults from the states of a store: a word for each state, with a bit for each
     property.
     """
 
@@ -344,8 +346,8 @@ class Recovery:
             store.set(field, value)
 
     def run(self, truths: Sequence[bytearray], expanded: int, *, complete: bool) -> None:
-        """Find out what can be reached, given where each property is true; of the first `expanded` states all
-        successors are known. If not `complete`, only which of them are quiet.
+        """Compute what can be reached, given where each property is true; the successors of the first
+        `expanded` states are all known. If not `complete`, compute only which of them are quiet.
         """
         reach, wanted = self._reach, 0
         for position, good in enumerate(truths):
@@ -370,12 +372,14 @@ class Recovery:
             self._functions["link"](self._store.address(), begin, end)
 
     def quiet(self) -> npt.NDArray[np.bool_]:
-        """For every state whether nothing but faults can happen; asked of one that was not run."""
+        """Return a byte for every state: 1 where nothing but faults can happen; only after a `run` that was
+        not complete.
+        """
         self.run([bytearray(len(self._reach))], len(self._reach), complete=False)
         return self._is_quiet(0, len(self._reach))
 
     def first_quiet(self, truth: bytearray) -> int | None:
-        """The first state where nothing but faults can happen and a property is false."""
+        """Return the first state where nothing but faults can happen and a property is false."""
         return next(
             (
                 begin + int(both.argmax())
@@ -389,7 +393,7 @@ class Recovery:
         return np.frombuffer(self._quiet.read(begin, end - begin), dtype=np.bool_)
 
     def first_lost(self, position: int) -> int | None:
-        """The first state from which no path leads to where the property is true."""
+        """Return the first state from which no path leads to one where the property is true."""
         bit = np.uint64(1 << position)
         return next(
             (
@@ -401,7 +405,7 @@ class Recovery:
         )
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """See `StateSpace.successors`."""
+        """Return the successors, as `StateSpace.successors`."""
         self._open.write(0, state.to_bytes(4, "little"))
         before = self._store.transitions()
         with self._store.again():

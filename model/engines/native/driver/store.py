@@ -1,9 +1,9 @@
 """Store of one kernel: it owns the arrays and the table, and runs the phases of an exploration on all threads
-at once; two threads share a block as `pipeline` says.
+at once (two threads share a block, see `pipeline`).
 
 States are numbered in the order of discovery, which does not depend on the number of threads (`runtime` says
 why). The table grows when it is seven tenths full: all threads move what is in it to a larger one, in order.
-One for trees may be fuller, and is made anew from the states.
+A table for trees may be fuller, and is made anew from the states.
 
 This file knows nothing of programs, properties or verdicts.
 """
@@ -41,50 +41,50 @@ from antiphon.spec.lang.watch import working
 
 MOST_STATES = (1 << 31) - 2
 BUFFERED = 1 << 15
-"""Number of successors in the buffer of one thread, unless one state may have more: as many as stay in the
-processor's second cache.
+"""Number of successors in the buffer of one thread, unless one state may have more: as many as fit the
+processor's second-level cache.
 """
 BUFFERED_BY_TWO = 1 << 16
-"""The same for each buffer of two threads, who hand it on to one another."""
+"""Number of successors in each buffer of two threads, which pass buffers to one another."""
 BUFFERED_TOGETHER = 1 << 19
-"""The same for each of more threads: they wait for one another less often."""
+"""Number of successors in each buffer of more threads, which then wait for one another less often."""
 CACHE_LINES = 128
 LINE = 64
-"""Number of bytes of the table that are looked at together; a region has whole lines of them."""
+"""Number of bytes of the table that are read together; a region has whole lines of them."""
 FEW = 512
-"""A block of fewer states is not worth a second thread."""
+"""Number of states below which a block is left to one thread."""
 FIRST_REGION = 1 << 14
-"""Number of slots of a new region: enough that by chance none is full before the table is."""
+"""Number of slots of a new region: enough that no region fills up by chance before the table does."""
 FULL, FULL_OF_NUMBERS = 0.7, 0.85
-"""Largest filled share of a table of slots of eight bytes, and of one for trees."""
+"""Largest filled share of a table with slots of eight bytes, and of one for trees."""
 CROWDED = 0.9
-"""Largest filled share if all successors of a round were new: most are not."""
+"""Largest filled share if all successors of a round were new; most are not."""
 NUMBERS = 0.75
-"""Share of a line of a table for trees that holds numbers, its slots; the others are bytes of hash."""
+"""Share of a line of a table for trees that holds the numbers; the rest are bytes of hashes."""
 LARGE = 1 << 24
-"""From so many slots on a table for trees grows by a quarter only: it is for memory."""
+"""Number of slots from which a table for trees grows by a quarter only, to save memory."""
 ENTERED = 1 << 20
-"""Number of states that are entered at a time, so that Ctrl-C is heard."""
+"""Number of states that are entered at a time, so that Ctrl-C is noticed."""
 SHOWN = 256
 """Number of states kept as trees that are decoded at a time."""
 COPIED = 1 << 16
 """Number of states that are copied at a time."""
 MOVED = 1 << 22
-"""Number of slots of a region that are moved to a larger table before their memory is given back."""
+"""Number of slots of a region that are moved to a larger table before their memory is released."""
 TRIED = 1 << 12
-"""Number of states that are tried for a parent at a time, so that Ctrl-C is heard."""
+"""Number of states that are tried for a parent at a time, so that Ctrl-C is noticed."""
 RESERVE = 64 << 20
-"""Number of bytes of a disk that are left free: writing to a file of which a page cannot be had ends the
-process.
+"""Number of bytes of a disk that are left free: if a page of a mapped file cannot be had, the
+process ends.
 """
 
 
 class Full(MemoryError):
-    """There are more states than can be numbered."""
+    """Error: there are more states than can be numbered."""
 
 
 class Store:
-    """The states found so far, and the means to find more.
+    """States found so far, with the arrays and threads to find more.
 
     Args:
         kernel: the machine code of the program.
@@ -191,13 +191,13 @@ class Store:
                 self.remember(buffer, buffer)
 
     def remember(self, buffer: int, thread: int) -> None:
-        """The buffer is filled by this thread, and without what the thread has seen lately."""
+        """Attach a buffer to this thread, without the states that the thread has seen lately."""
         self._contexts[buffer][fields.RECENT] = self._scratch["recent"].address + self._recent * thread
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """All successors of known states are made once more, by the first thread: nothing is counted or found
-        by that.
+        """Context in which the successors of known states are made once more, by the first thread, without
+        counting or finding anything.
         """
         counted = self.counted(0)
         if self.nodes is not None:
@@ -211,7 +211,9 @@ class Store:
             self.findings()
 
     def address(self, buffer: int = 0) -> int:
-        """The address of the context of a buffer: without a pipeline, that of the thread of this number."""
+        """Return the address of the context of a buffer: without a pipeline, that of the thread of this
+        number.
+        """
         return ctypes.addressof(self._contexts[buffer])
 
     def used(self, buffer: int) -> int:
@@ -219,7 +221,7 @@ class Store:
         return self._contexts[buffer][fields.USED]
 
     def together(self, work: Callable[[int], int]) -> list[int]:
-        """The answers of `work` for each thread's number, all at once."""
+        """Return the results of `work` for each thread's number, run at once."""
         if self._pool is None:
             return [work(0)]
         others = [self._pool.submit(work, thread) for thread in range(1, self.threads)]
@@ -315,7 +317,7 @@ class Store:
     # Exploring ----------------------------------------------------------------------------------------------
 
     def begin(self, rows: Sequence[Sequence[int]]) -> None:
-        """Take these states (words) as the first, without repetition."""
+        """Set the first states (words), without repetition."""
         for row in dict.fromkeys(map(tuple, rows)):
             self.room(1)
             kept = row if self.nodes is None else [self.root_of(row)]
@@ -329,8 +331,8 @@ class Store:
     def resume(
         self, initial: int, known: int, counts: Sequence[int], transitions: int, nodes: int = 0
     ) -> None:
-        """Take the first `known` states of the files for known, of which the `initial` ones are the first,
-        and so many nodes, with what was counted until then.
+        """Continue with the first `known` states of the files, of which the `initial` ones are the first, and
+        so many nodes, with the counts so far.
         """
         self.initial, self.known = initial, known
         if self.nodes is not None:
@@ -342,17 +344,17 @@ class Store:
         self._contexts[0][fields.TRANSITIONS] = transitions
 
     def hash_of(self, row: Sequence[int]) -> int:
-        """The hash of a row."""
+        """Return the hash of a row."""
         words = (ctypes.c_uint64 * len(row))(*row)
         return self.kernel.functions["hash_row"](ctypes.addressof(words))
 
     def root_of(self, words: Sequence[int]) -> int:
-        """The root of the tree of a state."""
+        """Return the root of the tree of a state."""
         state = (ctypes.c_uint64 * len(words))(*words)
         return self.kernel.functions["root_of"](self.address(), ctypes.addressof(state))
 
     def canonical(self, row: Sequence[int]) -> list[int]:
-        """The state that stands for the orbit of this one: itself, without symmetry."""
+        """Return the state that stands for the orbit of this one: itself, without symmetry."""
         words = (ctypes.c_uint64 * len(row))(*row)
         if self.kernel.reduction.symmetric:
             self.kernel.functions["canonical"](self.address(), ctypes.addressof(words))
@@ -417,14 +419,14 @@ class Store:
         return reached[stopped]
 
     def find(self, thread: int, buffer: int, first: int, last: int) -> int:
-        """A thread writes the successors of the states first..last - 1 to a buffer; where there may be no
-        room for those of a state, its number is returned.
+        """Write, in a thread, the successors of the states first..last - 1 to a buffer; return the number of
+        the first state whose successors may have no room.
         """
         self.remember(buffer, thread)
         return self.kernel.functions["expand"](self.address(buffer), first, last)
 
     def enter(self, buffer: int) -> None:
-        """Make known what is new in a buffer, and empty it: with one region."""
+        """Enter the new states of a buffer, and empty it, if there is one region."""
         self.room(self.used(buffer))
         self.known = self.kernel.functions["absorb"](self.address(buffer), self.known)
 
@@ -433,7 +435,7 @@ class Store:
         return self.sleep.lacks(first, last)
 
     def move(self, first: int, last: int) -> None:
-        """Move them; nobody reads them meanwhile."""
+        """Move the sleep sets; no thread reads them meanwhile."""
         self.sleep.room(first, last)
 
     def counted(self, buffer: int) -> tuple[bytes, int]:
@@ -443,13 +445,13 @@ class Store:
         ]
 
     def discard(self, buffer: int, counted: tuple[bytes, int]) -> None:
-        """Forget what is in a buffer, and what was counted meanwhile: it will be found again."""
+        """Drop the content of a buffer, and the counts made meanwhile: its successors will be found again."""
         self.kernel.functions["empty"](self.address(buffer))
         self._recount(buffer, counted)
 
     def forget(self) -> None:
-        """Forget the states that were seen lately. The last bits of a hash say where it is remembered: 1 is
-        no hash of the first place, nor 0 one of the others.
+        """Forget the states that were seen lately. An empty place holds a hash that cannot belong there, by
+        the last bits: 1 in the first place, 0 in the others.
         """
         recent = self._scratch["recent"]
         ctypes.memset(recent.address, 0, recent.size)
@@ -473,8 +475,8 @@ class Store:
         return self.together(work) if threads > 1 else [work(0)]
 
     def first_where(self, scans: Mapping[str, int], first: int, last: int) -> dict[str, tuple[int, bool]]:
-        """For each function the first of the states first..last - 1 that it finds to have a value, and
-        whether it cannot be said of it; without an entry where there is none.
+        """Return for each function the first of the states first..last - 1 for which it has a value, or
+        cannot be evaluated; functions without such a state are missing.
         """
         if not scans:
             return {}
@@ -494,8 +496,8 @@ class Store:
         return {scan: place for each in reversed(found) for scan, place in each.items()}
 
     def fill(self, function: Native, values: bytearray) -> int:
-        """Write what a function says of each known state; where it cannot be said, the number of the state is
-        returned, else how many there are.
+        """Write the value of a function for each known state; return the number of the first state where it
+        cannot be evaluated, else the number of states.
         """
         target = ctypes.addressof(ctypes.c_char.from_buffer(values)) if values else 0
         for address, begin, end in self._shown(0, 0, len(values)):
@@ -521,18 +523,18 @@ class Store:
     # Looking at what there is -------------------------------------------------------------------------------
 
     def words(self, number: int) -> list[int]:
-        """The words of a state."""
+        """Return the words of a state."""
         return [int(word) for word in next(self.rows(number, number + 1))[0]]
 
     def rows(self, first: int, last: int) -> Iterator[npt.NDArray[np.uint64]]:
-        """The words of the states first..last - 1, a row a state, in parts."""
+        """Yield the words of the states first..last - 1, a row for each state, in parts."""
         for address, begin, end in self._shown(0, first, last):
             for part, stop in _parts(begin, end):
                 content = ctypes.string_at(address + (part - begin) * self.width, (stop - part) * self.width)
                 yield np.frombuffer(content, dtype=np.uint64).reshape(stop - part, -1)
 
     def parent(self, number: int) -> int:
-        """The number of the state that this one was found from; NO_PARENT for an initial one."""
+        """Return the number of the state from which this one was found; NO_PARENT for an initial one."""
         if number < self.initial:
             return NO_PARENT
         sample = number - number % self.every
@@ -555,7 +557,9 @@ class Store:
         return int.from_bytes(area.read(4 * index, 4), "little")
 
     def counts(self) -> list[int]:
-        """Return how often each step was taken, by code; where it slept it was not."""
+        """Return the number of times that each step was taken, by code, without the states in
+        which it slept.
+        """
         length = self._counted_bytes // 8
         every = (ctypes.c_uint64 * (length * self.buffers)).from_address(self._counts.address)
         return [
@@ -568,8 +572,8 @@ class Store:
         return sum(context[fields.TRANSITIONS] for context in self._contexts)
 
     def findings(self) -> list[tuple[int, int, int]]:
-        """(kind, state, code) of the first finding of each kind since the last call: kind 0 is an error, p +
-        1 property number p.
+        """Return (kind, state, code) for the first finding of each kind since the last call: kind 0 is an
+        error, p + 1 property number p.
         """
         made = []
         every = (ctypes.c_uint64 * (self._found_words * self.buffers)).from_address(self._found.address)
@@ -587,7 +591,7 @@ class Store:
         return made
 
     def release(self) -> None:
-        """Let the system take back the memory of what is on disk."""
+        """Release memory that is also on disk."""
         for area in self.files():
             area.release(0, area.size)
 
@@ -615,7 +619,7 @@ class Store:
         return kept
 
     def close(self) -> None:
-        """End the threads and give the memory back."""
+        """End the threads and release the memory."""
         if self._pool is not None:
             self._pool.shutdown()
         for area in (

@@ -1,6 +1,6 @@
-"""Takes walks by machine code, and says what they found: the arrays that `walks` needs, around its kernel.
+"""Walker: it takes random walks by machine code, and reports what they found; it owns the arrays of `walks`.
 
-A walker belongs to one thread; several share a kernel, and no lock: the code is called without Python's.
+A walker belongs to one thread; several share a kernel without a lock: the code runs without Python's lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Noted:
-    """A walk shows something about a property after its first `length` steps, in the state of these words."""
+    """Finding of a walk: the first `length` steps show something about a property, in the state of these
+    words.
+    """
 
     property: str
     length: int
@@ -31,7 +33,7 @@ class Noted:
 
 
 class NativeWalker:
-    """Takes the walks of a seed by their numbers.
+    """Random walks of a seed, by their numbers.
 
     Args:
         program: the specification with its constants.
@@ -93,9 +95,9 @@ class NativeWalker:
             self._context[field] = number
 
     def run(self, first: int, last: int, *, to_errors: bool = False) -> tuple[int, bool]:
-        """Walks from number `first` on: to `last`, or to one in which something was found or went wrong. The
-        number of the next one, and whether it went wrong: then nothing of the last walk counts, but with
-        `to_errors` what it was before.
+        """Take walks from number `first` on: to `last`, or to one that found something or met an error.
+        Return the number of the next one, and True for an error: then the last walk does not count, but with
+        `to_errors` its part before the error does.
         """
         fired, counts = self._fired.copy(), self.counts()
         after = int(self.kernel.functions["walk_all"](self._context.ctypes.data, first, last))
@@ -113,22 +115,22 @@ class NativeWalker:
         return after, True
 
     def noted(self) -> list[Noted]:
-        """Return the new findings of the last walk; asked once."""
+        """Return the new findings of the last walk, once."""
         rows = self._found[: int(self._context[walks.NOTED])]
         self._context[walks.NOTED] = 0
         return [Noted(self.kinds[int(row[0])], int(row[1]), row[2:].tobytes()) for row in rows]
 
     def state(self, words: bytes) -> State:
-        """The state of these words."""
+        """Return the state of these words."""
         found = [int(word) for word in np.frombuffer(words, dtype=np.uint64)]
         return unflatten(self.program, self.kernel.packing.unpack(found))
 
     def taken(self, length: int) -> list[int]:
-        """The first steps of the last walk, by their numbers."""
+        """Return the first steps of the last walk, by their numbers."""
         return [int(code) for code in self._taken[:length]]
 
     def know(self, property: str, length: int) -> None:
-        """A run of this length shows the property: only shorter ones are of interest."""
+        """Note that a run of this length shows the property, so that only shorter ones are reported."""
         number = self.kinds.index(property)
         self._shortest[number] = min(int(self._shortest[number]), length)
 
@@ -137,7 +139,9 @@ class NativeWalker:
         return dict(zip(self.kernel.codes.names, map(int, self._fired), strict=True))
 
     def counts(self) -> tuple[int, int, int]:
-        """Steps of all walks, those of the longest, and how often nothing but faults was possible."""
+        """Return the number of steps of all walks, that of the longest, and how often nothing but faults was
+        possible.
+        """
         steps, deepest, quiet = (int(self._context[field]) for field in _COUNTS)
         return steps, deepest, quiet
 

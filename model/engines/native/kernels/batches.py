@@ -1,17 +1,16 @@
-"""Batches of states are expanded, and their successors put in order, without a table of all states.
+"""Expansion of batches of states, whose successors are put in order, without a table of all states.
 
-`expand_rows` makes the successors of rows of states and keeps each once; `collect` takes rows that others
-made. Both fill a *set in order*: slots of two words, a hash and the place of its row plus one, 0 when free.
-A slot is searched from where the hash says, and what stands there is sorted by hash: whoever finds a greater
-one moves it on. So rows leave it in the order of their hashes (`in_order`), whatever the order in which they
-came, and rows that come in order touch memory in order.
+`expand_rows` makes the distinct successors of rows of states; `collect` takes rows from elsewhere. Both fill
+a *set in order*: slots of two words, a hash and the place of its row plus one, 0 when free. The search for a
+hash begins at the slot that the hash gives, and slots are sorted by hash: a row that meets a greater hash
+takes its slot and moves it on. So rows leave the set in the order of their hashes (`in_order`), whatever the
+order in which they came, and rows that come in order touch memory in order.
 
 1. The search for a hash begins at its part of the whole range, `PARTS` times over: a partition has one of so
-   many equal ranges of hashes, and spreads over all slots. Behind the last there is room for what is moved
-   on.
-2. `new_rows` passes over the set and over sorted runs of known rows together, and gives what is in none.
-   From where it stands in a run it jumps as far as the distance of the hashes says, and looks around.
-3. Rows are compared whole wherever their hashes are equal.
+    many equal ranges of hashes, and spreads over all slots. Behind the last slot there is room for rows that
+    are moved on. 2. `new_rows` passes over the set and over sorted runs of known rows together, and returns
+    the rows that are in none. Within a run it jumps by the distance of the hashes, and looks around. 3. Rows
+    are compared whole wherever their hashes are equal.
 
 The functions are in the subset of `lower`; `W` (words a state) is a constant of a kernel; `successors` is
 generated beside them.
@@ -44,12 +43,12 @@ hash; how many runs; how many rows of the set belong to each partition.
 """
 FIELDS = 21
 QUIET = 1
-"""The bit of a mark that says that nothing but faults is possible; the others are those of a step's answer:
-`WRONG`, and from `BROKEN_SHIFT` on a bit for each broken property.
+"""Bit of a mark: nothing but faults is possible. The other bits are those of a step's answer: `WRONG`, and
+from `BROKEN_SHIFT` on a bit for each broken property.
 """
 SIFTED_TOGETHER = 128
 AHEAD = 16
-"""Number of slots before a row of the set is copied at which its memory is asked for."""
+"""Number of slots by which memory is prefetched before a row of the set is copied."""
 
 W: int
 word: Any
@@ -62,7 +61,7 @@ successors: Any
 
 
 def slot_of(context: int, hashed: int) -> int:
-    """The address of the slot at which the search for a hash begins."""
+    """Return the address of the slot at which the search for a hash begins."""
     position = high_product(hashed * word(context, PARTS), word(context, SLOTS))
     return word(context, SET) + position * 16
 
@@ -85,7 +84,7 @@ def note(context: int, code: int, status: int) -> int:
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out`; the place for the next one is returned."""
+    """Keep the successor at `out`; return the place for the next one."""
     if status != 1:
         set_word(context, STATUS, word(context, STATUS) | status)
         note(context, code, status)
@@ -126,9 +125,7 @@ def stands(context: int, slot: int, row: int) -> int:
 
 
 def enter(context: int, hashed: int, row: int, place: int) -> int:
-    """Put a row, which is or will be at this place of the buffer, into the set; whether it is new is
-    returned.
-    """
+    """Put a row at this place of the buffer into the set; return 1 if it is new."""
     slot = slot_of(context, hashed)
     while word(slot, 1) != 0 and word(slot, 0) < hashed:
         slot += 16
@@ -151,7 +148,7 @@ def enter(context: int, hashed: int, row: int, place: int) -> int:
 
 
 def sift(context: int) -> int:
-    """Keep each row of the buffer once: many at a time, so that none waits for another's memory."""
+    """Keep each row of the buffer once: many at a time, so that memory latencies overlap."""
     first = word(context, SIFTED)
     used = word(context, USED)
     buffer = word(context, BUFFER)
@@ -183,8 +180,8 @@ def sift(context: int) -> int:
 
 
 def expand_rows(context: int, first: int, last: int) -> int:
-    """Find the successors of the rows first..last - 1, and mark each; where there may be no room for those
-    of a row, its number is returned.
+    """Find the successors of the rows first..last - 1, and mark each row; return the number of the first row
+    whose successors may have no room.
     """
     state = first
     while state < last and word(context, USED) + word(context, MOST) <= word(context, CAPACITY):
@@ -216,7 +213,7 @@ def lead_to(context: int, first: int, last: int) -> int:
 
 
 def collect(context: int, rows: int, count: int) -> int:
-    """Put rows that stand elsewhere into the set: each once; how many it has is returned."""
+    """Put rows from elsewhere into the set, each once; return the size of the set."""
     used = word(context, USED)
     buffer = word(context, BUFFER)
     row = rows
@@ -288,8 +285,8 @@ def in_run(context: int, run: int, hashed: int, row: int) -> int:
 
 
 def new_rows(context: int, out: int) -> int:
-    """Write the rows of the set that are in none of the runs to `out`, in the order of their hashes; where
-    they end is returned.
+    """Write the rows of the set that are in none of the runs to `out`, in the order of their hashes; return
+    where they end.
     """
     run = word(context, RUNS)
     end = run + word(context, RUN_COUNT) * 32
@@ -318,7 +315,7 @@ def new_rows(context: int, out: int) -> int:
 
 
 def join(left: int, left_count: int, right: int, right_count: int, out: int) -> int:
-    """Write two sorted runs that have no row in common as one."""
+    """Merge two sorted runs that have no row in common."""
     left_end = left + left_count * 8 * W
     right_end = right + right_count * 8 * W
     left_hash = hash_row(left)

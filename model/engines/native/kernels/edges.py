@@ -1,9 +1,8 @@
-"""Reachability without faults, from each state; these functions become machine code like those of
-`runtime`.
+"""Reachability without faults, from each state; these functions become machine code like those of `runtime`.
 
-`recover` makes the successors of known states again, from the last state to the first, and forgets them: most states have a successor by
-then that reaches everything. Of the few that have none `link` writes down the edges, and `sweep` carries bits along them until nothing is
-gained.
+`recover` makes the successors of known states again, from the last state to the first, and forgets them: for
+most states some successor has all bits by then. For the few others `link` stores the edges, and `sweep`
+carries bits along them until nothing is gained.
 
 The functions are in the subset of `lower`; `ROW` is a constant of a kernel.
 """
@@ -40,10 +39,11 @@ empty: Any
 
 
 def recover(context: int, last: int, first: int, found: int) -> int:
-    """Give each of the states last - 1..first in which something is false what its successors reach, and
-    whether it is quiet.
+    """Compute, for each of the states last - 1..first in which some property is false, the bits that its
+    successors reach, and whether it is quiet.
 
-    The others need no successors. States that may still gain are listed from place `found` on; the end of the list is returned.
+    The others need no successors. States that may still gain are listed from place `found` on; the end of the
+    list is returned.
     """
     reach = word(context, REACH)
     wanted = word(context, WANTED)
@@ -72,7 +72,7 @@ def recover(context: int, last: int, first: int, found: int) -> int:
 
 
 def link(context: int, first: int, last: int) -> int:
-    """Write the edges of the states that are listed at the places first..last - 1, without faults."""
+    """Store the edges of the states that are listed at the places first..last - 1, without faults."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
     listed = first
@@ -95,7 +95,9 @@ def link(context: int, first: int, last: int) -> int:
 
 
 def sweep(context: int, last: int) -> int:
-    """Give each of the states listed at 0..last - 1 what its successors reach; return how many gained."""
+    """Add to each of the states listed at 0..last - 1 the bits that its successors reach; return how many
+    states gained.
+    """
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
     reach = word(context, REACH)

@@ -1,13 +1,11 @@
-"""The functions between the steps are given the address of the context of a thread: an array of words, with
-these fields.
-"""
+"""Fields of the context of a thread, an array of words whose address the functions between the steps get."""
 
 from __future__ import annotations
 
 STATES, PARENTS, TABLE, REGION, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(9)
-"""Fields that all threads have in common: addresses of the arrays of states (a row each) and of parents (32
-bits, of every `EVERY`th state), of the table; slots in a region; address of the contexts; how many threads;
-address of the first buffer; how many successors fit a buffer; how many a state may have at most.
+"""Common fields of all threads: addresses of the arrays of states (a row each) and of parents (32 bits, of
+every `EVERY`th state), of the table; slots in a region; address of the contexts; how many threads; address of
+the first buffer; how many successors fit a buffer; how many a state may have at most.
 """
 BUFFER, HASHES, FROM, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(9, 21)
 """Fields of one thread: its buffer of successors, their hashes and parents, the slots that were

@@ -1,10 +1,12 @@
-"""The state that stands for an orbit is the least, or the one whose columns are in order; these functions become
+"""Canonical state of an orbit: the least one, or the one whose columns are in order; these functions become
 machine code like those of `runtime`.
 
-States that differ in the names of interchangeable members only are an orbit. With `COLUMNS` the columns of the members are put in order; else the
-least state of the orbit is found by exchanging neighbouring members until all orders were seen.
+States that differ in the names of interchangeable members only are an orbit. With `COLUMNS` the columns of
+the members are put in order; else the least state of the orbit is found by exchanging neighbouring members
+until all orders were seen.
 
-The functions are in the subset of `lower`; `W` and `COLUMNS` are constants of a kernel; `exchange` and `order` are generated beside them.
+The functions are in the subset of `lower`; `W` and `COLUMNS` are constants of a kernel; `exchange` and
+`order` are generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -40,7 +42,9 @@ def less(left: int, right: int) -> int:
 
 
 def sort_columns(context: int, state: int) -> int:
-    """Put the columns of a state in order, neighbour by neighbour. How many of the orders leave it as it is, is returned."""
+    """Put the columns of a state in order, neighbour by neighbour; return how many of the orders leave it
+    unchanged.
+    """
     one = word(context, SCRATCH)
     count = word(context, EXCHANGES)
     moved = 1
@@ -69,7 +73,9 @@ def sort_columns(context: int, state: int) -> int:
 
 
 def canonical(context: int, state: int) -> int:
-    """Put the state that stands for its orbit in the place of a state. How many of the orders leave it as it is, is returned."""
+    """Replace a state by the one that stands for its orbit; return how many of the orders leave it
+    unchanged.
+    """
     if COLUMNS:
         return sort_columns(context, state)
     one = word(context, SCRATCH)

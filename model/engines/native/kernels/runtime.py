@@ -1,34 +1,47 @@
-"""Between the steps the machine stores states, looks them up, and numbers them; `lower` makes machine code of
+"""Runtime of an exploration: it stores states, looks them up, and numbers them; `lower` makes machine code of
 these functions.
 
-A block of states is explored in three phases, each of which all threads may run at once, without a lock and without an atomic operation:
+A block of states is explored in three phases, each of which all threads may run at once, without a lock and
+without an atomic operation:
 
-1. `expand`: a thread finds the successors of its part of the block and writes them to its own buffer, with their hashes, in order.
-2. `insert`: the table is divided into regions by hash, one a thread; a thread enters what falls into its region, of all buffers, in order.
-3. `settle`: what was entered first is new; a thread numbers the new states of its own buffer, beginning where the buffers before it end.
+1. `expand`: a thread finds the successors of its part of the block and writes them to its own buffer, with
+    their hashes, in order.
+2. `insert`: the table is divided into regions by hash, one a thread; a thread enters what falls into its
+    region, of all buffers, in order.
+3. `settle`: what was entered first is new; a thread numbers the new states of its own buffer, beginning where
+    the buffers before it end.
 
-Where one thread enters at a time, it does 2 and 3 at once: `absorb`. So it is with one thread, and with two (`pipeline`).
+Where one thread enters at a time, it does 2 and 3 at once: `absorb`. So it is with one thread, and with two
+(`pipeline`).
 
-The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are numbers, parents and traces.
+The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are
+numbers, parents and traces.
 
 What is kept of a state is a row: its words, or with `TREE` the one word that stands for them (`tree`).
 
-The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds the whole row plus one (`DIRECT`:
-states below 2^63), 32 bits of the hash and the number of the state plus one (`WHOLE`: what it finds is compared with the row), a byte of the hash, never 0, and the
-number plus one (`TREE`: a cache line has twelve numbers of 32 bits, and behind them sixteen bytes for those of the hash, which are compared at once), or the hash
-alone (`FINGERPRINT`). While a block is explored, a number with `PROVISIONAL` is a place in the buffers instead.
+The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds
+the whole row plus one (`DIRECT`: states below 2^63), 32 bits of the hash and the number of the state plus one
+(`WHOLE`: what it finds is compared with the row), a byte of the hash, never 0, and the number plus one
+(`TREE`: a cache line has twelve numbers of 32 bits, and behind them sixteen bytes for those of the hash,
+which are compared at once), or the hash alone (`FINGERPRINT`). While a block is explored, a number with
+`PROVISIONAL` is a place in the buffers instead.
 
 With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
-Parents rise with the number of the state. So that of every `EVERY`th state is enough: of another, `origin` finds it between those of two such.
+Parents rise with the number of the state. So that of every `EVERY`th state is enough: of another, `origin`
+finds it between those of two such.
 
-Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, in `SEEN` words each, and keeps them once: their hash,
-and the row, unless that is a single word, of which the hash says the whole.
+Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, in `SEEN`
+words each, and keeps them once: their hash, and the row, unless that is a single word, of which the hash says
+the whole.
 
-Steps in the sleep set of a state are counted and not taken (`sleep` says which, and why); where successors are made once more, nothing sleeps.
+Steps in the sleep set of a state are counted and not taken (`sleep` says which, and why); where successors
+are made once more, nothing sleeps.
 
-The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state), `ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `SEEN`, `EVERY`, `MODE`, `NUMBERED` (slots have the numbers of states), `SYMMETRIC`, `COLUMNS`, `SLEEP` (words a sleep set, 0 for none) and `ORDINAL` (steps have ordinals) are
-constants of a kernel; `successors` is generated beside them.
+The functions are in the subset of `lower`, with those of `orbits`, `tree` and `edges`; `W` (words a state),
+`ROW` (words a row), `BYTES` (bytes a slot), `RECENTLY`, `SEEN`, `EVERY`, `MODE`, `NUMBERED` (slots have the
+numbers of states), `SYMMETRIC`, `COLUMNS`, `SLEEP` (words a sleep set, 0 for none) and `ORDINAL` (steps have
+ordinals) are constants of a kernel; `successors` is generated beside them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -129,9 +142,9 @@ decompress: Any
 
 
 def hash_row(row: int) -> int:
-    """64 bits of hash, never 0 as a fingerprint. Of a single word it is one to one: each step can be undone.
+    """Return 64 bits of hash, never 0 as a fingerprint. For a single word the hash is one to one.
 
-    Of more words two at a time are multiplied, so that none waits for another (wyhash's way).
+    For more words two at a time are multiplied, so that the multiplications overlap (wyhash's way).
     """
     value = 0
     index = 0
@@ -219,7 +232,9 @@ def copy_row(target: int, source: int) -> int:
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out`; the place for the next one is returned. A step that changes nothing is counted and not kept."""
+    """Keep the successor at `out`, and return the place for the next one. A step that changes nothing is
+    counted and not kept.
+    """
     if status != 1:
         note(context, parent, code, status)
         if status & WRONG:
@@ -246,14 +261,14 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def ordinal_of(context: int, code: int) -> int:
-    """The place of a step in sleep sets."""
+    """Return the place of a step in sleep sets."""
     if ORDINAL:
         return byte(word(context, ORDINALS), code)
     return code
 
 
 def mark(context: int, code: int) -> int:
-    """From the state at hand a step was taken."""
+    """Note that a step was taken from the state at hand."""
     ordinal = ordinal_of(context, code)
     explored = word(context, EXPLORED) + (ordinal >> 6) * 8
     set_word(explored, 0, word(explored, 0) | (1 << (ordinal & 63)))
@@ -261,7 +276,9 @@ def mark(context: int, code: int) -> int:
 
 
 def put_to_sleep(context: int, code: int, target: int) -> int:
-    """Write the sleep set of the successor by a step: what was taken, or sleeps, and is independent of that step."""
+    """Write the sleep set of the successor by a step: the steps taken or sleeping that are independent of
+    that step.
+    """
     explored = word(context, EXPLORED)
     free = word(context, FREE) + ordinal_of(context, code) * 8 * SLEEP
     index = 0
@@ -272,7 +289,9 @@ def put_to_sleep(context: int, code: int, target: int) -> int:
 
 
 def sift(context: int) -> int:
-    """Leave out of the buffer what was seen lately, and list the rest by region: many at a time, so that none waits for another."""
+    """Remove from the buffer the successors seen lately, and list the rest by region: many at a time, so that
+    memory latencies overlap.
+    """
     first = word(context, SIFTED)
     used = word(context, USED)
     buffer = word(context, BUFFER)
@@ -310,9 +329,9 @@ def sift(context: int) -> int:
 
 
 def remember(recent: int, row: int, hashed: int) -> int:
-    """Remember that a row was seen; whether it was not seen lately is returned, without a branch: nobody could guess it.
+    """Remember a row; return whether it was not seen lately, without a branch that could not be predicted.
 
-    Without a place where that is remembered (0) no row was seen.
+    With 0 as the place of the memory no row counts as seen.
     """
     if recent == 0:
         return 1
@@ -343,7 +362,9 @@ def move_row(context: int, kept: int, place: int) -> int:
 
 
 def tell(context: int, sleeping: int) -> int:
-    """Write down by their numbers which steps sleep in the state at hand: in the first byte the mark of those that do, which no other has."""
+    """Write the steps that sleep in the state at hand by their numbers: the first byte is the mark of those
+    that do, which no other has.
+    """
     asleep = word(context, ASLEEP)
     codes = word(context, CODES)
     mine = byte(asleep, 0) + 1
@@ -392,7 +413,9 @@ def find_successors(context: int, number: int, faults: int) -> int:
 
 
 def expand(context: int, first: int, last: int) -> int:
-    """Find the successors of the states first..last - 1; where there may be no room for those of a state, its number is returned."""
+    """Find the successors of the states first..last - 1; return the number of the first state whose
+    successors may have no room.
+    """
     state = first
     while state < last and has_room(context):
         find_successors(context, state, 1)
@@ -412,8 +435,8 @@ def has_room(context: int) -> int:
 
 
 def home(context: int, hashed: int) -> int:
-    """The slot at which the search for a hash begins, the first of a cache line, counted from the start of its region: what a slot of eight bytes keeps of the
-    hash says it.
+    """Return the slot at which the search for a hash begins, the first of a cache line, counted from the
+    start of its region; the part of the hash in a slot of eight bytes determines it.
     """
     if MODE == WHOLE:
         hashed = hashed & TAG
@@ -447,7 +470,7 @@ def alike_at(table: int, position: int, wanted: int) -> int:
 
 
 def number_at(table: int, position: int) -> int:
-    """The number in a slot."""
+    """Return the number in a slot."""
     if MODE == TREE:
         return half(table, position)
     return word(table, position) & REFERENCE
@@ -464,7 +487,9 @@ def set_slot(table: int, position: int, value: int) -> int:
 
 
 def enter(context: int, mine: int, region: int, place: int) -> int:
-    """Enter the successor number `place` of the buffer of `mine`, unless it is known; whether it is new is returned."""
+    """Enter the successor number `place` of the buffer of `mine`, unless it is known; return whether it is
+    new.
+    """
     position = free_slot(context, mine, region, place)
     slots = word(context, REGION)
     if position == slots:
@@ -476,7 +501,9 @@ def enter(context: int, mine: int, region: int, place: int) -> int:
 
 
 def free_slot(context: int, mine: int, region: int, place: int) -> int:
-    """The slot of a region for the successor number `place` of the buffer of `mine`, or how many slots there are when it is known."""
+    """Return the slot of a region for the successor number `place` of the buffer of `mine`, or the number of
+    slots when it is known.
+    """
     row = word(mine, BUFFER) + place * 8 * ROW
     hashed = word(word(mine, HASHES), place)
     table = word(context, TABLE) + region * word(context, REGION) * BYTES
@@ -493,7 +520,9 @@ def content(mine: int, place: int, reference: int) -> int:
 
 
 def search(context: int, table: int, position: int, wanted: int, row: int) -> int:
-    """The first free slot from `position` on, or how many slots there are when a row is found before it: those of a line are compared at once."""
+    """Return the first free slot from `position` on, or the number of slots when the row is found before it;
+    the slots of a line are compared at once.
+    """
     slots = word(context, REGION)
     while 1:
         alike = alike_at(table, position, wanted)
@@ -520,7 +549,7 @@ def row_in(context: int, number: int) -> int:
 
 
 def ask(context: int, region: int, hashed: int) -> int:
-    """Ask for the row of the first state that the table has with this hash where the search for it begins."""
+    """Prefetch the row of the first state with this hash at the beginning of the search for it."""
     table = word(context, TABLE) + region * word(context, REGION) * BYTES
     position = home(context, hashed)
     alike = alike_at(table, position, tag_of(hashed))
@@ -535,7 +564,9 @@ def ask(context: int, region: int, hashed: int) -> int:
 
 
 def insert(context: int, region: int) -> int:
-    """Enter what falls into a region, of the buffers of all threads in order. What is left of a list's length is how many of it are new."""
+    """Enter the successors of a region, from the buffers of all threads in order. Each list's length becomes
+    the number of new ones.
+    """
     threads = word(context, THREADS)
     capacity = word(context, CAPACITY)
     slots = word(context, REGION)
@@ -562,7 +593,9 @@ def insert(context: int, region: int) -> int:
 
 
 def absorb(context: int, number: int) -> int:
-    """Enter and number the new states of the only buffer, from `number` on, and empty it: what `insert` and `settle` do for several threads."""
+    """Enter and number the new states of the only buffer, from `number` on, and empty it, in place of
+    `insert` and `settle` of several threads.
+    """
     used = word(context, USED)
     hashes = word(context, HASHES)
     table = word(context, TABLE)
@@ -605,7 +638,7 @@ def settle(context: int, number: int) -> int:
 
 
 def keep_state(context: int, place: int, number: int) -> int:
-    """The successor number `place` of the buffer of this thread becomes a known state with a number."""
+    """Store the successor number `place` of this thread's buffer as a known state with this number."""
     copy_row(row_of(context, number), word(context, BUFFER) + place * 8 * ROW)
     if number % EVERY == 0:
         set_half(word(context, PARENTS), number // EVERY, half(word(context, FROM), place))
@@ -617,7 +650,7 @@ def keep_state(context: int, place: int, number: int) -> int:
 
 
 def origin(context: int, number: int, first: int, last: int) -> int:
-    """The first of the states first..last - 1 that leads to a known state; `last` when none does."""
+    """Return the first of the states first..last - 1 that leads to a known state; `last` when none does."""
     state = first
     while state < last:
         empty(context)
@@ -634,7 +667,7 @@ def origin(context: int, number: int, first: int, last: int) -> int:
 
 
 def empty(context: int) -> int:
-    """Forget what is in this thread's buffer."""
+    """Empty this thread's buffer."""
     set_word(context, USED, 0)
     set_word(context, SIFTED, 0)
     set_word(context, ASK_COUNT, 0)
@@ -646,14 +679,16 @@ def empty(context: int) -> int:
 
 
 def known_hash(context: int, number: int) -> int:
-    """The hash of a known state; of fingerprints nothing else is left."""
+    """Return the hash of a known state; with fingerprints it is all that is stored."""
     if MODE == FINGERPRINT:
         return word(word(context, PRINTS), number)
     return hash_row(row_of(context, number))
 
 
 def rebuild(context: int, region: int, first: int, last: int) -> int:
-    """Enter those of the states first..last - 1 that fall into a region into the table, from the array of states."""
+    """Enter those of the states first..last - 1 that belong to a region into the table, from the array of
+    states.
+    """
     slots = word(context, REGION)
     threads = word(context, THREADS)
     table = word(context, TABLE) + region * slots * BYTES
@@ -677,7 +712,9 @@ def rebuild(context: int, region: int, first: int, last: int) -> int:
 
 
 def move(context: int, region: int, old: int, first: int, last: int) -> int:
-    """Enter what is in the slots first..last - 1 of a region of a smaller table, which begins at `old`: in order, so that both are passed once."""
+    """Move the slots first..last - 1 of a region of a smaller table, which begins at `old`, in order, so that
+    both are passed once.
+    """
     slots = word(context, REGION)
     table = word(context, TABLE) + region * slots * BYTES
     scratch = word(context, SCRATCH)
@@ -697,7 +734,8 @@ def move(context: int, region: int, old: int, first: int, last: int) -> int:
 def place_at(table: int, slots: int, position: int, value: int) -> int:
     """Put a value that is not there into the first free slot from `position`, where a line begins, on.
 
-    Slots of eight bytes are passed one after the other: what is entered in order was written just now, and a whole line of it could not be read at once.
+    Slots of eight bytes are read one after the other: the line was written just before, and could not be read
+    as a whole at once.
     """
     if MODE == TREE:
         while free_at(table, position) == 0:
@@ -715,7 +753,7 @@ def place_at(table: int, slots: int, position: int, value: int) -> int:
 
 
 def lookup(context: int, row: int, hashed: int) -> int:
-    """The number of a state plus one, 0 when it is not known (modes WHOLE and TREE)."""
+    """Return the number of a state plus one, 0 when it is not known (modes WHOLE and TREE)."""
     region = high_product(hashed, word(context, THREADS))
     slots = word(context, REGION)
     table = word(context, TABLE) + region * slots * BYTES

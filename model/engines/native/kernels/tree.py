@@ -8,13 +8,13 @@ itself: it is what is kept of the state, and says the whole of it (Laarman, van 
 there to the root differ: one in states of up to four words, two in states of up to sixteen.
 
 Half of the words stand below each side of the root. A thread keeps the state that it has read last as its
-words and the numbers of all its nodes (`PATH`): reading another one, and keeping a successor, looks at what
-differs only. The nodes on both sides of the root are the most, and far in memory: those of many successors
-are asked for (`ASKS`) before the first is looked for, and what that needs is fetched meanwhile.
+words and the numbers of all its nodes (`PATH`): reading another one, and storing a successor, touches only
+the differences. The nodes on both sides of the root are the most numerous, and spread over memory: those of
+many successors are prefetched (`ASKS`) before the first is looked for.
 
 Nodes are numbered in the order in which threads come to them, which may change from run to run: so may roots,
-but nothing that is made of them, since equal states, and only those, have equal roots in a run. Who is first
-takes the free slot (`compare_swap`) before it gives the number; others wait for that moment.
+but nothing that is made of them, since equal states, and only those, have equal roots in a run. The first
+thread takes the free slot (`compare_swap`) before it gives the number; others wait for that moment.
 
 The functions are in the subset of `lower`, and the ways through a tree are text for its number of words. This
 file knows nothing of the table of states.
@@ -43,8 +43,8 @@ from antiphon.model.engines.native.kernels.fields import (
 
 BUSY = 1
 FIRST = 2
-"""A slot is 0 when free, `BUSY` while its node is given a number, else 32 bits of hash, and the number plus
-`FIRST`.
+"""Value of a slot: 0 when free, `BUSY` while its node is given a number, else 32 bits of hash, and the number
+plus `FIRST`.
 """
 ASK_WORDS = 4
 """Number of words of a request: the two words of a node, their hash, and the place of its number."""
@@ -68,14 +68,14 @@ compress: Any
 
 
 def hash_node(first: int, second: int) -> int:
-    """32 bits of hash, in the upper half of a word."""
+    """Return 32 bits of hash, in the upper half of a word."""
     left = first ^ SPREAD
     right = second ^ MIX
     return (((left * right) ^ high_product(left, right)) * SPREAD) & HASH
 
 
 def find_node(context: int, first: int, second: int, hashed: int) -> int:
-    """The number of a node with this hash; it is made where there is none."""
+    """Return the number of a node with this hash; make the node if there is none."""
     table = word(context, NODE_TABLE)
     slots = word(context, NODE_SLOTS)
     nodes = word(context, NODES)
@@ -101,7 +101,7 @@ def find_node(context: int, first: int, second: int, hashed: int) -> int:
 
 
 def node(context: int, first: int, second: int) -> int:
-    """The number of a node; it is made where there is none."""
+    """Return the number of a node; make the node if there is none."""
     return find_node(context, first, second, hash_node(first, second))
 
 
@@ -124,7 +124,7 @@ def enter_nodes(context: int, first: int, last: int) -> int:
 
 
 def end_roots(context: int) -> int:
-    """Find or make the nodes that are asked for: all of them step by step, so that none waits for memory."""
+    """Find or make the requested nodes: all of them step by step, so that memory latencies overlap."""
     asks = word(context, ASKS)
     last = asks + word(context, ASK_COUNT) * 8 * ASK_WORDS
     table = word(context, NODE_TABLE)
@@ -150,7 +150,7 @@ def end_roots(context: int) -> int:
 
 
 def root_of(context: int, state: int) -> int:
-    """The root of a state, where none is begun."""
+    """Return the root of a state, where no request is pending."""
     row = word(context, OUT)
     compress(context, state, row)
     end_roots(context)
@@ -161,11 +161,11 @@ FUNCTIONS = (hash_node, find_node, node, enter_nodes, end_roots, root_of)
 EXPORTED = ("enter_nodes", "root_of")
 
 Part = tuple[int, int]
-"""The first of the words below a node, and the one behind its last."""
+"""Range of the words below a node: the first, and the one behind the last."""
 
 
 def text(words: int) -> str:
-    """The LLVM text of `compress` and `decompress` for states of so many words.
+    """Return the LLVM text of `compress` and `decompress` for states of so many words.
 
     `i64 @compress(i64 context, i64 state, i64 row)` begins the root of a state: it writes the numbers of both
     sides as they are in the state read last, and asks for the nodes of those that differ, whose numbers
@@ -176,13 +176,15 @@ def text(words: int) -> str:
 
 
 def sides(words: int) -> tuple[Part, Part]:
-    """The words below the two sides of the root."""
+    """Return the words below the two sides of the root."""
     middle = (words + 1) // 2
     return (0, middle), (middle, words)
 
 
 def below(part: Part) -> tuple[Part, ...]:
-    """The parts below a node, none of a leaf: leaves if four are enough, else four with as many leaves."""
+    """Return the parts below a node, none for a leaf: leaves if four are enough, else four with as many
+    leaves.
+    """
     first, last = part
     leaves = -(-(last - first) // NODE_WORDS)
     if leaves == 1:
@@ -193,7 +195,7 @@ def below(part: Part) -> tuple[Part, ...]:
 
 
 def parts(words: int) -> tuple[Part, ...]:
-    """All nodes below the root, those above before those below."""
+    """Return all nodes below the root, upper ones before lower ones."""
     found = list(sides(words))
     for part in found:
         found += below(part)

@@ -1,10 +1,10 @@
 """Walks in machine code: successors are made, one is taken, the others are forgotten.
 
-`walk_all` takes one walk after the other, and stops after one in which something was found. Three places
-hold states: the present one, the best successor so far, and where the next one is written; they change
-their roles, and no state is copied but the first of a walk.
+`walk_all` takes one walk after the other, and stops after one in which something was found. Three places hold
+states: the present one, the best successor so far, and the next one; they change their roles, and only the
+first state of a walk is copied.
 
-What is drawn is that of `model/engines/chance.py`. The functions are in the subset of `lower`; `W` (words a
+The draws are those of `model/engines/chance.py`. The functions are in the subset of `lower`; `W` (words a
 state) is a constant of a kernel; `successors` and `holds` are generated beside them.
 """
 
@@ -20,9 +20,9 @@ from antiphon.model.engines.chance import FINISHER, GAMMA, OFF, START, STRIDE, W
 
 ACTIONS, FAULTS, ACTION_COUNT, STARTS, START_COUNT, LENGTH = range(6)
 SEED, SWARM, ROLES, PROPERTIES, PREDICATES = range(6, 11)
-"""Fields of what stays: the action of each step (32 bits) and whether an action is a fault (a byte);
-the initial states and their number; the greatest length of a walk; the seed and whether it is a swarm; what
-each predicate is for (a word); how many properties steps may break, and how many predicates there are.
+"""Constant fields: the action of each step (32 bits) and whether an action is a fault (a byte); the initial
+states and their number; the greatest length of a walk; the seed and whether it is a swarm; the role of each
+predicate (a word); how many properties steps may break, and how many predicates there are.
 """
 WEIGHT, FIRED, TAKEN, FOUND, SHORTEST, PLACES = range(11, 17)
 """Addresses: the weights of the actions in this walk, how often each was taken, the steps of this walk, what
@@ -36,7 +36,7 @@ of this walk; the number of findings; steps of all walks, the longest, quiet end
 """
 FIELDS = 29
 UNUSED, INVARIANT, WITNESS, OBLIGATION = range(4)
-"""The use of a predicate."""
+"""Role of a predicate."""
 WRONG = 2
 BROKEN_SHIFT = 8
 HIGHEST = (1 << 64) - 1
@@ -51,14 +51,14 @@ holds: Any
 
 
 def mix(value: int) -> int:
-    """64 bits that look independent of those of other values."""
+    """Return 64 bits that look independent of those of other values."""
     value = (value ^ (value >> 32)) * FINISHER
     value = (value ^ (value >> 29)) * FINISHER
     return value ^ (value >> 32)
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out` if it draws less than all before; the next one's place is returned."""
+    """Keep the successor at `out` if its draw is the least so far; return the place for the next one."""
     if status & WRONG:
         set_word(context, FAILED, 1)
         return out
@@ -83,7 +83,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def find(context: int, kind: int, state: int, length: int) -> int:
-    """Write down that a run of this length shows something, with the state at its end."""
+    """Record that a run of this length shows something, with the state at its end."""
     entry = word(context, FOUND) + word(context, NOTED) * 8 * (W + 2)
     set_word(entry, 0, kind)
     set_word(entry, 1, length)
@@ -96,7 +96,7 @@ def find(context: int, kind: int, state: int, length: int) -> int:
 
 
 def judge(context: int, state: int, length: int, quiet: int) -> int:
-    """Ask the predicates that no shorter run decides: obligations in quiet states, others in all."""
+    """Evaluate the predicates that no shorter run decides: obligations in quiet states, others in all."""
     number = 0
     while number < word(context, PREDICATES):
         role = word(word(context, ROLES), number)
@@ -126,7 +126,7 @@ def judge(context: int, state: int, length: int, quiet: int) -> int:
 
 
 def refuse(context: int, status: int, state: int, length: int) -> int:
-    """Write down what the last step broke, unless a shorter run shows it."""
+    """Record the properties that the last step broke, unless a shorter run shows them."""
     broken = status >> BROKEN_SHIFT
     kind = 0
     while broken != 0:
@@ -156,7 +156,7 @@ def weigh(context: int, key: int) -> int:
 
 
 def walk(context: int, number: int) -> int:
-    """One walk."""
+    """Take one walk."""
     key = mix(word(context, SEED) + (number + 1) * GAMMA)
     weigh(context, key)
     start = word(context, STARTS) + mix(key ^ START) % word(context, START_COUNT) * 8 * W
@@ -200,8 +200,8 @@ def walk(context: int, number: int) -> int:
 
 
 def walk_all(context: int, first: int, last: int) -> int:
-    """The walks first..last - 1, or up to one in which something was found or went wrong; the number of the
-    next one is returned.
+    """Take the walks first..last - 1, or up to one that found something or met an error; return the number of
+    the next one.
     """
     number = first
     while number < last and word(context, NOTED) == 0 and word(context, FAILED) == 0:
