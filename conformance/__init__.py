@@ -1,1 +1,3 @@
-"""Model against implementation: lockstep, stateful tests, clusters, traces and the verdicts over them."""
+"""Conformance of model and implementation: lockstep, stateful tests, clusters, traces and the verdicts over
+them.
+"""

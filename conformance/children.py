@@ -1,8 +1,8 @@
-"""Processes that do a part of the work: Ctrl-C is the business of the process that started them alone.
+"""Child processes that do a part of the work; Ctrl-C is handled by the parent alone.
 
-A terminal sends it to all. A child that heard it would print where it was, and one that is still importing
-can do nothing else. Children begin with it blocked, which they inherit; the parent hears it when they have
-begun, and ends them.
+A terminal sends the signal to all. A child that received it would print a traceback, or could do nothing
+while it is importing. Children begin with the signal blocked, which they inherit; the parent receives it when
+they have begun, and ends them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R")
 def done_by_children(
     jobs: int, method: Literal["fork", "spawn"], work: Callable[[T], R], items: Sequence[T]
 ) -> Iterator[R]:
-    """The results of `work` for all items, in their order, from so many processes.
+    """Return the results of `work` for all items, in their order, from so many processes.
 
     When the caller leaves early, or is interrupted, the processes are ended.
 

@@ -1,7 +1,7 @@
-"""An extra that is not installed is named where it is needed, before anything of it is loaded.
+"""Check for optional packages (extras), made before anything of them is loaded.
 
-Packages of this room load their modules when names are used, so that importing such a package proves nothing:
-it is asked whether the distributions are there.
+Packages of this room load their modules when names are used, so that importing such a package proves nothing.
+Therefore the installed distributions are looked up.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _SERVER: Final = ("starlette", "uvicorn")
 
 
 class MissingExtra(Told, ImportError):
-    """Packages of an extra are not installed; the message names them and how to install the extra."""
+    """Error: packages of an extra are not installed; the message names them and how to install the extra."""
 
 
 def needs_spark(what: str) -> None:
     """Raise unless the packages of the extra `spark` are installed.
 
     Args:
-        what: the command, option or function that needs them, the beginning of the message.
+        what: the command, option or function that needs them; the message begins with it.
 
     Raises:
         MissingExtra: a package is not installed.
@@ -36,7 +36,7 @@ def needs_server(what: str) -> None:
     """Raise unless the packages of the extra `explore` are installed.
 
     Args:
-        what: the command that needs them, the beginning of the message.
+        what: the command that needs them; the message begins with it.
 
     Raises:
         MissingExtra: a package is not installed.

@@ -1,5 +1,5 @@
-"""The names of a package are loaded from its modules when they are first used: a process that is started many
-times needs few of them.
+"""Lazy loading of a package's names from its modules, when they are first used: a process that is started
+often needs few of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def on_demand(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package whose modules give these names."""
+    """Return the `__getattr__` of a package whose modules have these names."""
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> Any:

@@ -1,14 +1,13 @@
-"""Specify, check and confront protocols of total order broadcast: what `import antiphon` gives.
+"""Interface of `import antiphon`: specify, check and compare protocols of total order broadcast.
 
 Questions about a specification: `program` binds its constants, `check` judges its properties, `find` looks
 for one state, `refine` compares with an abstract machine, `simulate` walks at random, `state_graph` is its
-graph, `load` reads a saved trace. Questions
-about an implementation: `binding` joins it to its specification, `lockstep` walks both through every
-transition, `stateful` at random; `verify` judges the logs of many runs. `Group` is one member of a real
-group: with `Keyring` and `Layers` it is made, `Delivery` is its event, and `GroupError` its errors, of which
-`GroupFailed` ends it. Where members come, go and fail (`Group.join`), `View` is an event too, of `Member`s,
-and so are `Blocked` and `Unblocked`. The language itself is `antiphon.spec.lang`, and `SpecError` what is
-wrong with a specification.
+graph, `load` reads a saved trace. Questions about an implementation: `binding` joins it to its specification,
+`lockstep` walks both through every transition, `stateful` at random; `verify` judges the logs of many runs.
+`Group` is one member of a real group: with `Keyring` and `Layers` it is made, `Delivery` is its event, and
+`GroupError` its errors, of which `GroupFailed` ends it. Where members come, go and fail (`Group.join`),
+`View` is an event too, of `Member`s, and so are `Blocked` and `Unblocked`. The language itself is
+`antiphon.spec.lang`, and `SpecError` what is wrong with a specification.
 
 Nothing is loaded before its name is used, so that an implementation core, which is imported through this
 package too, loads neither a specification nor a checker. This file must not import a room.

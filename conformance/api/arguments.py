@@ -1,7 +1,9 @@
-"""A question says which argument is wrong, why, and how it is written, before anything is searched.
+"""Checks of arguments: a function reports which argument is wrong, why, and how it is written, before
+anything is searched.
 
-Python's own words for an argument too many name neither the known ones nor where a constant belongs; and a
-text where a number must stand fails deep inside, or not at all. What an argument means, its question says.
+Python's own message for a superfluous argument names neither the known ones nor where a constant belongs; and
+a text in place of a number fails deep inside, or not at all. The meaning of an argument is the function's own
+affair.
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ R = TypeVar("R")
 
 
 class UnknownArgument(Told, TypeError):
-    """A question has no argument of this name."""
+    """Error: a function has no argument of this name."""
 
 
 def question(*, also: Iterable[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function refuse what is no argument of it, or of another kind.
+    """Make a function refuse unknown arguments, and arguments of a wrong type.
 
     Args:
         also: the names that its `**` takes; without any, a function that has `**` takes all.
@@ -61,7 +63,7 @@ def question(*, also: Iterable[str] = ()) -> Callable[[Callable[P, R]], Callable
 
 
 def names_of(properties: str | Iterable[str] | None) -> list[str] | None:
-    """The names of properties, one or several; None for all.
+    """Return the names of properties, one or several; None for all.
 
     Raises:
         ArgumentError: a name is no text.

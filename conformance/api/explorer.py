@@ -14,7 +14,7 @@ from antiphon.programs import Subject, called, program_of
 
 @dataclass(frozen=True, repr=False)
 class Explorer:
-    """The explorer as one file. A notebook shows it in a frame, in which one walks.
+    """Explorer as one file. A notebook shows it in a frame that the reader can use.
 
     Attributes:
         html: the text of the file; it needs no network and no server.
@@ -46,7 +46,7 @@ def explore(subject: Subject | model_trace.Trace) -> Explorer:
         subject: what `check` takes, or a `Trace`.
 
     Raises:
-        ArgumentError: it is nothing that a question may be about.
+        ArgumentError: it is neither.
     """
     run = subject if isinstance(subject, model_trace.Trace) else None
     program = run.program if run is not None else program_of(subject)  # type: ignore[arg-type]

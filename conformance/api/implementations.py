@@ -1,4 +1,6 @@
-"""Questions about an implementation: does it do what its specification does, do its logs keep it?"""
+"""Functions about an implementation: whether it does the same as its specification, and whether its logs keep
+promises.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ if TYPE_CHECKING:
 _ENGINES = ("generated", "reference")
 """Engines that execute the specification beside an implementation."""
 Bound: TypeAlias = Binding | type | str
-"""A binding, a class under `@antiphon.testing.binding`, or the name of a protocol that is bound: then its
-small model, which is walked in seconds.
+"""Binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol: then its small model,
+which is walked in seconds.
 """
 
 
 def binding(protocol: str | type, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
-    """Join the implementation of a protocol to its specification.
+    """Bind the implementation of a protocol to its specification.
 
     Args:
         protocol: the name of a protocol whose implementation is bound: "rbp"; or a class under
@@ -72,7 +74,7 @@ def lockstep(
         max_memory_mb: stop at this size of the process, in MiB.
         sample: how many paths are run again from the start, on processes that are never restored.
         seed: number of the random sample.
-        engine: what executes the specification.
+        engine: the engine that executes the specification.
         progress: called now and then with pairs, transitions and the length of the queue.
     """
     if engine not in _ENGINES:
@@ -96,7 +98,7 @@ def stateful(
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
 ) -> StatefulReport:
-    """Run specification and implementation side by side at random, and shorten what differs.
+    """Run specification and implementation side by side at random, and shorten a run in which they differ.
 
     Half of the runs go to steps that were not taken yet, the other half are Hypothesis's. That they find
     nothing is measured on these runs, not proved; `lockstep` walks every transition of a small model.
@@ -130,7 +132,7 @@ def verify(
 
     Args:
         path: logs, as `ingest` takes them: the directory of a run, or of runs; or a lake (`antiphon ingest`).
-        promise: what the system promises, of `antiphon.conformance.judge.history.promised_words()`:
+        promise: the promises of the system, of `antiphon.conformance.judge.history.promised_words()`:
             "total-order", "virtual-synchrony", "consensus" and others.
         master: Spark's master, to judge there whatever the size. Where Spark judges without one, it is on the
             session of this process, else on all cores of this machine.

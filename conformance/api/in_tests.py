@@ -1,6 +1,7 @@
-"""The questions of `import antiphon` inside a test: what does not hold fails it, with the run that shows it.
+"""Questions of `import antiphon` inside a test: a property that does not hold fails the test, with the run
+that shows it.
 
-An answer that is unknown does not pass either. A failure leaves files: the trace, its picture, and a page.
+An unknown answer does not pass either. A failure leaves files: the trace, its picture, and a page.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
     from antiphon.results import Report
 
 MAX_SECONDS = 30.0
-"""The budget of a question, where neither the test nor `--antiphon-max-seconds` says one."""
+"""Seconds of a question, where neither the test nor `--antiphon-max-seconds` sets them."""
 
 UNKNOWN = "what is unknown does not pass: raise the bound (max_seconds=, --antiphon-max-seconds), or ask less"
 
 
 class Judged(Protocol):
-    """A report."""
+    """Report with an outcome."""
 
     @property
     def outcome(self) -> Outcome:
@@ -51,12 +52,12 @@ R = TypeVar("R", bound=Judged)
 
 
 class Questions:
-    """The questions that a test asks; the other names of `antiphon` are here as well.
+    """Questions of a test, by methods; the other names of `antiphon` are here as well.
 
-    Each takes what the function of its name takes, and gives its report where it holds.
+    Each takes the arguments of the function of its name, and returns its report if it holds.
 
     Raises:
-        pytest.fail.Exception: it does not.
+        pytest.fail.Exception: it does not hold.
     """
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
@@ -67,35 +68,37 @@ class Questions:
         return getattr(antiphon, name)
 
     def check(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
-        """All properties of a specification hold."""
+        """Assert that all properties of a specification hold."""
         __tracebackhide__ = True
         return self._ask(antiphon.check, subject, max_seconds=max_seconds, **more)
 
     def refine(
         self, subject: Program | type[Spec] | str, *, max_seconds: float | None = MAX_SECONDS, **more: Any
     ) -> Report:
-        """Every transition of a specification is a step of the machine that it refines, or none."""
+        """Assert that every transition of a specification is a step of the machine that it
+        refines, or none.
+        """
         __tracebackhide__ = True
         return self._ask(antiphon.refine, subject, max_seconds=max_seconds, **more)
 
     def simulate(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
-        """Random walks of a specification break nothing."""
+        """Assert that random walks of a specification break nothing."""
         __tracebackhide__ = True
         return self._ask(antiphon.simulate, subject, max_seconds=max_seconds, **self._seeded(more))
 
     def lockstep(
         self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
     ) -> LockstepReport:
-        """An implementation does what its specification does, in every transition."""
+        """Assert that an implementation does the same as its specification, in every transition."""
         __tracebackhide__ = True
         return self._ask(antiphon.lockstep, bound, max_seconds=max_seconds, **self._seeded(more))
 
     def stateful(
         self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
     ) -> StatefulReport:
-        """An implementation does what its specification does in random runs.
+        """Assert that an implementation does the same as its specification in random runs.
 
-        Without `runs`, `steps` and `seed` Hypothesis' settings say how many, how long and which.
+        Without `runs`, `steps` and `seed` Hypothesis' settings determine their number, length and seed.
         """
         __tracebackhide__ = True
         from hypothesis import settings  # here: it takes long to load
@@ -108,7 +111,7 @@ class Questions:
         return self._ask(antiphon.stateful, bound, max_seconds=max_seconds, **self._seeded(asked | more))
 
     def verify(self, path: str | Path, **more: Any) -> VerifyReport:
-        """The logs of runs keep what the system promises."""
+        """Assert that the logs of runs keep the promises of the system."""
         __tracebackhide__ = True
         return self._ask(antiphon.verify, path, **more)
 

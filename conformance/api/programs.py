@@ -1,6 +1,7 @@
-"""A specification is meant by its class, its name, file.py:Class or module:Class; a program has constants.
+"""Programs from names: a specification is given by its class, its name, file.py:Class or module:Class; a
+program also has constants.
 
-Every question takes any of these, or a program that was bound before.
+Every function takes any of these, or a program that was bound before.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from antiphon.spec.places import Kind, is_place, module_of, stands_at
 from antiphon.spec.refinement import Refinement
 
 Subject: TypeAlias = Program | type[Spec] | str
-"""The subject of a question; what is no program yet is bound to its defaults, without any repair."""
+"""Specification or program of a question; a specification is bound to its defaults, without any repair."""
 
 
 def program(
@@ -54,7 +55,7 @@ def program_of(subject: Subject) -> Program:
     """Return the program of a subject, bound to its defaults where it is not bound yet.
 
     Raises:
-        ArgumentError: it is nothing that a question may be about.
+        ArgumentError: it is neither a specification nor a program.
     """
     if isinstance(subject, Program):
         return subject
@@ -64,8 +65,8 @@ def program_of(subject: Subject) -> Program:
 
 
 def specification(name: str) -> type[Spec]:
-    """The class of a name of the catalogue, of "file.py:Class", or of "module:Class", also in the current
-    directory. Where a file has one specification, "file.py" is enough.
+    """Return the class of a name of the catalogue, of "file.py:Class", or of "module:Class", also in the
+    current directory. Where a file has one specification, "file.py" is enough.
 
     Raises:
         SpecError: there is none; the known names are listed.
@@ -85,7 +86,7 @@ def specification(name: str) -> type[Spec]:
 
 
 def refinement(subject: str | type[Spec]) -> Refinement:
-    """The refinement of a name of the catalogue, or that a class states by `refines=`; a class also as
+    """Return the refinement of a name of the catalogue, or that a class states by `refines=`; a class also as
     "file.py:Class" or "module:Class". Where a file has one such class, "file.py" is enough.
 
     Raises:
@@ -116,7 +117,7 @@ def name_of(spec: type[Spec]) -> str:
 
 
 def called(spec: type[Spec]) -> str:
-    """Return the name that people read: that of this class in the catalogue, or its own."""
+    """Return the name for people: that of this class in the catalogue, or its own."""
     entry = entry_of(spec)
     return entry.name if entry else spec.__name__
 

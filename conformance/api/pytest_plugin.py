@@ -1,7 +1,7 @@
 """The pytest plugin: a fixture `antiphon`, whose questions fail a test, and three options.
 
-pytest loads it in every run of every project where antiphon is installed. So it must import nothing of the
-house before the fixture is used.
+pytest loads it in every run of every project where antiphon is installed. So it must import nothing of this
+package before the fixture is used.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """The options; each counts for all questions of the fixture, whatever a test says.
+    """Add the options; each counts for all questions of the fixture, whatever a test says.
 
-    pytest would also compile anew every module of a package that has a plugin, so that its assertions tell
-    more. Ours are not those of a test, and there are hundreds of modules.
+    pytest would also recompile every module of a package that has a plugin, for more detailed assertions.
+    Ours are not those of a test, and there are hundreds of modules, so that is switched off.
     """
     marked = getattr(getattr(pluginmanager, "rewrite_hook", None), "_must_rewrite", None)
     if isinstance(marked, set):
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 @pytest.fixture
 def antiphon(request: pytest.FixtureRequest) -> Questions:
-    """The questions of `import antiphon`; what is violated, or unknown, fails the test."""
+    """Fixture with the questions of `import antiphon`; a violated or unknown answer fails the test."""
     from antiphon.in_tests import Questions  # here: a run that asks nothing pays for nothing
 
     return Questions(request)

@@ -1,7 +1,8 @@
-"""Questions about a specification: do its properties hold, is there such a state, what do random runs show?
+"""Functions about a specification: whether its properties hold, whether a state exists, what random runs
+show.
 
-Each takes a specification or a program first and its bounds by name, chooses the engine, and answers with a
-result that shows itself. A bound that is hit makes an answer unknown, never a pass.
+Each takes a specification or a program first and its bounds by name, chooses the engine, and returns a result
+that prints itself. A bound that is hit makes an answer unknown, never a pass.
 """
 
 from __future__ import annotations
@@ -32,11 +33,15 @@ if TYPE_CHECKING:
     import networkx
 
 Engine = Literal["auto", "native", "generated", "reference", "z3"]
-"""Machine code, generated Python, CPython, Z3; auto is generated Python for small spaces, else the first."""
+"""Name of an engine: machine code, generated Python, CPython, or Z3; auto is generated Python for small
+spaces, else machine code.
+"""
 
 
 class Storage(TypedDict, total=False):
-    """The way in which an explicit engine keeps states; see `antiphon.model.engines.StorageOptions`."""
+    """Options for the way in which an explicit engine keeps states; see
+    `antiphon.model.engines.StorageOptions`.
+    """
 
     threads: int | None
     fingerprints: bool
@@ -68,7 +73,7 @@ def check(
     Args:
         subject: a class, a name of the catalogue, "module:Class", or a program.
         properties: a name of a property, or names, or "deadlock"; None means all but deadlock.
-        engine: what explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
+        engine: the engine that explores. "z3" judges runs of at most `max_depth` steps, and needs that bound.
         prove: prove safety for runs of every length, by k-induction with Z3; `max_depth` is then the greatest
             k, 1 where nothing is said.
         every: with `prove`, names of constants that stand for every number from 1: a proof in first-order
@@ -170,7 +175,7 @@ def find(
         subject: a specification, its name, or a program.
         expression: a boolean of the language over `self`, for example `any(self.holding[p] for p in
             self.each(Process))`.
-        engine: what looks, as of `check`; `z3` looks up to `max_depth`.
+        engine: the engine, as for `check`; `z3` looks up to `max_depth`.
         max_depth: look no further than so many steps.
         max_states: stop soon after so many states.
         max_seconds: stop after this time.
@@ -212,7 +217,7 @@ def refine(
         subject: a class that says `refines=`, a name of the catalogue that has a refinement, "file.py:Class",
             "module:Class", or a program of one of these. What is no program is bound within the bounds that
             its refinement states.
-        engine: what executes the protocol; "native" where the refinement states a monitor.
+        engine: the engine that executes the protocol; "native" where the refinement states a monitor.
         max_depth: look at most so many steps ahead.
         max_states: stop soon after so many states.
         max_seconds: stop after this time.
@@ -285,7 +290,8 @@ def simulate(
 
 @question()
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
-    """The reachable states and steps as a networkx graph: a node a state, an edge a step.
+    """Return the reachable states and steps as a networkx graph: a node for each state, an edge for each
+    step.
 
     Nodes have `label` (the variables in the short notation), each variable as `variable.NAME`, `initial` and
     `broken` (which invariants are false), edges `label`, `action`, `fault` (a step of the environment) and

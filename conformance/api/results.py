@@ -1,6 +1,6 @@
-"""Reports, runs and findings as a person wants them: they print, show themselves in a notebook, and save.
+"""Reports, runs and findings for people: they print, show themselves in a notebook, and save.
 
-Engines answer in the types of `antiphon.model`; these are the same types with a face. Nothing here judges.
+Engines answer in the types of `antiphon.model`; these subclasses add the presentation. Nothing here judges.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from antiphon.spec.lang import Program
 
 
 class Trace(model_trace.Trace):
-    """A run of a program, step by step: a counterexample, or the way to a state that was looked for.
+    """Run of a program, step by step: a counterexample, or the way to a wanted state.
 
     It prints as a space-time diagram, and shows itself in a notebook with what every step changed. Its states
     are named tuples: `run.states[-1].holding[Process(0)]`.
@@ -35,7 +35,7 @@ class Trace(model_trace.Trace):
 
     @classmethod
     def of(cls, trace: model_trace.Trace) -> Trace:
-        """The same run, with a face."""
+        """Return the same run as a `Trace` of this module."""
         named = named_states(trace.program)
         transitions = tuple(replace(item, state=named(item.state)) for item in trace.transitions)
         parts = {item.name: getattr(trace, item.name) for item in fields(trace)}
@@ -51,16 +51,18 @@ class Trace(model_trace.Trace):
         save(self, Path(file))
 
     def to_dict(self) -> dict[str, Any]:
-        """The run as JSON data, as `--json` prints it: its steps with what they changed, and all states."""
+        """Return the run as JSON data, as `--json` prints it: its steps with their changes, and
+        all states.
+        """
         return _data(trace_document(self))
 
     def svg(self) -> str:
-        """The space-time diagram, as the text of an SVG file."""
+        """Return the space-time diagram, as the text of an SVG file."""
         return svg(diagram(self, called(self.program.spec)))
 
     @property
     def end(self) -> Mapping[str, str]:
-        """The state at its end: each variable, of a map each value, in the short notation."""
+        """Last state: each variable, and each value of a map, in the short notation."""
         return dict(described(self.program, self.states[-1]))
 
     def __repr__(self) -> str:
@@ -74,14 +76,14 @@ class Trace(model_trace.Trace):
 
 
 class Report(model_verdict.Report):
-    """All verdicts about one program: `report["Agreement"]` is one of them, `report.outcome` the worst.
+    """Report of a program: `report["Agreement"]` is one verdict, `report.outcome` the worst.
 
-    It prints as a list of verdicts with its shortest counterexample, and so it shows itself in a notebook.
+    It prints as a list of verdicts with its shortest counterexample, and shows the same in a notebook.
     """
 
     @classmethod
     def of(cls, report: model_verdict.Report) -> Report:
-        """The same report, with a face."""
+        """Return the same report as a `Report` of this module."""
         verdicts = tuple(
             replace(item, trace=None if item.trace is None else Trace.of(item.trace))
             for item in report.verdicts
@@ -91,18 +93,20 @@ class Report(model_verdict.Report):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON data, as `--json` prints it: verdicts with their runs, and what was explored."""
+        """Return the report as JSON data, as `--json` prints it: verdicts with their runs, and the
+        exploration.
+        """
         return _data(report_document(called(self.program.spec), self))
 
     @property
     def counterexample(self) -> Trace | None:
-        """The shortest run that breaks a property, or leads to an error of the specification, or None."""
+        """Shortest run that breaks a property, or leads to an error of the specification, or None."""
         traces = [item.trace for item in self.wrong if isinstance(item.trace, Trace)]
         return min(traces, key=len) if traces else None
 
     @property
     def wrong(self) -> tuple[Verdict, ...]:
-        """The verdicts with a counterexample, and that about an error of the specification."""
+        """Verdicts with a counterexample, and the one about an error of the specification."""
         bad = (
             item for item in self.verdicts if item.outcome is Outcome.VIOLATED or item.kind == "specification"
         )
@@ -130,18 +134,18 @@ class Report(model_verdict.Report):
 
 @dataclass(frozen=True, repr=False)
 class Found:
-    """The answer to `find`.
+    """Result of `find`.
 
     Attributes:
         program: the specification that was searched, with its constants.
-        expression: what was to be true.
+        expression: the expression that was looked for.
         outcome: holds when there is such a state, violated when no reachable state is one, unknown when a
             bound was hit.
         reason: the answer in one sentence.
         trace: a shortest way to such a state, or None.
         state: the parts of that state that the expression names, in the short notation.
-        verdict: what the engine said.
-        exploration: how much was seen.
+        verdict: the engine's verdict.
+        exploration: the explored part of the state space.
     """
 
     program: Program
@@ -154,7 +158,7 @@ class Found:
     exploration: Exploration
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON data, as `--json` prints it."""
+        """Return the result as JSON data, as `--json` prints it."""
         explored = self.exploration
         return {
             "name": called(self.program.spec),

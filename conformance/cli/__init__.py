@@ -1,7 +1,7 @@
-"""The command `antiphon`: it parses, calls the rooms, prints, and maps what happened to an exit code. It
-judges nothing itself.
+"""Command `antiphon`: it parses, calls the other packages, prints, and maps results to exit codes. It judges
+nothing itself.
 
-What the console script imports stands here: nothing but what answers `--version`.
+The console script imports this module, so it contains only the code that answers `--version`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. The console script passes it to `sys.exit`."""
+    """Run the command line, and return the exit code. The console script passes it to `sys.exit`."""
     began = time.monotonic()
     if arguments is None:  # programs make many objects that live: seldom look for cycles among them
         gc.set_threshold(50_000, 20, 50)

@@ -1,9 +1,9 @@
-"""The commands by name, and what becomes of whatever they raise: results are exit codes; exceptions are
-usage, failure or interruption.
+"""Commands by name, and the exit codes of their results and exceptions: an exception is wrong usage, our
+failure or an interruption.
 
 Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so
 both are mapped. One file a command, and only the command that is asked for is loaded; for the list of all
-only their files are read. What is raised is imported where it is caught: whoever raised it had it loaded.
+only their files are read. Exceptions are imported where they are caught: code that raised one had it loaded.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PANELS: dict[str, tuple[str, ...]] = {
     "The ledger of published documents": ("claims", "errata", "stack"),
     "The library": ("node", "members"),
 }
-"""The commands as `--help` groups them, what a stranger needs first. A further command is one more name: the
-module of that name has a function of that name, which prints and returns its exit code.
+"""Commands as `--help` groups them, those for newcomers first. A further command is one more name: the module
+of that name has a function of that name, which prints and returns its exit code.
 """
 
 HIDDEN = ("gate", "check-exports")
@@ -49,7 +49,7 @@ ELSEWHERE = {"check-exports": "export"}
 
 
 def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.Typer:
-    """The command line with these commands, loaded, or with their names and documentation alone."""
+    """Return the command line with these commands, loaded, or with their names and documentation alone."""
     app = typer.Typer(
         name="antiphon",
         help="A formal model calls, a real implementation answers, and the two must sing the same.",
@@ -121,11 +121,13 @@ def _options(
 
 
 ENDLESS = {"watch", "node"}
-"""Commands that go on until somebody ends them, or stops reading what they print."""
+"""Commands that run until somebody ends them, or stops reading their output."""
 
 
 def run(given: list[str], began: float) -> int:
-    """Run the command line with these arguments; the exit code. Seconds count from when it `began`."""
+    """Run the command line with these arguments, and return the exit code. Seconds count from when it
+    `began`.
+    """
     _began[:] = [began]
     with alive(), streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
         return answer.code(_run(given))

@@ -26,7 +26,7 @@ from antiphon.spec.lang import Program, SpecError
 
 @dataclass(frozen=True)
 class Job:
-    """One specification to check: its name, its constants and repairs, and which properties are asked."""
+    """Specification to check: its name, its constants and repairs, and the requested properties."""
 
     name: str
     variant: Variant = field(default_factory=Variant)
@@ -34,11 +34,11 @@ class Job:
 
     @property
     def program(self) -> Program:
-        """The specification with its constants."""
+        """Return the specification with its constants."""
         return self.variant.program(self.name)
 
     def command(self, *further: str, verb: str = "check") -> str:
-        """The command that asks this again."""
+        """Command that repeats this check."""
         return shlex.join(
             [
                 "antiphon",
@@ -69,7 +69,7 @@ def _repaired(name: str, *settings: str) -> Job:
 
 @dataclass(frozen=True)
 class Search:
-    """The engine of a search, its bounds, the way in which it keeps states, and whether it is to prove."""
+    """Search options: the engine, its bounds, the storage of states, and whether to prove."""
 
     bounds: Bounds
     storage: Storage = field(default_factory=Storage)
@@ -79,7 +79,7 @@ class Search:
     on_spark: OnSpark = field(default_factory=OnSpark)
 
     def words(self) -> list[str]:
-        """The options that a command needs to repeat this."""
+        """Options that a command needs to repeat this."""
         flags = {"--prove": self.prove, "--stop-at-first": self.stop_at_first}
         said = [*self.bounds.words(), *self.storage.words(), *self.on_spark.words()]
         return [*said, *(name for name, on in flags.items() if on), *self._every_words()]
@@ -229,8 +229,8 @@ def _search(
 
 
 def explore(job: Job, bound: Program, search: Search, *, quiet: bool = True) -> Report:
-    """The report about the properties that a job asks of a program; unless `quiet`, each violation is told
-    when it is found.
+    """Return the report about the properties of a job; unless `quiet`, each violation is printed when it is
+    found.
     """
     console = output.err()
     if search.every:

@@ -229,13 +229,13 @@ def _need_document(need: Need) -> documents.NeedDocument:
 
 
 def run(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool) -> tuple[ClaimResult, ...]:
-    """The results of these claims' checks, with a progress bar on a terminal."""
+    """Return the results of these claims' checks, with a progress bar on a terminal."""
     with claims_bar() as show:
         return run_ledger(chosen, engine=engine, deep=deep, progress=show, reports=reports)
 
 
 def reproduce(check: Check) -> str:
-    """The command that runs one check alone."""
+    """Return the command that runs one check alone."""
     entry = entry_refined_by(check.spec)
     words = (
         ["antiphon", "refine", entry.name]

@@ -1,4 +1,4 @@
-"""`antiphon demo`: what all this is for, in three seconds."""
+"""`antiphon demo`: the purpose of the project, shown in three seconds."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Document(msgspec.Struct, kw_only=True, tag_field="command"):
-    """The common part of all documents: schema, version of antiphon, outcome and exit code."""
+    """Common part of all documents: schema, version of antiphon, outcome and exit code."""
 
     schema: Literal["antiphon.report"] = "antiphon.report"
     version: Literal[1] = 1
@@ -35,8 +35,8 @@ class Document(msgspec.Struct, kw_only=True, tag_field="command"):
 
 
 class ActionCountDocument(msgspec.Struct, kw_only=True):
-    """In how many states an action is possible, how many steps it takes in all, how many states it found
-    first.
+    """Counts of an action: in how many states it is enabled, how many steps it takes in all, how many states
+    it found first.
     """
 
     action: str
@@ -54,7 +54,7 @@ class VariableCountDocument(msgspec.Struct, kw_only=True):
 
 
 class CountsDocument(msgspec.Struct, kw_only=True):
-    """The counts of `--counts`, over so many states."""
+    """Counts of `--counts`, over so many states."""
 
     states: int
     complete: bool
@@ -63,29 +63,29 @@ class CountsDocument(msgspec.Struct, kw_only=True):
 
 
 class ReportDocument(documents.ReportDocument, kw_only=True):
-    """A report, the command that makes it again, and what `--counts` counted."""
+    """Report, with the command that repeats it, and the counts of `--counts`."""
 
     reproduce: str
     counts: CountsDocument | None = None
 
 
 class Check(Document, tag="check", kw_only=True):
-    """`antiphon check`. `saved` is the file of `--save`, if a counterexample was saved."""
+    """Document of `antiphon check`. `saved` is the file of `--save`, if a counterexample was saved."""
 
     reports: list[ReportDocument]
     saved: str | None = None
 
 
 class Refine(Document, tag="refine", kw_only=True):
-    """`antiphon refine`: a report a protocol, each with the one verdict `Refinement`."""
+    """Document of `antiphon refine`: a report for each protocol, with the one verdict `Refinement`."""
 
     reports: list[ReportDocument]
     saved: str | None = None
 
 
 class Find(Document, tag="find", kw_only=True):
-    """`antiphon find`: violated when no state is such. `state` are the parts of the state found that the
-    expression names.
+    """Document of `antiphon find`: violated when no state fits. `state` are the parts of the found state that
+    the expression names.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Find(Document, tag="find", kw_only=True):
 
 
 class Simulate(Document, tag="simulate", kw_only=True):
-    """`antiphon simulate`."""
+    """Document of `antiphon simulate`."""
 
     seed: int
     report: ReportDocument
@@ -115,7 +115,9 @@ class Simulate(Document, tag="simulate", kw_only=True):
 
 
 class CheckDocument(msgspec.Struct, kw_only=True):
-    """One check: what was expected, what came out, the shortest length of its trace, how to run it again."""
+    """Result of one check: the expected and the actual outcome, the shortest length of its trace, the command
+    that repeats it.
+    """
 
     what: str
     expected: Outcome
@@ -166,8 +168,8 @@ class NeedDocument(msgspec.Struct, kw_only=True):
 
 
 class Claims(Document, tag="claims", kw_only=True):
-    """`antiphon claims`; the outcome says whether what was found agrees with the record, not whether the
-    claims are true.
+    """Document of `antiphon claims`; the outcome says whether the results agree with the record, not whether
+    the claims are true.
 
     With `--minimal` there are `needs` and no claims; the outcome then says whether every repair is needed.
     With `--mutants` there are `mutants`, each a `FamilyStrength` of `ledger.strength.results`. With `--check`
@@ -183,8 +185,8 @@ class Claims(Document, tag="claims", kw_only=True):
 
 
 class Errata(Document, tag="errata", kw_only=True):
-    """`antiphon errata`: the sections that were printed, the claims made anew by `--write`, those found stale
-    by `--check`.
+    """Document of `antiphon errata`: the sections that were printed, the claims made anew by `--write`, those
+    found stale by `--check`.
 
     `differing` are claims whose checks do not come out as recorded.
     """
@@ -196,7 +198,7 @@ class Errata(Document, tag="errata", kw_only=True):
 
 
 class RowDocument(msgspec.Struct, kw_only=True):
-    """One row as data."""
+    """Row of the table of `antiphon gate`."""
 
     question: str
     outcome: Outcome
@@ -206,7 +208,7 @@ class RowDocument(msgspec.Struct, kw_only=True):
 
 
 class Gate(Document, tag="gate", kw_only=True):
-    """`antiphon gate`."""
+    """Document of `antiphon gate`."""
 
     directory: str
     rows: list[RowDocument]
@@ -222,14 +224,14 @@ class DifferenceDocument(msgspec.Struct, kw_only=True):
 
 
 class Init(Document, tag="init", kw_only=True):
-    """`antiphon init`."""
+    """Document of `antiphon init`."""
 
     directory: str
     files: list[str]
 
 
 class Lockstep(Document, tag="lockstep", kw_only=True):
-    """`antiphon lockstep`."""
+    """Document of `antiphon lockstep`."""
 
     protocol: str
     constants: dict[str, int | bool | str]
@@ -251,7 +253,7 @@ class Lockstep(Document, tag="lockstep", kw_only=True):
 
 
 class Stateful(Document, tag="stateful", kw_only=True):
-    """`antiphon stateful`."""
+    """Document of `antiphon stateful`."""
 
     protocol: str
     constants: dict[str, int | bool | str]
@@ -267,7 +269,7 @@ class Stateful(Document, tag="stateful", kw_only=True):
 
 
 class FailedRun(msgspec.Struct, kw_only=True):
-    """A run that does not hold, and why."""
+    """Run that does not hold, with the reason."""
 
     seed: int | None
     outcome: Outcome
@@ -275,10 +277,11 @@ class FailedRun(msgspec.Struct, kw_only=True):
 
 
 class Swarm(Document, tag="swarm", kw_only=True):
-    """`antiphon swarm`; `schedule` is of the first run that fails, made short; `kept` are directories.
+    """Document of `antiphon swarm`; `schedule` is that of the first failing run, shortened; `kept` are
+    directories.
 
-    `messages` counts what was sent by kind, `actions` the steps that cores took of their own accord; `batch`
-    is the batch of the lake, `runs_in_lake` how many runs it has with logs.
+    `messages` counts messages by kind, `actions` the internal steps of cores; `batch` is the batch of the
+    lake, `runs_in_lake` how many runs it has with logs.
     """
 
     protocol: str
@@ -302,14 +305,14 @@ class Swarm(Document, tag="swarm", kw_only=True):
 
 
 class Cluster(Document, tag="cluster", kw_only=True):
-    """`antiphon cluster`; `record` is what cluster.json holds."""
+    """Document of `antiphon cluster`; `record` is the content of cluster.json."""
 
     directory: str
     record: dict[str, Any]
 
 
 class Ingest(Document, tag="ingest", kw_only=True):
-    """`antiphon ingest`: what is new in the lake, and how many runs were there already."""
+    """Document of `antiphon ingest`: the runs that are new in the lake, and how many were there already."""
 
     lake: str
     runs: int
@@ -321,7 +324,7 @@ class Ingest(Document, tag="ingest", kw_only=True):
 
 
 class WatchedRun(msgspec.Struct, kw_only=True):
-    """The state of a run that is watched; `found` are sentences."""
+    """State of a watched run; `found` are sentences."""
 
     run: str
     path: str
@@ -332,7 +335,9 @@ class WatchedRun(msgspec.Struct, kw_only=True):
 
 
 class Watch(Document, tag="watch", kw_only=True):
-    """`antiphon watch --once`: what was told last of every run; `tables` is where it stands."""
+    """Document of `antiphon watch --once`: the last report about every run; `tables` is the place of the
+    tables.
+    """
 
     path: str
     tables: str
@@ -340,7 +345,7 @@ class Watch(Document, tag="watch", kw_only=True):
 
 
 class Verify(Document, tag="verify", kw_only=True):
-    """`antiphon verify`; `report` has the schema `antiphon.verify`."""
+    """Document of `antiphon verify`; `report` has the schema `antiphon.verify`."""
 
     path: str
     report: dict[str, Any]
@@ -354,7 +359,9 @@ class LineDocument(msgspec.Struct, kw_only=True):
 
 
 class ObstacleDocument(msgspec.Struct, kw_only=True):
-    """The obstacle of a line: the action that it could be, why not, the place of the guard, the steps."""
+    """Obstacle to the explanation of a line: the action that it could be, the reason against it, the place of
+    the guard, the steps.
+    """
 
     action: str
     why: str
@@ -363,7 +370,7 @@ class ObstacleDocument(msgspec.Struct, kw_only=True):
 
 
 class KeptBackDocument(msgspec.Struct, kw_only=True):
-    """A line of a log that is not explained in a state, and why not."""
+    """Line of a log that is not explained in a state, with the reason."""
 
     at: str
     obstacles: list[ObstacleDocument]
@@ -377,8 +384,8 @@ class StuckDocument(msgspec.Struct, kw_only=True):
 
 
 class FailedTrace(msgspec.Struct, kw_only=True):
-    """The end of the longest explained prefix. `states` counts those that are possible there, `stuck` has
-    the first of them.
+    """End of the longest explained prefix. `states` counts the possible states there, `stuck` has the first
+    of them.
     """
 
     explained: int
@@ -388,8 +395,9 @@ class FailedTrace(msgspec.Struct, kw_only=True):
 
 
 class Trace(Document, tag="trace", kw_only=True):
-    """`antiphon trace`. `lines` counts observations, `hidden` the steps of the explanation that no line tells
-    of, `ways` the explanations, if all were counted; `broken` says in how many of them a property is false.
+    """Document of `antiphon trace`. `lines` counts observations, `hidden` the steps of the explanation
+    without a line, `ways` the explanations, if all were counted; `broken` says in how many of them a property
+    is false.
     """
 
     name: str
@@ -408,8 +416,8 @@ class Trace(Document, tag="trace", kw_only=True):
 
 
 class ExercisedAction(msgspec.Struct, kw_only=True):
-    """The transitions of one action, those that runs took, how often, and the way to a nearest one that none
-    took.
+    """Counts of one action: its transitions, those that runs took, how often, and the way to a nearest one
+    that none took.
     """
 
     action: str
@@ -421,8 +429,8 @@ class ExercisedAction(msgspec.Struct, kw_only=True):
 
 
 class Coverage(Document, tag="coverage", kw_only=True):
-    """`antiphon coverage`: `left` counts runs by where they left the model; `tables` has all transitions.
-    `ingested` and `others` count the runs of the lake that were not read.
+    """Document of `antiphon coverage`: `left` counts runs by where they left the model; `tables` has all
+    transitions. `ingested` and `others` count the runs of the lake that were not read.
     """
 
     protocol: str
@@ -446,7 +454,7 @@ class Coverage(Document, tag="coverage", kw_only=True):
 
 
 class Replay(Document, tag="replay", kw_only=True):
-    """`antiphon replay`."""
+    """Document of `antiphon replay`."""
 
     file: str
     on: Literal["specification", "implementation"]
@@ -457,7 +465,7 @@ class Replay(Document, tag="replay", kw_only=True):
 
 
 class Show(Document, tag="show", kw_only=True):
-    """`antiphon show`."""
+    """Document of `antiphon show`."""
 
     file: str
     trace: TraceDocument
@@ -465,7 +473,9 @@ class Show(Document, tag="show", kw_only=True):
 
 
 class ShowRun(Document, tag="show-run", kw_only=True):
-    """`antiphon show` of the logs of a run: what was found of each property, and what is wrong with them."""
+    """Document of `antiphon show` for the logs of a run: the finding for each property, and the faults of the
+    logs.
+    """
 
     directory: str
     processes: int
@@ -485,8 +495,8 @@ class ReasonDocument(msgspec.Struct, kw_only=True):
 
 
 class FailureDocument(msgspec.Struct, kw_only=True):
-    """A part of a predicate that decides it: its text and its truth value, where it stands, for which names,
-    the values it compares.
+    """Part of a predicate that decides it: its text and its truth value, its place, the values of its names,
+    the compared values.
     """
 
     text: str
@@ -497,7 +507,9 @@ class FailureDocument(msgspec.Struct, kw_only=True):
 
 
 class Explain(Document, tag="explain", kw_only=True):
-    """`antiphon explain`; about an action, or (`predicate`) about what makes a predicate false."""
+    """Document of `antiphon explain`; about an action, or (`predicate`) about the reason why a predicate is
+    false.
+    """
 
     file: str
     step: int
@@ -510,7 +522,7 @@ class Explain(Document, tag="explain", kw_only=True):
 
 
 class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
-    """The document in place of an answer: wrong usage, our own failure, an interruption."""
+    """Document of an error, in place of an answer: wrong usage, our own failure, an interruption."""
 
     schema: Literal["antiphon.report"] = "antiphon.report"
     version: Literal[1] = 1
@@ -549,7 +561,7 @@ AnyDocument = (
 def report_document(
     name: str, report: Report, reproduce: str, counts: Counts | None = None
 ) -> ReportDocument:
-    """A report as a document of the command line."""
+    """Return a report as a document of the command line."""
     told = documents.report_document(name, report)
     counted = None if counts is None else msgspec.convert(counts, CountsDocument, from_attributes=True)
     parts = {field: getattr(told, field) for field in told.__struct_fields__}
@@ -557,7 +569,7 @@ def report_document(
 
 
 def difference_document(difference: Difference | None) -> DifferenceDocument | None:
-    """A difference as a document, None for none."""
+    """Return a difference as a document, None for none."""
     if difference is None:
         return None
     return DifferenceDocument(

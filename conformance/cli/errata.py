@@ -1,8 +1,8 @@
 """`antiphon errata`: the refuted claims as a text with pictures, made from the ledger and from its checks,
 run now.
 
-`docs/errata.md` is what `--write docs` makes; `--check docs` says whether it still rests on today's records
-and specifications, and whether its pictures are drawn as today; it searches nothing.
+`docs/errata.md` is the output of `--write docs`; `--check docs` compares it with today's records,
+specifications and pictures, and searches nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def errata(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Print or write what is wrong in the documents: quotation, shortest run, repairs, bounds."""
+    """Print or write the errors in the documents: quotation, shortest run, repairs, bounds."""
     if identifiers and (write or check):
         raise output.UsageProblem("name claims to print them, or give --write or --check for all of them")
     if write and check:

@@ -1,4 +1,6 @@
-"""`antiphon explain`: why an action was not possible at a step of a saved trace, guard by guard."""
+"""`antiphon explain`: the reason why an action was not possible at a step of a saved trace, guard
+by guard.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import State
 
 SHOWN = 6
-"""Number of steps that fail at one guard and are named; the others are counted."""
+"""Number of steps failing at one guard that are named; the others are counted."""
 
 
 class Place(NamedTuple):
-    """A state of a file about which is asked."""
+    """State of a file that the question is about."""
 
     file: str
     step: int

@@ -27,7 +27,7 @@ from antiphon.spec.lang import Program, SpecError
 
 
 class Target(Enum):
-    """The target of an export."""
+    """Target format of an export."""
 
     PROMELA = "promela"
     TLA = "tla"
@@ -36,7 +36,7 @@ class Target(Enum):
 
 
 class Export(documents.Document, tag="export", kw_only=True):
-    """`antiphon export`: the files that were written, or the text where none was asked for."""
+    """Document of `antiphon export`: the written files, or the text where no file was asked for."""
 
     to: str
     written: list[str]
@@ -59,7 +59,7 @@ class ComparisonDocument(msgspec.Struct, kw_only=True):
 
 
 class CheckExports(documents.Document, tag="check-exports", kw_only=True):
-    """`antiphon check-exports`."""
+    """Document of `antiphon check-exports`."""
 
     comparisons: list[ComparisonDocument]
 

@@ -1,4 +1,4 @@
-"""`antiphon gate`: every room of the house once, on real input, and one table of verdicts; what a CI asks.
+"""`antiphon gate`: every part of the project once, on real input, and one table of verdicts, for a CI.
 
 Each row is a command of its own, run as a separate process with `--json`, several at a time; the table shows
 the command, so that any row can be run alone. A row whose command fails is unknown, never a pass. With
@@ -36,35 +36,39 @@ FIGURES = ("rbc", "msq", "rbp")
 """The families of the RBP report without view changes, which Z3 judges too."""
 
 VIEWS = ("ref", "vsc", "pbk", "irb", "rmp", "def")
-"""The families of what the report says of view changes, of its definitions, and of RMP and TRMP."""
+"""Families of the claims about view changes, definitions, and RMP and TRMP in the RBP report."""
 
 COMPARISONS = "x"
-"""The family that asks again what others ask, mostly the RBP report: with that it shares explorations."""
+"""Family of comparisons, which repeats checks of others, mostly of the RBP report: it shares explorations
+with that.
+"""
 
 LONG_FOR_Z3 = ("RBP-04", "RBP-05", "RBP-06", "RBP-17", "RBP-37", "RBP-38", "RBP-44")
-"""Claims of theirs with a counterexample for which Z3 needs long: from some seconds up to a minute."""
+"""Claims of these families with a counterexample for which Z3 needs long: from some seconds up to
+a minute.
+"""
 
 LONG_TO_REFINE = ("chandra-toueg", "horus-flush", "horus-flush-total", "irbp", "rbp-resilient")
 """Protocols whose refinements take longest: together four times as long as all others."""
 
 AT_ONCE = 2
-"""Number of groups of rows that are answered at a time: an exploration has a thread for every processor
-itself.
-"""
+"""Number of groups of rows that run at a time: an exploration uses a thread for every processor itself."""
 
 URGENT = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
-"""Restrictions: steps that may wait do, and it is settled who broadcasts which message."""
+"""Restrictions of the gate: local steps first, and fixed senders."""
 
 ON_SPARK = ("--master", "local[*]")
-"""Without it so few logs are judged in one process, as the cluster has judged them."""
+"""Option that judges on Spark; otherwise so few logs are judged in one process, as the cluster has judged
+them.
+"""
 
 SAMPLE = "6"
-"""Number of mutants of each text that are asked."""
+"""Number of mutants of each text that are tried."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: the question, the command that answers it, and how its document is told."""
+    """Row of the table: the question, the command that answers it, and the text for its document."""
 
     question: str
     arguments: tuple[str, ...]
@@ -72,7 +76,7 @@ class Row:
 
     @property
     def command(self) -> str:
-        """The command that runs this row alone."""
+        """Command that runs this row alone."""
         return shlex.join(["antiphon", *self.arguments])
 
 
@@ -145,9 +149,9 @@ def _verified(document: dict[str, Any]) -> str:
 
 
 def rows(directory: Path) -> tuple[tuple[Row, ...], ...]:
-    """The rows in groups: those of one group run one after the other, and groups side by side. What takes
-    longest begins first, so that all ends at about the same time. What takes minutes is left to
-    `make check-deep`.
+    """Return the rows in groups: those of one group run one after the other, and groups in parallel. The
+    longest begin first, so that all end at about the same time. Checks of minutes are left to `make
+    check-deep`.
     """
     runs = directory / "runs"
     cluster = ("--processes", "3", "--messages", "2000", "--loss-rate", "0.1", "--log", str(runs))
@@ -203,10 +207,10 @@ def _named(chosen: Iterable[str]) -> tuple[str, ...]:
 
 
 def deep_rows() -> tuple[Row, ...]:
-    """The whole ledger by families: every check, every repair left out alone, mutants, and what takes Z3
-    long. What takes longest begins first.
+    """Return the rows of the whole ledger by families: every check, every repair left out alone, mutants, and
+    checks for which Z3 needs long. The longest begin first.
 
-    What a family's claims explored is read where its repairs are left out.
+    The explorations of a family's claims are reused where its repairs are left out.
     """
     figures = _named(FIGURES)
     larger = sorted(

@@ -28,8 +28,8 @@ def ingest(
     master: Annotated[str, options.MASTER] = "local[*]",
     json: options.Json = False,
 ) -> int:
-    """Read the logs of many runs into a lake, which `antiphon verify` judges; what is there is passed
-    over.
+    """Read the logs of many runs into a lake, which `antiphon verify` judges; runs that are there are
+    skipped.
     """
     needs_spark("ingest")
     from antiphon.conformance.spark import pipeline  # here: Spark is an extra

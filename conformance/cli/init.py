@@ -1,4 +1,4 @@
-"""`antiphon init`: a small project that works, to be changed into one's own."""
+"""`antiphon init`: a small project that works, as a start for one's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def init(
     ],
     json: options.Json = False,
 ) -> int:
-    """Write a small project that works: a specification, code, what joins the two, tests, a file for CI.
+    """Write a small project that works: a specification, code, a binding, tests, a file for CI.
 
     It is green within ten seconds. A commented line of the code, made one, is a bug that turns it red.
     """

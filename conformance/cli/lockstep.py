@@ -22,8 +22,8 @@ from antiphon.spec.lang import Program
 
 
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
-    """The binding of a protocol with the constants of the command line, and a planted fault if one is asked
-    for.
+    """Return the binding of a protocol with the constants of the command line, and a planted fault if one is
+    asked for.
 
     Without any constant the small model of the protocol is bound.
 

@@ -1,4 +1,4 @@
-"""`antiphon members`: who is in a group that processes join, as one of them sees it."""
+"""`antiphon members`: the members of a group that processes join, as one of them sees it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from antiphon.impl.membership.datagrams import Standing
 from antiphon.impl.transport.addresses import parsed, shown
 
 SILENT = 2
-"""The exit code when nobody answers: nothing is known."""
+"""Exit code when nobody answers: nothing is known."""
 
 
 def members(

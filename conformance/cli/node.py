@@ -36,7 +36,7 @@ from antiphon.impl.registry import DEFAULT, delivering, known_protocols
 from antiphon.impl.transport.addresses import Address, parsed, shown
 
 FAILED = 1
-"""The exit code when the group cannot go on."""
+"""Exit code when the group cannot go on."""
 
 
 def node(
@@ -110,7 +110,7 @@ def node(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> int:
-    """Be a member of a group: broadcast the lines of standard input, print what is delivered."""
+    """Be a member of a group: broadcast the lines of standard input, print the deliveries."""
     fixed = {"me": me, "members": members, "deliver": deliver, "log": log, "multicast": multicast}
     try:
         if seeds or bind:

@@ -1,9 +1,9 @@
 """The options that commands share, each declared once with its help text, and the groups in which they come.
 
-A name in capitals is an option of any type and default: a command says those. A name like `Seed` has a type,
+A name in capitals is an option of any type and default, which a command sets. A name like `Seed` has a type,
 too. A group is a frozen dataclass whose fields are options. A command takes a group as one parameter;
 `ungrouped` shows typer a command with the fields in its place, under the heading of the group. A group knows
-how its options become values, and how a command line says them again.
+how its options become values, and how a command line repeats them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Engine = Literal["auto", "native", "generated", "reference", "z3"]
 
 
 def writable(param: typer.CallbackParam, value: Path | None) -> Path | None:
-    """The file of an option, which is seen to be writable before any work is done.
+    """Return the file of an option, after checking that it can be written.
 
     Raises:
         UsageProblem: it cannot be written.
@@ -48,8 +48,8 @@ def writable(param: typer.CallbackParam, value: Path | None) -> Path | None:
 
 
 def fresh(param: typer.CallbackParam, value: Path | None) -> Path | None:
-    """The file of a report, which can be written; that of an earlier run is gone, so that none is taken for
-    this run's, however this one ends.
+    """Return the file of a report, after checking that it can be written; an earlier report is removed, so
+    that it is not mistaken for this run's, however this one ends.
 
     Raises:
         UsageProblem: it cannot be written.
@@ -60,7 +60,7 @@ def fresh(param: typer.CallbackParam, value: Path | None) -> Path | None:
 
 
 def see_writable(option: str, file: Path) -> None:
-    """Return if the file can be written.
+    """Check that the file can be written.
 
     Raises:
         UsageProblem: it cannot.
@@ -174,13 +174,13 @@ class Constants:
 
     @property
     def told(self) -> list[str]:
-        """All that were set, as `name=value`."""
+        """Return all settings, as `name=value`."""
         sizes = {name: getattr(self, name) for name in ("processes", "messages", "losses", "timeouts")}
         given = {name: size for name, size in sizes.items() if size is not None}
         return [*as_settings(given), *(self.settings or ())]
 
     def values(self, spec: type[Spec]) -> dict[str, Value]:
-        """All that were set, by the declared type of each constant.
+        """Return all settings, by the declared type of each constant.
 
         Raises:
             UsageProblem: a setting that is none, or one that is made twice.
@@ -220,12 +220,12 @@ class Variant(Constants):
 
     @property
     def told(self) -> list[str]:
-        """All constants and readings that were set, as `name=value`."""
+        """Return all settings of constants and readings, as `name=value`."""
         return [*super().told, *(self.readings or ())]
 
     def program(self, subject: str | type[Spec], otherwise: Mapping[str, Value] | None = None) -> Program:
-        """The specification of a name, or a class, with what was set; without anything set, with the
-        constants of `otherwise`.
+        """Return the specification of a name, or a class, with the settings; without any, with the constants
+        of `otherwise`.
 
         Raises:
             UsageProblem: a setting that is none, or one that is made twice.
@@ -236,7 +236,7 @@ class Variant(Constants):
         return program(spec, repairs=self.repairs or (), without=self.without or (), **chosen)
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         return said({"--set": self.told, "--repair": self.repairs, "--without": self.without})
 
 
@@ -249,7 +249,7 @@ MaxMemory = Annotated[
 
 @dataclass(frozen=True)
 class Effort:
-    """Largest effort; every command that explores or walks has these options."""
+    """Bounds of effort; every command that explores or walks has these options."""
 
     panel: ClassVar = "Where it stops"
 
@@ -258,13 +258,13 @@ class Effort:
     max_memory: MaxMemory = None
 
     def asked(self) -> dict[str, Any]:
-        """The bounds as the questions of `antiphon` take them."""
+        """Return the bounds as arguments of the functions of `antiphon`."""
         return {
             "max_states": self.max_states, "max_seconds": self.max_seconds, "max_memory_mb": self.max_memory,
         }  # fmt: skip
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         limits = {
             "--max-states": self.max_states,
             "--max-seconds": self.max_seconds,
@@ -283,15 +283,15 @@ class Limits(Effort):
 
     @property
     def explicit(self) -> bounds.Bounds:
-        """The bounds as what explores takes them."""
+        """Return the bounds as arguments of an exploration."""
         return bounds.Bounds(self.max_states, self.max_seconds, self.max_depth, self.max_memory)
 
     def asked(self) -> dict[str, Any]:
-        """The bounds as the questions of `antiphon` take them."""
+        """Return the bounds as arguments of the functions of `antiphon`."""
         return {"max_depth": self.max_depth, **super().asked()}
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         deepest = None if self.max_depth is None else [str(self.max_depth)]
         return [*said({"--max-depth": deepest}), *super().words()]
 
@@ -305,7 +305,7 @@ class Bounds(Limits):
     engine: Annotated[Engine, ENGINE] = "auto"
 
     def refuse_what_z3_lacks(self) -> None:
-        """Raises UsageProblem when Z3 is asked without its bound, or with one that it does not have."""
+        """Raise UsageProblem when Z3 is used without its bound, or with one that it does not have."""
         if self.engine != "z3":
             return
         if self.max_depth is None:
@@ -320,17 +320,17 @@ class Bounds(Limits):
             )
 
     def asked(self) -> dict[str, Any]:
-        """The engine and the bounds as the questions of `antiphon` take them."""
+        """Return the engine and the bounds as arguments of the functions of `antiphon`."""
         return {"engine": self.engine, **super().asked()}
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         return [*said({"--engine": None if self.engine == "auto" else [self.engine]}), *super().words()]
 
 
 @dataclass(frozen=True)
 class Storage:
-    """The way in which an explicit engine keeps states."""
+    """Options for the way in which an explicit engine keeps states."""
 
     panel: ClassVar = "How states are kept"
 
@@ -364,7 +364,7 @@ class Storage:
         return {name: value for name, value in vars(self).items() if value not in (None, False)}
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         return [
             word
             for name, value in self.asked().items()
@@ -374,7 +374,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class OnSpark:
-    """The choice to explore on Spark, and the place where it keeps states."""
+    """Options to explore on Spark, and for the place of the states."""
 
     panel: ClassVar = "On Spark, level by level, for what no machine holds"
 
@@ -387,11 +387,11 @@ class OnSpark:
 
     @property
     def wanted(self) -> bool:
-        """Return True if any of this was said."""
+        """Return True if any of these options was given."""
         return self != OnSpark()
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat this."""
         given = {"--master": self.master, "--lake": self.lake, "--partitions": self.partitions}
         return [
             *(["--spark"] if self.spark else []),
@@ -401,7 +401,7 @@ class OnSpark:
 
 @dataclass(frozen=True)
 class Showing:
-    """The form in which the answer is shown and saved."""
+    """Options for showing and saving the answer."""
 
     panel: ClassVar = "What becomes of the answer"
 
@@ -412,7 +412,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class Timelines:
-    """A run for the viewers of others."""
+    """Options that write a run for other viewers."""
 
     panel: ClassVar = "For other viewers"
 
@@ -433,7 +433,7 @@ class Timelines:
 
 @dataclass(frozen=True)
 class Reports(Timelines):
-    """The answer for a CI server, for GitHub's code scanning, and for a browser."""
+    """Options that write the answer for a CI server, for GitHub's code scanning, and for a browser."""
 
     panel: ClassVar = "Reports for others"
 
@@ -452,12 +452,12 @@ class Reports(Timelines):
 
 
 def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
-    """The words of a command line: each option before each of its values."""
+    """Return the words of a command line: each option before each of its values."""
     return [word for option, values in options.items() for value in values or () for word in (option, value)]
 
 
 def ungrouped(command: Callable[..., int], began: float | None = None) -> Callable[..., int]:
-    """The command as typer wants to see it: the options of a group in the place of the group.
+    """Return the command in typer's form: the options of a group in the place of the group.
 
     Its seconds count from where it `began`, by `time.monotonic`.
     """

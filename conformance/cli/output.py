@@ -5,7 +5,7 @@ All else goes to standard error.
 | code | meaning |
 |---|---|
 | 0, 1, 2 | holds, violated, unknown |
-| 64 | wrong usage: an option, a name, a file that cannot be what was meant |
+| 64 | wrong usage: an impossible option, name or file |
 | 70 | our own failure: this is never a verdict |
 | 130 | interrupted |
 """
@@ -43,28 +43,28 @@ if TYPE_CHECKING:
     from antiphon.model.explore import Counts
 
 WIDTH = 110
-"""Columns of text that is not for a terminal."""
+"""Width of text that is not for a terminal, in columns."""
 
 SIGNS = {"holds": ("✓", "green"), "violated": ("✗", "bold red"), "unknown": ("?", "yellow")}
 
 
 class UsageProblem(Exception):
-    """The request cannot be met; the message names the culprit and what is possible."""
+    """Error: the request cannot be fulfilled; the message names the culprit and the possibilities."""
 
 
 def of_options(error: ValueError, options: Mapping[str, str]) -> UsageProblem:
-    """A complaint about settings, each called by the option that makes it."""
+    """Return a complaint about settings, each named by its option."""
     names = rf"\b({'|'.join(options)})\b(?= is | -?\d|$)"
     return UsageProblem(re.sub(names, lambda name: options[name[1]], str(error)))
 
 
 def out() -> Console:
-    """The console of results."""
+    """Return the console of results."""
     return _console(stderr=False)
 
 
 def err() -> Console:
-    """The console of progress and of complaints."""
+    """Return the console of progress and of complaints."""
     return _console(stderr=True)
 
 
@@ -77,7 +77,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def finish(document: Document) -> int:
-    """Print the document as JSON; its exit code."""
+    """Print the document as JSON, and return its exit code."""
     document.antiphon = antiphon.__version__
     if document.exit_code == 0 and not streams.is_all_written():
         document.exit_code = streams.FAILURE
@@ -86,12 +86,12 @@ def finish(document: Document) -> int:
 
 
 def print_json(document: Document | Error) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     streams.document().write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
 
 
 def table(*columns: str | tuple[str, dict[str, Any]]) -> Table:
-    """An empty table with these columns, each a title, or a title and how rich lays it out."""
+    """Return an empty table with these columns, each a title, or a title with rich's layout."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         title, layout = (column, {}) if isinstance(column, str) else column
@@ -100,13 +100,13 @@ def table(*columns: str | tuple[str, dict[str, Any]]) -> Table:
 
 
 def mark(outcome: str) -> Text:
-    """`✓ holds` in its colour."""
+    """Return `✓ holds` in its colour."""
     sign, style = SIGNS[outcome]
     return Text(f"{sign} {outcome}", style=style)
 
 
 def last_line(outcome: Outcome, text: str) -> None:
-    """The one line that says how it ended."""
+    """Print the last line, which gives the result."""
     out().print(Text.assemble(mark(outcome), f"  {text}"), soft_wrap=True)
 
 
@@ -114,7 +114,7 @@ def last_line(outcome: Outcome, text: str) -> None:
 
 
 def print_report(name: str, report: Report) -> None:
-    """The verdict table of one specification."""
+    """Print the verdict table of one specification."""
     console = out()
     bound, explored = report.program, report.exploration
     console.print(Text.assemble((name, "bold"), f"  {words.constants(bound)}"))
@@ -150,7 +150,7 @@ def print_report(name: str, report: Report) -> None:
 
 
 def print_obligations(obligations: Sequence[ObligationResult]) -> None:
-    """A proof for every n, a line for each obligation that a step could break."""
+    """Print a proof for every n, a line for each obligation that a step could break."""
     if not obligations:
         return
     right = {"justify": "right"}
@@ -164,7 +164,7 @@ def print_obligations(obligations: Sequence[ObligationResult]) -> None:
 
 
 def print_two_states(trace: Trace) -> None:
-    """A step of a proof that fails: each part of the state before it and after it, side by side."""
+    """Print a step of a proof that fails: each part of the state before it and after it, side by side."""
     console = out()
     before, after = (dict(described(trace.program, state)) for state in trace.states[-2:])
     step = compact_step(trace.transitions[-1].step)
@@ -181,7 +181,7 @@ def print_two_states(trace: Trace) -> None:
 
 
 def print_counts(counts: Counts) -> None:
-    """Print how often each action is possible, and how many values each variable takes."""
+    """Print how often each action is enabled, and how many values each variable takes."""
     console, right = out(), {"justify": "right"}
     actions = table("action", ("states where possible", right), ("steps", right), ("states found", right))
     variables = table("variable", ("values", right), ("bits", right))
@@ -197,7 +197,7 @@ def print_counts(counts: Counts) -> None:
 
 
 def print_trace(trace: Trace, *, everything: bool = False) -> None:
-    """The steps of a trace, each with what it changed; `everything` shows the initial state too."""
+    """Print the steps of a trace, each with its changes; `everything` prints the initial state too."""
     console = out()
     console.print(f"{trace.shows or 'a run'}: {words.length(trace)}", style="bold")
     if everything or not trace.initial:
@@ -236,7 +236,7 @@ def print_trace(trace: Trace, *, everything: bool = False) -> None:
 
 
 def print_diagram(trace: Trace) -> None:
-    """The space-time diagram."""
+    """Print the space-time diagram."""
     console = out()
     console.print(
         text_diagram(diagram(trace, called(trace.program.spec)), max(console.width, 60)), soft_wrap=True
@@ -245,10 +245,10 @@ def print_diagram(trace: Trace) -> None:
 
 
 class Saving:
-    """The file of `--save`: the first run that is found is kept there.
+    """File of `--save`, which gets the first run that is found.
 
     Attributes:
-        saved: the name of the file, once a run stands in it.
+        saved: the name of the file, once a run is saved in it.
     """
 
     def __init__(self, file: Path | None, sought: str, binding: str = "") -> None:
@@ -270,9 +270,9 @@ class Saving:
             streams.unwritten("--save", self._file, error)
 
     def end(self) -> str | None:
-        """The name of the file; when nothing was found to be saved, say so.
+        """Return the name of the file; report if nothing was found to be saved.
 
-        A file of an earlier run gets another name then, so that nobody takes it for an answer of this one.
+        A file of an earlier run is renamed then, so that nobody takes it for an answer of this one.
         """
         if self._file is None or self.saved or self._failed:
             return self.saved
@@ -296,7 +296,7 @@ def saved(file: Path | None, trace: Trace | None, sought: str, binding: str = ""
 
 
 def writable_directory(option: str, directory: Path) -> None:
-    """Make a directory, unless it is there, and see that a file can be written into it, before any work is
+    """Make a directory, unless it is there, and check that a file can be written into it, before any work is
     begun for it.
 
     Raises:
@@ -311,7 +311,7 @@ def writable_directory(option: str, directory: Path) -> None:
 
 
 def see_reachable(option: str, directory: Path) -> None:
-    """Return if a directory is there or can be made, and takes files; makes none.
+    """Check that a directory is there or can be made, and takes files; make none.
 
     Raises:
         UsageProblem: it cannot be had, or nothing can be written there.
@@ -324,9 +324,9 @@ def see_reachable(option: str, directory: Path) -> None:
 
 
 def write_text(option: str, file: Path, text: str) -> str | None:
-    """Write what an option asked for; the name of the file, or None when it could not be written.
+    """Write the file of an option; return its name, or None when it could not be written.
 
-    The failure is told, and the command goes on to its answer.
+    A failure is reported, and the command goes on to its answer.
     """
     try:
         write_whole(file, text)

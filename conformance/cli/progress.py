@@ -1,4 +1,4 @@
-"""While something runs, a terminal shows how far it is, on one line that goes away; a file shows nothing."""
+"""Progress on a terminal: one line that goes away; nothing in a file."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
 def searching(
     name: str, engine: str, console: Console | None = None
 ) -> Iterator[Callable[[Any], None] | None]:
-    """Show the progress of an engine's search: a bar, or with Z3 a line a depth."""
+    """Show the progress of an engine's search: a bar, or with Z3 a line for each depth."""
     console = console or err()
     if engine != "z3":
         with progress_bar(name, console) as show:
@@ -88,7 +88,9 @@ def searching(
 
 
 def found_in(name: str, console: Console) -> Violated:
-    """A line for each violated property of a specification, when it is found, above whatever bar there is."""
+    """Print a line for each violated property of a specification, when it is found, above any
+    progress bar.
+    """
 
     def tell(violation: Violation) -> None:
         console.print(Text.assemble(("✗ ", "bold red"), f"{name}: {violation}"), soft_wrap=True)

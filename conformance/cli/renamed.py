@@ -1,4 +1,4 @@
-"""Options that were called otherwise before: none of them works, and each names the one that does."""
+"""Options that had another name before: none of them works, and each error names the present one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RENAMED: dict[str, dict[str, str]] = {
     "--memory": dict.fromkeys((*EXPLORING, "simulate", "stateful"), "--max-memory"),
     "--protocol": {"claims": "--family"},
 }
-"""The present name of an option, by its former name and by command (docs/decisions/0030)."""
+"""Present name of an option, by command and former name (docs/decisions/0030)."""
 
 
 def now_called(command: str, option: str) -> str | None:

@@ -50,7 +50,7 @@ def replay(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Run a saved trace again, exactly, or look for that of another tool in a specification."""
+    """Run a saved trace again, exactly, or look for one of another tool in a specification."""
     if variant.words() and specification is None:
         raise output.UsageProblem(
             f"{shlex.join(variant.words())}: constants are of a specification that is named: "

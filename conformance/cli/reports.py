@@ -1,6 +1,6 @@
-"""The reports that options ask for, of whatever a command answers, and what GitHub's runner is told.
+"""Reports that options ask for, and the output for GitHub's runner, for the answer of any command.
 
-A command says its answer in the form of `report.answers`; where no report is wanted, that form is not made.
+A command gives its answer in the form of `report.answers`; where no report is wanted, that form is not made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def write(asked: Reports, answer: Callable[[], Answer]) -> None:
     """Write the reports of an answer.
 
     On GitHub's runner (`GITHUB_ACTIONS` is true) annotations go to standard error, and a summary to the file
-    that `GITHUB_STEP_SUMMARY` names. A file that cannot be written is told, and changes no verdict.
+    that `GITHUB_STEP_SUMMARY` names. A file that cannot be written is reported, and changes no verdict.
     """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     if asked == Reports() and not on_github:
@@ -44,7 +44,7 @@ def write(asked: Reports, answer: Callable[[], Answer]) -> None:
 
 
 def draw(asked: Timelines, shown: Shown | None, sought: str) -> None:
-    """Write a run for the viewers of others; where there is none, say so."""
+    """Draw a run for other viewers; report if there is none."""
     for option, file, text in (("--shiviz", asked.shiviz, shiviz), ("--perfetto", asked.perfetto, perfetto)):
         if file is not None and shown is not None:
             output.write_text(option, file, text(shown))

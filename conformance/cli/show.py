@@ -29,7 +29,7 @@ from antiphon.model.verdict import Outcome
 from antiphon.programs import called
 
 SHOWN = 12
-"""Number of variables of the initial state of another tool's run that are shown; the others with `--all`."""
+"""Number of variables in the initial state of another tool's run that are shown; the others with `--all`."""
 
 
 def show(
@@ -54,7 +54,7 @@ def show(
     *,
     timelines: Timelines,
 ) -> int:
-    """Show a saved trace: its steps, what each changed, and who sent what to whom; or the logs of a run.
+    """Show a saved trace: its steps, their changes, and the messages between processes; or the logs of a run.
 
     A trace of another tool, without SPEC, is shown as its states.
     """

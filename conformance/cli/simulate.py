@@ -1,4 +1,4 @@
-"""`antiphon simulate`: seeded random walks over a specification; what they showed is measured, not proved."""
+"""`antiphon simulate`: seeded random walks over a specification; their results are measured, not proved."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def simulate(
 ) -> int:
     """Walk a specification at random and judge every step.
 
-    The walks are the same whatever takes them.
+    The walks are the same with every engine.
     """
     job = Job(specification, variant)
     bound = job.program

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refuse_what_it_lacks(search: Search) -> None:
-    """Refuse options that Spark's search lacks.
+    """Refuse options that the search on Spark lacks.
 
     Raises:
         UsageProblem: the message says which.
@@ -42,7 +42,7 @@ def explore(
     progress: Callable[[Any], None] | None,
     violated: Violated | None,
 ) -> Report:
-    """The report of a search on Spark.
+    """Return the report of a search on Spark.
 
     Raises:
         UsageProblem: Spark is not installed, or cannot be had as asked; the lake cannot be used.

@@ -1,4 +1,6 @@
-"""`antiphon stack`: if a stack of Horus layers is well-formed, or the smallest that yields a property."""
+"""`antiphon stack`: whether a stack of Horus layers is well-formed, or the smallest that yields a
+property.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ _SHOWN = 10
 
 
 class LevelDocument(msgspec.Struct, kw_only=True):
-    """A layer in its place; properties by their numbers. `confirmed` are the entries of its row that the
-    models of the layers confirm.
+    """Layer in its place; properties by their numbers. `confirmed` are the entries of its row that the models
+    of the layers confirm.
     """
 
     layer: str
@@ -46,7 +48,7 @@ class LevelDocument(msgspec.Struct, kw_only=True):
 
 
 class StackDocument(documents.Document, tag="stack", kw_only=True):
-    """`antiphon stack`. `levels` (the bottom first) and `well_formed` are of the stack that was named,
+    """Document of `antiphon stack`. `levels` (the bottom first) and `well_formed` are of the given stack,
     `smallest` of the search, top layers first.
     """
 

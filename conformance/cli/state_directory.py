@@ -1,7 +1,7 @@
-"""A search holds its directory alone, and can write there.
+"""Directory of a search: the search holds it alone, and can write there.
 
-What becomes of a directory while the search runs, the native engine knows; here is what a person should be
-told before or instead.
+The native engine handles the directory during the search; this module holds the messages for people before it
+or instead of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LOCK = "lock"
 
 @contextmanager
 def kept_in(directory: Path | None) -> Iterator[None]:
-    """Holds the directory while a search uses it; without a directory, nothing.
+    """Context that holds the directory while a search uses it; without a directory, it does nothing.
 
     Raises:
         UsageProblem: it cannot be written, is full, or is in use.

@@ -1,4 +1,4 @@
-"""`antiphon stateful`: random runs of specification and implementation, and what differs, shortened."""
+"""`antiphon stateful`: random runs of specification and implementation, with a shortened difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stateful(
     save: options.Save = None,
     json: options.Json = False,
 ) -> int:
-    """Run specification and implementation side by side at random, and shrink what differs."""
+    """Run specification and implementation side by side at random, and shrink a run in which they differ."""
     if constants.told:
         binding = bound_binding(protocol, constants, fault)
     else:

@@ -1,11 +1,11 @@
-"""An output that cannot be written stops no command and changes no verdict.
+"""Output streams of a command: one that cannot be written stops no command and changes no verdict.
 
 1. Streams stand in for standard output and standard error while a command runs. They keep their first failure
-   and drop what follows. A reader that goes away (`| head`) is no failure; it ends only endless commands.
-2. A file that an option asked for and that cannot be written after the work is named on standard error.
-3. The exit code stays that of the verdict; where that is 0, it becomes 70.
-4. Code that is not ours may close or replace the streams, or their descriptors: they are put back before
-   anything is printed. What such code prints goes to standard error where a command promises one document.
+  and drop later output. A reader that goes away (`| head`) is no failure; it ends only endless commands. 2. A
+  file of an option that cannot be written after the work is named on standard error. 3. The exit code stays
+  that of the verdict; where that is 0, it becomes 70. 4. Foreign code may close or replace the streams, or
+  their descriptors: they are restored before anything is printed. Output of such code goes to standard error
+  where a command promises one document.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ FAILURE = 70
 
 
 class NobodyReads(Exception):
-    """Standard output of a command that goes on for ever is read by nobody any more."""
+    """Signal that nobody reads the standard output of an endless command any more."""
 
 
 class Answer:
-    """The output that a command could not write, and its exit code after that."""
+    """Output that a command could not write, and its exit code after that."""
 
     def __init__(self, *, endless: bool) -> None:
         self.out = _Stream(sys.stdout or _nowhere(), endless=endless)
         self.err = _Stream(sys.stderr or _nowhere())
         self.only_documents = False
         self.files: list[str] = []
-        """The complaints about files that were asked for and not written."""
+        """Complaints about requested files that were not written."""
 
     def code(self, code: int) -> int:
-        """The exit code of a command that ended with `code`."""
+        """Return the exit code of a command that ended with `code`."""
         restore()
         self.out.flush()
         lost = self.out.failure
@@ -54,7 +54,7 @@ _answers: list[Answer] = []
 
 
 def unwritten(option: str, file: object, error: OSError) -> None:
-    """Say that what an option asked for could not be written after the work; the answer stands."""
+    """Report that the file of an option could not be written after the work; the answer stands."""
     told = f"{option} {file}: not written: {error.strerror}"
     sys.stderr.write(f"antiphon: {told}\n")
     if _answers:
@@ -62,12 +62,12 @@ def unwritten(option: str, file: object, error: OSError) -> None:
 
 
 def is_all_written() -> bool:
-    """Return True if everything that was asked for could be written so far."""
+    """Return True if every requested file could be written so far."""
     return not (_answers and _answers[-1].files)
 
 
 def restore() -> None:
-    """Make the standard streams again what they were when the command began."""
+    """Restore the standard streams to their state at the beginning of the command."""
     if not _answers:
         return
     answer = _answers[-1]
@@ -78,14 +78,14 @@ def restore() -> None:
 
 
 def document() -> TextIO:
-    """The stream for the one document of a command, and for nothing else."""
+    """Return the stream for the one document of a command, and for nothing else."""
     restore()
     return cast("TextIO", _answers[-1].out) if _answers else sys.stdout
 
 
 @contextmanager
 def only_documents() -> Iterator[None]:
-    """Send to standard error what is printed in the body, except for `document`."""
+    """Context that sends other output than `document` to standard error."""
     if not _answers:
         yield
         return
@@ -100,7 +100,7 @@ def only_documents() -> Iterator[None]:
 
 @contextmanager
 def standing(*, endless: bool = False) -> Iterator[Answer]:
-    """Stand in for standard output and standard error while a command runs.
+    """Context in which our streams stand in for standard output and standard error.
 
     Args:
         endless: the command goes on for ever, so that it must end when nobody reads it.

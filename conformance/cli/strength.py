@@ -1,5 +1,5 @@
-"""`antiphon claims --mutants`: every check that is recorded to hold is asked of mutants of its specification;
-a check that none of them breaks is not said to hold.
+"""`antiphon claims --mutants`: every check that is recorded to hold is tried on mutants of its specification;
+a check that none of them breaks is reported as weak.
 
 `--write` makes `docs/ledger-strength.json`, and renders the page beside it. `--check` says whether the data
 still rest on today's records and specifications, and runs nothing.
@@ -43,10 +43,10 @@ def by_mutants(
     write: Path | None,
     json: bool,
 ) -> int:
-    """Ask the mutants about these claims, family by family, and write each family as soon as it is done.
+    """Try the mutants for these claims, family by family, and write each family as soon as it is done.
 
-    `whole` are the families of which all claims are chosen. A family whose section is up to date is left out.
-    With `fresh` it is asked again; with `deep` it is, if its section leaves checks out or undecided.
+    `whole` are the families of which all claims are chosen. A family with an up-to-date section is skipped.
+    With `fresh` it is tried again; with `deep` it is, if its section leaves checks out or undecided.
     """
     if write is not None:
         if not whole:
@@ -106,7 +106,7 @@ def by_mutants(
 
 
 def check_written(file: Path, asked: Sequence[str], *, json: bool) -> int:
-    """Tell whether the sections of these families rest on today's records and specifications."""
+    """Report whether the sections of these families rest on today's records and specifications."""
     _page_of("--check", file)
     if not file.is_file():
         raise output.UsageProblem(f"--check {file}: no such file; name the one that --write made")

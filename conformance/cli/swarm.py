@@ -121,7 +121,7 @@ def swarm(
     json: options.Json = False,
     reported: Reports,
 ) -> int:
-    """Run whole groups in virtual time under faults that a seed draws, and shrink what fails.
+    """Run whole groups in virtual time under faults that a seed draws, and shrink a failing run.
 
     Runs have seeds in a row. The first that fails is kept with its logs. With --lake, on Spark, results, the
     logs of failing runs and of a sample go into a lake.

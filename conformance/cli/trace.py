@@ -1,4 +1,4 @@
-"""`antiphon trace`: is there a behaviour of a specification that explains the log of a real run?"""
+"""`antiphon trace`: search for a behaviour of a specification that explains the log of a real run."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def trace(
 ) -> int:
     """Look for a behaviour of a specification that explains the logs of a real run.
 
-    Lines may tell little: an action without its arguments, a part of the state. Several logs are put in an
-    order that the specification allows; clocks are not looked at.
+    Lines may contain little: an action without its arguments, a part of the state. Several logs are put in an
+    order that the specification allows; clocks are ignored.
     """
     bound = variant.program(specification)
     try:

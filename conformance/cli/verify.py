@@ -56,7 +56,7 @@ def verify(
     """Judge the logs of many runs.
 
     Unless Spark is asked for they are judged in this process, and on Spark where there are more than two
-    million events. Both say the same.
+    million events. Both give the same result.
     """
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
     from antiphon.conformance.spark.pipeline.verification import verify as judge

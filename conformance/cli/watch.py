@@ -37,7 +37,7 @@ def watch(
     master: Annotated[str, options.MASTER] = "local[*]",
     json: options.Json = False,
 ) -> int:
-    """Judge the logs of runs that go on, on Spark: what breaks is told as soon as it stands in a log."""
+    """Judge the logs of unfinished runs, on Spark: a violation is reported as soon as it is in a log."""
     needs_spark("watch")
     from antiphon.conformance.spark import pipeline  # here: Spark is an extra
 

@@ -1,1 +1,1 @@
-"""A specification and an implementation held side by side."""
+"""Comparison of a specification and an implementation."""

@@ -1,4 +1,6 @@
-"""Other checkers see what ours sees: exported models run in them, and counts and verdicts are compared."""
+"""Exports to other checkers: the exported models run there, and counts and verdicts are compared
+with ours.
+"""
 
 from antiphon.conformance.exports.compare import Comparison, Model, compare, small_models
 from antiphon.conformance.exports.members import seen_members

@@ -1,4 +1,4 @@
-"""SPIN and our machine code agree on a specification: on states, transitions and every safety property.
+"""Comparison of SPIN with the native engine: the numbers of states and transitions and every safety property.
 
 SPIN reads the exported model alone: it shares the front end and the grounding with our engines, but no
 search, no table of states and no code generator. A comparison in which either side did not see everything is
@@ -24,21 +24,21 @@ SPECIFICATION = "specification"
 
 @dataclass(frozen=True)
 class Model:
-    """A specification under a name, with its constants."""
+    """Specification under a name, with its constants."""
 
     name: str
     program: Program
 
     @property
     def constants(self) -> str:
-        """The constants and repairs, in words."""
+        """Return the constants and repairs, in words."""
         return words.constants(self.program)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of both sides' answers about a model; `difference` is empty when they agree, and gives
-    the reason when `outcome` is unknown.
+    """Comparison of both sides' answers on a model; `difference` is empty if they agree, and the reason if
+    `outcome` is unknown.
     """
 
     model: Model
@@ -68,16 +68,16 @@ SMALL: dict[str, tuple[dict[str, int | bool], ...]] = {
     "rbp-reforming": ({"processes": 2, "messages": 1, "losses": 0, "passes": 1, "attempts": 1},),
     "horus": ({"processes": 2, "messages": 1, "losses": 0, "crashes": 0},),
 }
-"""The constants at which specifications are compared; others are compared at `SMALLEST`, as far as they have
-such constants.
+"""Constants with which specifications are compared; other specifications are compared with those of
+`SMALLEST` that they have.
 """
 
 SMALLEST: dict[str, int | bool] = {"processes": 2, "messages": 1}
 
 
 def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[Model]:
-    """The instances to compare, of specifications by name: as printed, and with all repairs where there are
-    any.
+    """Return the instances to compare, of specifications by name: as printed, and with all repairs if there
+    are any.
     """
     for name, spec in specifications:
         declared = declare(spec).constants
@@ -89,8 +89,7 @@ def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[M
 
 
 def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
-    """Explores a model with our native engine and, if that ends within `most_states`, with SPIN, and
-    compares.
+    """Explore a model with the native engine and, if that ends within `most_states`, with SPIN, and compare.
 
     Raises:
         ToolMissing: SPIN or a C compiler is not installed.

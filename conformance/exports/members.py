@@ -1,4 +1,4 @@
-"""The elements that the sets of a specification hold in some reachable state: `members` of `promela`."""
+"""Elements that the sets of a specification hold in some reachable state, for `members` of `promela`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from antiphon.spec.lang import Program
 
 
 def seen_members(bound: Program, most_states: int) -> tuple[dict[int, int], int] | None:
-    """The masks of the elements that occur in the bit-set slots, by position, and the number of states.
+    """Return the masks of the elements that occur in the bit-set slots, by position, and the number of
+    states.
 
-    None when there are more than so many states.
+    The result is None when there are more than `most_states` states.
 
     Raises:
-        SpecError: the specification has an error in a state on the way.
+        SpecError: the specification has an error in a reached state.
     """
     transitions = transitions_of(bound)
     space, explorer = walk(transitions, Visitor(), Bounds(states=most_states + 1))

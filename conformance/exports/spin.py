@@ -1,4 +1,4 @@
-"""SPIN on an exported model: it is compiled in a directory of its own, run once, and its report is read.
+"""Run of SPIN on an exported model: compiled in a directory of its own, run once, its report read.
 
 The verifier runs exactly: no hashing of states to bits, no reduction, and on after an error (`-c0`), so that
 one run counts all states and judges all properties. SPIN comes from the package `spin` (6.5 or later) and
@@ -21,14 +21,14 @@ TRANSLATION_SECONDS = 300
 
 
 class ToolMissing(Exception):
-    """A program that is needed is not installed; the message says which, and what to install."""
+    """Error: a needed program is not installed; the message says which, and which package has it."""
 
 
 class SpinFailure(Exception):
-    """SPIN, the compiler or the verifier failed; the message has what it said."""
+    """Error: SPIN, the compiler or the verifier failed; the message has its output."""
 
     def shown(self) -> str:
-        """Return the failure and the first of its own lines about an error, for a table."""
+        """Return the failure and the tool's first line about an error, for a table."""
         head, *said = [line.strip() for line in str(self).splitlines() if line.strip()]
         own = [line for line in said if "error" in line.casefold()] or said
         return f"{head} {'; '.join(own[:2])}".strip()
@@ -36,15 +36,16 @@ class SpinFailure(Exception):
 
 @dataclass(frozen=True)
 class SpinRun:
-    """The report of the verifier about a model.
+    """Report of the verifier on a model.
 
     Attributes:
-        states: the states of the specification that it stored: its count without the state in which an
-            initial one is chosen.
-        transitions: its transitions between them: its count without the steps that lead to the initial states
-            and those that are no steps.
+        states: the number of stored states of the specification: the verifier's count without the state in
+            which an initial one is chosen.
+        transitions: the transitions between them: the verifier's count without the steps to initial states
+            and
+            those that are no steps.
         broken: the properties whose assertions failed.
-        complete: whether the search ended by itself, within its depth and memory.
+        complete: True if the search ended by itself, within its depth and memory.
         seconds: processor time of the verifier, as it measures it.
         vector_bytes: the size of a state with SPIN's own bookkeeping.
     """
@@ -58,7 +59,7 @@ class SpinRun:
 
 
 def find_tools() -> tuple[str, str]:
-    """The paths of SPIN and of a C compiler.
+    """Return the paths of SPIN and of a C compiler.
 
     Raises:
         ToolMissing: one of them is not on the path.
@@ -83,7 +84,7 @@ def run_spin(
     seconds: float = 600,
     fast: bool = False,
 ) -> SpinRun:
-    """Runs SPIN on a model whose specification has `initial` initial states.
+    """Run SPIN on a model whose specification has `initial` initial states.
 
     `depth` is the longest path that the verifier follows, in steps; a depth of the number of states always
     suffices. `fast` compiles with optimisation, which takes longer than it saves on small models.
@@ -115,7 +116,7 @@ def read_report(said: str, model: PromelaModel, initial: int) -> SpinRun:
     """Read the verifier's report in terms of the model's specification.
 
     Raises:
-        SpinFailure: it is no report.
+        SpinFailure: the text is no report.
     """
     broken = {
         model.properties.get(int(number), f"assertion {number}")

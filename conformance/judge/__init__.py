@@ -1,1 +1,1 @@
-"""Logs and their judge: the event schema, and the machines of the services that read a log."""
+"""Judge of logs: the event schema, and the machines of the services that read a log."""

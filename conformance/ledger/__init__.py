@@ -1,4 +1,4 @@
-"""Runs the ledger: every recorded check again, compared with what is recorded."""
+"""Ledger runner: runs every recorded check again, and compares the results with the record."""
 
 from antiphon.conformance.ledger.checking import CheckResult, ClaimResult, program_of, run_ledger
 from antiphon.conformance.ledger.kept import Reports

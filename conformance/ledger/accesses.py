@@ -1,8 +1,7 @@
-"""Variables of one layer that the steps of another read and write, for sentences that are about modules.
+"""Reads and writes of one layer's variables by another layer's steps, for claims about modules.
 
-It is read off the intermediate form, with all that the steps call, and no run is made.
-
-This file knows the layers of iRBP.
+They are computed from the intermediate form, including called helpers, without any run. This module knows the
+layers of iRBP.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from antiphon.spec.protocols.irbp.normal_phase import NormalPhase
 from antiphon.spec.protocols.irbp.properties import IrbpChecked
 
 QUEUES = ("received", "numbered", "stable", "last_delivered")
-"""recvQ, seqQ, stableQ and lastdelivered of figure 25."""
+"""The queues recvQ, seqQ, stableQ and the variable lastdelivered of figure 25."""
 
 STEPS = ("report", "decide", "adopt")
-"""Figure 32, steps 1 to 6; step 7 begins the next list anew."""
+"""The steps of figure 32, steps 1 to 6; step 7 begins the next list anew."""
 
 
 def shared_queues() -> tuple[bool, str]:
-    """Step 1 of figure 32 reads a queue of total order, and step 6 writes two: as printed, and more of them
-    with all repairs.
+    """Check that step 1 of figure 32 reads a queue of total order, and step 6 writes two: as printed, and
+    more of them with all repairs.
     """
     printed, repaired = _accesses(program(IrbpChecked)), _accesses(program(IrbpChecked, repairs="all"))
     good = printed == ({"numbered"}, {"numbered", "stable"})
@@ -33,7 +32,7 @@ def shared_queues() -> tuple[bool, str]:
 
 
 def queues_left_alone() -> tuple[bool, str]:
-    """No step of figure 32 reads or writes a variable of total order."""
+    """Check that no step of figure 32 reads or writes a variable of total order."""
     printed = _accesses(program(IrbpChecked))
     return printed == (set(), set()), f"figure 32, steps 1 to 6, {_told(printed)}"
 

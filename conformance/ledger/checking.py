@@ -1,8 +1,7 @@
-"""The checks of the claims are run again, and what comes out is compared with what the ledger records.
+"""Runner of the checks of claims: it compares their results with the ledger's record.
 
 Checks of one program (the same specification, repairs and constants) share one exploration. A claim agrees
-when all its checks do; one that disagrees is an error of the record or of the code, whichever way it came
-out.
+when all its checks do; a difference is an error of the record or of the code.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from antiphon.spec.claims import Check, Claim, Measurement
 from antiphon.spec.lang import Program, program
 
 HUNTED = 24
-"""Number of steps that Z3 looks ahead for a counterexample that the ledger records."""
+"""Largest number of steps of a run on which Z3 looks for a counterexample that the ledger records."""
 
 SEARCHED = 6
-"""Number of steps that Z3 looks ahead where the ledger records none."""
+"""Largest number of steps of a run on which Z3 looks where the ledger records no counterexample."""
 
 Z3_SECONDS = 600.0
-"""Seconds after which Z3 gives up on one program; what is open then is unknown, and differs from the
-record.
+"""Seconds after which Z3 gives up on one program; open checks are then unknown, and differ from
+the record.
 """
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check and what came out. `verdict` is None for a measurement, whose finding is in `found`."""
+    """Check with its result. `verdict` is None for a measurement, whose finding is in `found`."""
 
     check: Check | Measurement
     outcome: Outcome
@@ -44,7 +43,7 @@ class CheckResult:
     length: int | None = None
 
     def __str__(self) -> str:
-        """The check, what came out beside what is recorded, and its run."""
+        """Return the check, its result beside the recorded one, and its run, as text."""
         head = f"{self.check}: {self.outcome.value}, recorded {self.check.outcome}: {self.found}"
         trace = None if self.verdict is None else self.verdict.trace
         return head if trace is None else f"{head}\n{trace_text(trace)}"
@@ -58,8 +57,8 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and the results of its checks, in order. `deep`: how many of its checks were left out because
-    they take long.
+    """Claim with the results of its checks, in order. `deep` is the number of its checks that were skipped
+    because they take long.
     """
 
     claim: Claim
@@ -67,18 +66,18 @@ class ClaimResult:
     deep: int = 0
 
     def __str__(self) -> str:
-        """The claim, and every check whose outcome is another than recorded, with its run."""
+        """Return the claim, and every check with an unexpected outcome, with its run, as text."""
         other = [str(result) for result in self.results if not result.agrees]
         return "\n".join([f"{self.claim.id}: {'as recorded' if not other else 'differs'}", *other])
 
     @property
     def agrees(self) -> bool:
-        """Return True if every check that was run came out as recorded."""
+        """Return True if every check that was run has the recorded result."""
         return all(result.agrees for result in self.results)
 
 
 def program_of(recorded: Check) -> Program:
-    """The specification of a check, its repairs and constants bound.
+    """Return the specification of a check with its repairs and constants.
 
     Raises:
         SpecError: the record names a constant or repair that does not exist.
@@ -94,18 +93,18 @@ def run_ledger(
     progress: Callable[[int, int, str], None] | None = None,
     reports: Reports | None = None,
 ) -> tuple[ClaimResult, ...]:
-    """Runs the checks of `claims`; `progress` is called before each exploration with its number, how many
-    there are, and what it is.
+    """Run the checks of `claims`; `progress` is called before each exploration with its number, their count,
+    and its name.
 
-    `reports` answers what it keeps; None explores everything. What Z3 finds is never kept.
+    `reports` has cached reports; None explores everything. Results of Z3 are never cached.
 
-    `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are left out
+    `engine` is an engine of the explicit checker, or "z3". Checks that are recorded as deep are skipped
     unless `deep`, whatever the engine.
 
     Z3 looks for the counterexample of every check that is recorded as violated, on runs of up to `HUNTED`
-    steps and without being told its length, and for one that should not exist, of up to `SEARCHED` steps,
-    wherever an invariant or a service is recorded to hold; it leaves out the rest, and, unless `deep`, the
-    checks for which Z3 alone needs long.
+    steps and without knowing its length. Where an invariant or a service is recorded to hold, it looks for
+    one on runs of up to `SEARCHED` steps. It skips other checks, and, unless `deep`, those for which Z3 alone
+    needs long.
     """
     claims, reports = tuple(claims), reports or Reports.none()
     groups: dict[tuple[object, ...], list[Check]] = {}

@@ -1,15 +1,14 @@
-"""The refuted claims of the ledger and what mends them, as a text that is read without running anything.
+"""Errata: the refuted claims of the ledger with their repairs, as a generated document.
 
-1. A claim is one section: the document's own words, what fails, a shortest run that shows it as steps and as
-   a space-time diagram, the repairs that it demands in their own sentences, what goes wrong without each, how
-   far the repaired text was explored, and the command that runs it all again.
-2. Everything comes from the record and from its checks, run now: nothing is told that was not found. The same
+1. A claim is one section: the document's own words, the failure, a shortest counterexample as steps and as a
+    space-time diagram, the necessary repairs with their docstrings, the failure without each, the explored
+    bounds of the repaired text, and the command that runs it all again.
+2. Everything comes from the record and from its checks, which are run. The same
    ledger gives the same text.
-3. A section carries a digest of all that it rests on (the record, and the meaning of every specification that
-   it checks), so that a stale one is noticed without running anything (`stale`), and only stale ones are made
-   anew.
-4. A picture is drawn from the steps that its section prints (`picture`), so that it can be made again without
-   a search.
+3. A section has a digest of everything it depends on (the record, and the meaning of every specification that
+   it checks), so that a stale one is noticed without running anything (`stale`), and only stale ones are
+     generated again.
+4. A picture is drawn from the printed steps of its section (`picture`), so that it needs no search.
 
 This file knows no protocol and runs no checker.
 """
@@ -35,10 +34,10 @@ from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Repair
 
 FORM = 3
-"""The form of a section; a higher one makes all sections stale."""
+"""Version of the form of a section; a higher one makes all sections stale."""
 
 PICTURES = "errata"
-"""The folder of the pictures, beside the text."""
+"""Folder of the pictures, beside the document."""
 
 Command = Callable[[Check], str]
 
@@ -48,7 +47,7 @@ Name = Callable[[type[Spec]], str]
 
 @dataclass(frozen=True)
 class Section:
-    """The errata of one claim, in Markdown."""
+    """Errata of one claim, in Markdown."""
 
     claim: Claim
     digest: str
@@ -56,12 +55,14 @@ class Section:
 
 
 def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
-    """The claims that the errata list, in the order of the ledger."""
+    """Return the claims that the errata list, in the order of the ledger."""
     return tuple(claim for claim in claims if claim.verdict == "violated")
 
 
 def section(result: ClaimResult, command: Command) -> Section:
-    """Write the section of one claim from the results of its checks; `command` says how a check is run alone."""
+    """Write the section of one claim from the results of its checks; `command` is the command that runs a
+    check alone.
+    """
     claim = result.claim
     shown = _shown(result)
     parts = [f"### {claim.id}: {claim.claim}", _quoted(claim), _verdict(claim)]
@@ -76,7 +77,7 @@ def section(result: ClaimResult, command: Command) -> Section:
 
 
 def picture(item: Section, name: Name) -> str:
-    """Draw the run that a section prints, as SVG; empty if it prints none. `name` names a specification.
+    """Draw the run that a section prints, as SVG; return "" if it prints none. `name` names a specification.
 
     Raises:
         ReplayError: the printed steps are no run of today's specification.
@@ -129,7 +130,7 @@ def _run(bound: Program, names: list[str], shows: str, why: str, loop: int | Non
 
 
 def digest(claim: Claim) -> str:
-    """SHA-256, in hex, of the record and of the meaning of every specification that it checks."""
+    """Return the SHA-256, in hex, of the record and of the meaning of every specification that it checks."""
     meant = [
         FORM,
         [
@@ -153,7 +154,9 @@ _MEANINGS: dict[type[Spec], str] = {}
 
 
 def meaning(bound: Program) -> str:
-    """The digest of the intermediate form of a specification, with the repairs and readings that are on."""
+    """Return the digest of the intermediate form of a specification, with the repairs and readings that are
+    on.
+    """
     if bound.text not in _MEANINGS:
         _MEANINGS[bound.text] = hashlib.sha256(dump(bound.module, prose=False).encode()).hexdigest()
     return _MEANINGS[bound.text]
@@ -181,7 +184,7 @@ How to read it:
 
 
 def text(sections: Iterable[Section]) -> str:
-    """The whole document, ending in a newline."""
+    """Return the whole document, ending in a newline."""
     listed = list(sections)
     parts = [HEAD, _overview(listed)]
     for document in dict.fromkeys(item.claim.source.document for item in listed):
@@ -192,7 +195,7 @@ def text(sections: Iterable[Section]) -> str:
 
 
 def kept(written: str) -> dict[str, tuple[str, str]]:
-    """The digest and the text of every section of a document that `text` made, by claim."""
+    """Return the digest and the text of every section of a generated document, by claim."""
     pattern = re.compile(
         r"<!-- claim ([A-Z]+-\d+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL
     )
@@ -200,10 +203,9 @@ def kept(written: str) -> dict[str, tuple[str, str]]:
 
 
 def stale(claims: Iterable[Claim], written: str, pictures: Mapping[str, bool]) -> tuple[Claim, ...]:
-    """The refuted claims whose section in `written` is missing or rests on something that has changed, or
-    whose picture is missing.
+    """Return the refuted claims whose section in `written` is missing or stale, or whose picture is missing.
 
-    `pictures` says for each file name in the folder of pictures that it is there.
+    `pictures` returns True for each file name that exists in the folder of pictures.
     """
     have = kept(written)
     old = []

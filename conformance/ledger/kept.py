@@ -1,14 +1,14 @@
-"""A report is kept on disk, and read back when the same code is asked the same about the same program.
+"""Cache of reports on disk: a report is read back for the same code, program and question.
 
 1. An answer depends on the question (the program, the properties, the bounds, the engine), on the code that
    answers (`model`, `spec/lang`, Python), and on the files of the specification, whose lines its reasons
-   name. An entry that was made from other code or other files is replaced.
-2. A run is kept as the numbers of its steps among those that may be enabled, so that none has to be tried.
-   CPython takes them again when the entry is read; a verdict whose run does not show what it says is not
-   believed, and the program is explored.
-3. What a bound, an interruption or an error of the specification left open is not kept; neither is anything
-   that was found while somebody edited the code.
-4. A report that was read says so in its notes.
+   name. An entry of other code or other files is replaced.
+2. A run is stored as the numbers of its steps among those that may be enabled. CPython takes these steps
+  again when the entry is read; a verdict that its run does not confirm is rejected, and the program is
+  explored.
+3. A result that a bound, an interruption or an error of the specification left open is not stored, nor one
+  that was found while the code was edited.
+4. A report that was read from the cache says so in its notes.
 
 This file knows no protocol, and nothing of how a program is explored.
 """
@@ -40,7 +40,7 @@ from antiphon.spec.refinement import Refinement
 
 STARTED = psutil.Process().create_time()
 FORM = "2"
-"""The form of the entries."""
+"""Version of the form of the entries."""
 PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
 
 
@@ -66,10 +66,10 @@ class _Entry(msgspec.Struct, frozen=True):
 
 @dataclass
 class Reports:
-    """Answers questions about programs, from what is kept if it can; `read` and `explored` count how often it
-    could and could not.
+    """Reports on programs, read from the cache if possible; `read` and `explored` count the reports from each
+    source.
 
-    `fresh`: everything is explored, and replaces what is kept.
+    With `fresh` everything is explored, and replaces cached reports.
     """
 
     cache: Cache
@@ -79,12 +79,12 @@ class Reports:
 
     @staticmethod
     def private(*, fresh: bool = False) -> Reports:
-        """The reports that this user's earlier runs kept."""
+        """Return the cache with the reports of this user's earlier runs."""
         return Reports(Cache.private("reports"), fresh)
 
     @staticmethod
     def none() -> Reports:
-        """Keeps nothing."""
+        """Return a cache that stores nothing."""
         return Reports(Cache(None))
 
     def check(
@@ -170,8 +170,8 @@ def _basis(*made_of: object) -> str:
 
 @cache
 def answering_code() -> str:
-    """A digest of the code that answers: what reads specifications, what explores them, and what both stand
-    on.
+    """Return a digest of the code that answers: what reads specifications, what explores them, and their
+    common modules.
     """
     texts = (file.read_text(encoding="utf-8") for file in _code_files())
     return _digest(sys.version, version("antiphon"), *(version(name) for name in PACKAGES), *texts)

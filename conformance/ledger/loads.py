@@ -1,7 +1,7 @@
-"""The sentences of Kim and Kim about their figures, asked of short runs of smaller groups than theirs.
+"""Check of the sentences of Kim and Kim about their figures, on short runs of smaller groups than theirs.
 
-docs/dtp-figures.md asks the same of ten thousand messages a run and up to forty members. Runs that several
-sentences ask about are taken once. Every seed is fixed here and shown in what is found.
+docs/dtp-figures.md has the same with ten thousand messages a run and up to forty members. A run that several
+sentences need is taken once. Every seed is fixed here and shown in the finding.
 """
 
 from __future__ import annotations
@@ -31,4 +31,4 @@ def _ask(sentence: Sentence) -> tuple[bool, str]:
 LOADS: dict[str, Callable[[], tuple[bool, str]]] = {
     name: partial(_ask, sentence) for name, sentence in SENTENCES.items()
 }
-"""By the name that the ledger uses."""
+"""Checks by the name that the ledger uses."""

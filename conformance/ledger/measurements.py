@@ -1,6 +1,7 @@
-"""Performance claims are measured: messages are counted on the simulated network, and on a run of figure 12.
+"""Measurements for performance claims: messages are counted on the simulated network, and on a run of figure
+12.
 
-Every measurement is deterministic: its seed is fixed here and shown in what it finds.
+Every measurement is deterministic: its seed is fixed here and shown in the finding.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ BROADCASTS = 400
 
 
 def nacks() -> tuple[bool, str]:
-    """Requests for bodies per message, against loss x (n - 1): within a factor of two, and below a tenth of
-    the n - 1 acknowledgements.
+    """Measure the requests for bodies per message: they are within a factor of two of loss x (n - 1), and
+    below a tenth of the n - 1 acknowledgements.
     """
     loss = 0.01
     found, good = [], True
@@ -50,7 +51,9 @@ def nacks() -> tuple[bool, str]:
 
 
 def two_messages() -> tuple[bool, str]:
-    """Without losses exactly one (m, B) and one ACK for each broadcast, and the ACK of NULL."""
+    """Measure the messages without losses: exactly one (m, B) and one ACK for each broadcast, and the ACK of
+    NULL.
+    """
     members = 4
     network = SimulatedNetwork(rbp(), members, seed=SEED)
     for number in range(BROADCASTS):
@@ -64,8 +67,8 @@ def two_messages() -> tuple[bool, str]:
 
 
 def messages_a_step() -> tuple[bool, str]:
-    """A loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and an
-    acknowledgement a copy of each SEND.
+    """Measure a loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and
+    an acknowledgement a copy of each SEND.
     """
     members, messages = 3, 3
     machine = program(
@@ -93,8 +96,8 @@ def messages_a_step() -> tuple[bool, str]:
 
 
 def unicast_and_multicast() -> tuple[bool, str]:
-    """Loss-free runs in which a member that does not order sends every message: what it sends, and what is
-    multicast, by both protocols.
+    """Measure loss-free runs of both protocols in which a member that does not order sends every message: its
+    unicasts, and all multicasts.
     """
     members, messages = 3, 3
     found, good = [], True
@@ -132,8 +135,8 @@ def unicast_and_multicast() -> tuple[bool, str]:
 
 
 def messages_a_broadcast() -> tuple[bool, str]:
-    """A loss-free run of TOTAL in one view: one request for each message that is not the sequencer's own, one
-    broadcast for each message.
+    """Measure a loss-free run of TOTAL in one view: one request for each message that is not the sequencer's
+    own, one broadcast for each message.
     """
     members, messages = 3, 6
     machine = program(TotalChecked, processes=members, messages=messages, losses=0, views=1).reference
@@ -155,8 +158,8 @@ def messages_a_broadcast() -> tuple[bool, str]:
 
 
 def who_orders() -> tuple[bool, str]:
-    """Loss-free runs in which the last member sends every message, and one of figure 16: how many messages
-    each member numbers.
+    """Measure how many messages each member numbers in loss-free runs in which the last member sends every
+    message, and in one of figure 16.
     """
     members, messages = 3, 3
     found, good = [], True
@@ -204,13 +207,13 @@ MEASUREMENTS: dict[str, Callable[[], tuple[bool, str]]] = {
     "queues left alone": queues_left_alone,
     **LOADS,
 }
-"""Every measurement by the name that the ledger uses; each says whether it gave what is expected, and what it
-found.
+"""Measurements by the name that the ledger uses; each returns whether the result is as expected, and the
+finding.
 """
 
 
 def measure(name: str) -> tuple[bool, str]:
-    """Take a measurement: return True if it gives the expected result, and the result in words.
+    """Take a measurement; return True if its result is as expected, and the result in words.
 
     Raises:
         LookupError: no measurement has this name.

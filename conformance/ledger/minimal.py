@@ -1,10 +1,10 @@
-"""A claim needs every repair that it names: without one, something that holds with all of them does not.
+"""Check that a claim needs every repair that it names: without it, a check that holds with all repairs fails.
 
-A check that holds with the repair is run again without it. That the claim fails then, or that a witness is no
-longer reached, is what the repair is needed for. Checks are tried in the order of the record until one
-notices; then those that the record itself expects to fail with all repairs but this one, where the bound is
-too large for a check that holds. A repair that none notices is idle, and wrong in a record that does not call
-it covered; while deep checks that could notice are left out, nothing is said of it.
+A check that holds with the repair is run again without it. The repair is needed if the check fails then, or a
+witness is no longer reached. Checks are tried in the order of the record until one fails; then those that the
+record expects to fail with all repairs but this one, where the bound is too large for a check that holds. A
+repair without a failing check is idle: an error of a record that does not mark it as covered. While deep
+checks are skipped, such a repair is open.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from antiphon.spec.claims import Check, Claim
 
 @dataclass(frozen=True)
 class Need:
-    """The need of one repair of a claim: the check that notices its absence and the result, or None when none
-    does. `tried` counts checks, `left` the deep ones that were left out.
+    """Need for one repair of a claim: the check that fails without it and its result, or None. `tried` counts
+    checks, `left` the skipped deep ones.
     """
 
     claim: Claim
@@ -31,20 +31,18 @@ class Need:
 
     @property
     def is_open(self) -> bool:
-        """Return True if nothing noticed, and deep checks that could were left out."""
+        """Return True if no check failed, and deep checks that could were skipped."""
         return self.noticed is None and self.left > 0
 
     @property
     def is_covered(self) -> bool:
-        """Return True if the record says that nothing will notice: other repairs cover this one, or the
-        question is open.
-        """
+        """Return True if the record marks the repair as covered by others, or as open."""
         return self.repair in self.claim.covered
 
     @property
     def is_wrong(self) -> bool:
-        """Return True if the record is wrong: nothing notices and it does not say so, or something does
-        although it says so.
+        """Return True if the record is wrong: no check fails and the repair is not marked as covered, or a
+        check fails although it is.
         """
         return (self.noticed is None) != self.is_covered and not self.is_open
 
@@ -57,8 +55,8 @@ def needs(
     progress: Callable[[int, int, str], None] | None = None,
     reports: Reports | None = None,
 ) -> tuple[Need, ...]:
-    """For every repair that the claims name, what happens without it; deep checks are tried only with `deep`.
-    `reports` as in `run_ledger`.
+    """Return, for every repair of the claims, the effect of leaving it out; deep checks are tried only with
+    `deep`. `reports` as in `run_ledger`.
     """
     named = [(claim, repair) for claim in claims for repair in claim.repairs]
     found = []

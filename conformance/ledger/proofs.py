@@ -1,4 +1,4 @@
-"""The bounds of DTP, which no exploration reaches: proved by induction for two processes, and asked on random
+"""Checks of the bounds of DTP, which no exploration reaches: by induction for two processes, and on random
 walks of three. A walk shows what can happen, and never that something cannot.
 """
 
@@ -16,10 +16,14 @@ from antiphon.spec.protocols.dtp.properties import DtpProperties
 __all__ = ["bounds_by_induction", "buffers_on_walks"]
 
 BOUNDS = ("AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber")
-"""At most n - 1 ACKs; stable after n - 1 more; of MSGs 2n - 2 with a gsn, and one of each sender without."""
+"""Bounds of DTP: at most n - 1 ACKs; stable after n - 1 more; at most 2n - 2 MSGs with a gsn, and one of each
+sender without.
+"""
 
 WALKED = ("MessageBound", "TrueMessageBound", "AckBound", "StableInTime")
-"""At most 2n - 1 MSGs, as the paper has it; 3n - 2; n - 1 ACKs; stable after n - 1 more."""
+"""Bounds to test on walks: at most 2n - 1 MSGs, as the paper has it; 3n - 2; n - 1 ACKs; stable after n - 1
+more.
+"""
 
 SEED = 7
 WALKS = 4000
@@ -27,7 +31,9 @@ STEPS = 400
 
 
 def bounds_by_induction() -> tuple[bool, str]:
-    """Two processes, three updates, one NULL after each gsn, one loss, any number of timeouts."""
+    """Prove the bounds for two processes, three updates, one NULL after each gsn, one loss, any number of
+    timeouts.
+    """
     from antiphon.model.symbolic import prove  # here, because loading Z3 takes longer than many a check
 
     constants: dict[str, Any] = {"processes": 2, "messages": 3, "losses": 1, "unlimited": True, "nulls": 1}

@@ -1,7 +1,7 @@
-"""Runs that are told step by step lead to a state; all that can still happen there without faults is seen.
+"""Scripted runs: a script of steps leads to a state, and all continuations without faults are explored.
 
-Such a run decides a claim where the whole state space is too large: it is executed as it stands, and what
-lies ahead is seen completely.
+Such a run decides a claim where the whole state space is too large: the script is executed, and the states
+after it are explored completely.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ ASKED_ONCE = (
     "deliver(p2, Sequenced((p2, 1), 3))",
     "receive_ack(Ack(p1, (p2, 1), 3, p0))",
 )
-"""The body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered, and
-nobody speaks of m0 any more.
+"""Script: the body of m0 does not get to p0, and neither does p0's request for it to p1; then m1 is numbered,
+and no message names m0 any more.
 """
 
 
@@ -75,11 +75,11 @@ class _Script:
 
 
 def fullest_buffer(n: int) -> tuple[tuple[str, ...], int]:
-    """A run of DTP with n processes, three at least, with all repairs and no loss, after which p0 keeps as
-    many MSGs as it ever can; and how many updates it has.
+    """Return a run of DTP with n processes, three at least, with all repairs and no loss, after which p0 has
+    as many MSGs as possible; and the number of updates.
 
-    1. Of p0 to p(n-2) each gives its own update a gsn. The last process says nothing of what it has, so that
-       p0 must keep all n - 1, with their ACKs.
+    1. Of p0 to p(n-2) each gives its own update a gsn. The last process reports no receipt, so that p0 must
+      keep all n - 1, with their ACKs.
     2. The last process and then p1 to p(n-2) give a gsn each, and their ACKs are late at p0: n - 1 more.
     3. Of each process p0 has one more MSG, which has no gsn yet: n.
     """
@@ -112,8 +112,8 @@ def fullest_buffer(n: int) -> tuple[tuple[str, ...], int]:
 
 
 def idle_round(number: int) -> tuple[str, ...]:
-    """A round of DTP among three processes: p0 sends and acknowledges an update, and the token comes back to
-    it by two NULLs. All arrives but the NULL of p1 at p0.
+    """Script of a round of DTP among three processes: p0 sends and acknowledges an update, and the token
+    comes back to it by two NULLs. All messages arrive but the NULL of p1 at p0.
     """
     m = f"m{number - 1}"
     return (
@@ -131,10 +131,10 @@ def idle_round(number: int) -> tuple[str, ...]:
 
 
 def follow(bound: Program, script: Sequence[str]) -> State:
-    """The state that the steps of a script lead to, each in the compact notation.
+    """Return the state after the steps of a script, each in the compact notation.
 
     Raises:
-        LookupError: a step is not enabled when it is its turn; what is enabled is listed.
+        LookupError: a step is not enabled; the message lists the enabled ones.
     """
     state = bound.reference.initial()[0]
     for number, wanted in enumerate(script, 1):
@@ -160,11 +160,11 @@ def _after(bound: Program, state: State, wanted: str) -> State | None:
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
-    """Count the states ahead of `state` without faults, until the predicate is true in one; return also
-    whether it is.
+    """Count the states after `state` without faults, until the predicate is true in one; return also whether
+    it is.
 
     Raises:
-        SpecError: the specification has an error in a state on the way.
+        SpecError: the specification has an error in a reached state.
     """
     transitions = transitions_of(bound)
     space = TransitionSpace(transitions, [state], faults=False)

@@ -1,9 +1,9 @@
-"""The answer of a command in one form, whatever was asked: suites of cases, each a property with its outcome.
+"""Answer of a command in one form for all commands: suites of cases, each a property with its outcome.
 
 Every report for other programs and for a browser is made from this form (`junit`, `sarif`, `github`, `page`,
-`timelines`), and from nothing else. A suite is what was judged at once: a specification, an implementation,
-the runs of a swarm, the logs at a path. Its outcome is the command's: where no case says as much, one more
-case does, so that an answer without a case, or one that is unknown as a whole, is never taken for a pass.
+`timelines`), and from nothing else. A suite is one judged thing: a specification, an implementation, the runs
+of a swarm, the logs at a path. Its outcome is the command's. If no case has that outcome, another case is
+added, so that an answer without a case, or one that is unknown as a whole, is never taken for a pass.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 NOTHING_JUDGED: Final = "nothing was judged"
 WHOLE: Final = "Whole"
-"""The name of the case that says what no other case of a suite says."""
+"""Name of the case that is added for the outcome of a suite as a whole."""
 
 Fact = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A run that shows what a case says.
+    """Run that shows the outcome of a case.
 
     Attributes:
         diagram: who did what.
@@ -55,8 +55,8 @@ class Shown:
     run: Trace | None = None
 
     def changes_of(self, event: Event, skipped: int = 0) -> tuple[str, ...]:
-        """Return the changes of a row of the diagram, or of a part of it that lacks so many rows at the
-        top.
+        """Return the changes of a row of the diagram, or of a part of it that lacks so many rows
+        at the top.
         """
         number = event.row + skipped
         is_step = event.lane is not None and 0 < number <= len(self.changes)
@@ -65,9 +65,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Case:
-    """The answer about one property.
+    """Answer about one property.
 
-    `at` is the line where the property, or what breaks it, stands. `identity` is the same as long as the
+    `at` is the line of the property, or of the step that breaks it. `identity` is the same as long as the
     property is broken in the same way: the steps in the compact notation.
     """
 
@@ -82,8 +82,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """A set of verdicts of one question: its name, the cases, the counts, and the command that asks it
-    again.
+    """Suite of the verdicts on one thing: its name, the cases, the counts, and the command that reproduces
+    it.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Suite:
     """Logs that can be walked through a specification."""
 
     def __post_init__(self) -> None:
-        """Add the case that says what no other does."""
+        """Add the case for the outcome of the whole, if no other case has it."""
         if Outcome.worst(case.outcome for case in self.cases) is not self.outcome or not self.cases:
             rest = Case(WHOLE, "whole", self.outcome, self.why)
             object.__setattr__(self, "cases", (*self.cases, rest))
@@ -106,30 +106,32 @@ class Suite:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command. There is a suite at least."""
+    """Answer of a command: one suite or more."""
 
     command: str
     suites: tuple[Suite, ...]
 
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome of all suites."""
+        """Return the worst outcome of all suites."""
         return Outcome.worst(suite.outcome for suite in self.suites)
 
     @property
     def cases(self) -> tuple[tuple[Suite, Case], ...]:
-        """All cases, each with its suite."""
+        """Return all cases, each with its suite."""
         return tuple((suite, case) for suite in self.suites for case in suite.cases)
 
     @property
     def first_shown(self) -> Shown | None:
-        """The first run that shows a violation."""
+        """Return the first run that shows a violation."""
         broken = (case.shown for _, case in self.cases if case.outcome is Outcome.VIOLATED)
         return next((shown for shown in broken if shown is not None), None)
 
 
 def of_report(name: str, report: Report, reproduce: str, saved: str = "") -> Suite:
-    """The verdicts about a specification. `saved` is where the shortest counterexample is kept."""
+    """Return the suite of the verdicts on a specification. `saved` is the file with the shortest
+    counterexample.
+    """
     bound, explored = report.program, report.exploration
     wrong = [item.trace for item in report.verdicts if item.outcome is Outcome.VIOLATED and item.trace]
     shortest = min(wrong, key=len) if wrong else None
@@ -160,13 +162,13 @@ def of_report(name: str, report: Report, reproduce: str, saved: str = "") -> Sui
 def of_lockstep(
     name: str, report: LockstepReport, reproduce: str, saved: str = "", plain: type | None = None
 ) -> Suite:
-    """The agreement of an implementation with its specification.
+    """Return the suite of a lockstep comparison of an implementation with its specification.
 
     Args:
-        name: what was compared.
-        report: what was found.
+        name: the name of the implementation.
+        report: the report of the comparison.
         reproduce: the command.
-        saved: the file in which the difference is kept.
+        saved: the file with the difference.
         plain: the class that is the implementation, if one is: its method is the place of a difference.
     """
     bound, difference = report.program, report.difference
@@ -238,7 +240,7 @@ def of_validation(
 
 
 def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
-    """A run of a specification, which is called `name`."""
+    """Return the suite of a run of a specification with this name."""
     document = trace_document(trace)
     changes = tuple(tuple(step.changes) for step in document.steps)
     places = [_action_place(trace.program, step.action) for step in trace.steps]
@@ -246,7 +248,7 @@ def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
 
 
 def property_place(program: Program, name: str) -> Location | None:
-    """The line where a property stands, else, as of those of services, where its specification begins."""
+    """Return the line of a property, or, for a service's property, the line of its specification."""
     declared = program.declaration
     named = [method.at for method in declared.methods if method.mark is not None and method.mark.name == name]
     named += [item.at for item in declared.liveness if item.name == name]
@@ -254,12 +256,12 @@ def property_place(program: Program, name: str) -> Location | None:
 
 
 def class_place(program: Program) -> Location | None:
-    """The line where the class of a specification begins; None where that is known of no class."""
+    """Return the line where the class of a specification begins, or None if it is unknown."""
     return next((place for cls in program.spec.__mro__ if (place := _place(cls))), None)
 
 
 def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
-    """The path as seen from the first of these folders in which it lies, with `/`; None: in none of them."""
+    """Return the path relative to the first of these folders that contains it, with `/`, or None."""
     for root in roots:
         for path, base in ((Path(place), root), (Path(place).resolve(), root.resolve())):
             whole = path if path.is_absolute() else base / path
@@ -305,14 +307,14 @@ def _is_ours(place: Location) -> bool:
 
 
 def told(facts: Mapping[str, Fact]) -> dict[str, str]:
-    """Facts as text: truth values in small letters, other numbers as they are."""
+    """Return facts as text: truth values in small letters, other numbers as they are."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in facts.items()
     }
 
 
 def lines_of(shown: Shown) -> list[str]:
-    """Return the events of a run, a line a row, and below it the changes; of a long run its window."""
+    """Return the events of a run, a line a row, with the changes below; of a long run only a window."""
     drawn, lines = windowed(shown.diagram), []
     for event in drawn.events:
         number, lane = event.row + drawn.skipped, "" if event.lane is None else f"{drawn.lanes[event.lane]}: "
@@ -323,6 +325,6 @@ def lines_of(shown: Shown) -> list[str]:
 
 
 def told_of(event: Event) -> str:
-    """A row in one line: the step, what it emits, what it breaks."""
+    """Return a row in one line: the step, its events, the properties that it breaks."""
     broken = [f"✗ {event.broken}"] if event.broken else []
     return " ".join([event.label, *(f"» {emitted}" for emitted in event.emits), *broken])

@@ -1,7 +1,7 @@
-"""The answers of commands that judge runs in the form of `answers`: of logs, of a cluster and of a swarm.
+"""Answers of the commands that judge runs (logs, a cluster, a swarm), in the form of `answers`.
 
-A violation stands in a line of a log: that is its place, and the run that shows it is drawn from the logs. A
-run of a swarm is drawn from its schedule, and stands where it is kept.
+The place of a violation is a line of a log, and its run is drawn from the logs. A run of a swarm is drawn
+from its schedule, and its place is the schedule's file.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def of_logs(
     seconds: float,
     reproduce: str,
 ) -> Suite:
-    """The verdicts on the logs of many runs.
+    """Return the suites of the verdicts on the logs of many runs.
 
     Args:
-        name: what was judged.
-        report: what was found.
-        runs: the directory of each run by its name, of those whose logs are there.
-        promise: what the system promises.
-        seconds: how long it took.
+        name: the name of the judged logs.
+        report: the report.
+        runs: the directory of each run by its name, if its logs are there.
+        promise: the system's promise.
+        seconds: the time it took.
         reproduce: the command.
     """
     cases: list[Case] = []
@@ -73,7 +73,7 @@ def of_logs(
 
 
 def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
-    """The verdicts on what real processes logged, and what spoils their run."""
+    """Return the suite of the verdicts on a cluster's logs, with the problems of its run."""
     directory, settings = result.judged_logs, result.settings
     cases = [
         Case(
@@ -109,11 +109,11 @@ def of_swarm(
     shown: Sequence[tuple[RunResult, Diagram | None, Path | None]],
     reproduce: str,
 ) -> Suite:
-    """The runs of a swarm: a case a way to fail, else one for all.
+    """Return the suite of a swarm's runs: a case for each way to fail, else one for all runs.
 
     Args:
-        report: what was found.
-        shown: of each way to fail a run, made short, its diagram, and the file of its schedule.
+        report: the report.
+        shown: for each way to fail a shortened run, its diagram, and the file of its schedule.
         reproduce: the command.
     """
     cases = [
@@ -133,7 +133,7 @@ def of_swarm(
 
 
 def of_run_of_swarm(result: RunResult, drawn: Diagram | None, file: Path | None) -> Case:
-    """One run of a swarm."""
+    """Return the suite of one run of a swarm."""
     violated = [finding.property for finding in result.findings if finding.offending and not finding.doubt]
     first = result.symptoms[0] if result.symptoms else "runs"
     named = next((name for name in violated if result.reasons and result.reasons[0].startswith(name)), first)

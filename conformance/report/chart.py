@@ -1,4 +1,4 @@
-"""Curves over one axis as SVG: measured means with their intervals, and what was computed as dashed lines.
+"""Curves over one axis as SVG: measured means with their intervals, and computed values as dashed lines.
 
 Plain SVG 1.1 with fonts that every machine has, dark on white, as space-time diagrams have it (`svg`). Sizes
 are pixels. This module knows nothing of what the curves mean.
@@ -27,9 +27,10 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Curve:
-    """Points (x, y, half the width of the interval of y) in the order of x; `mark` "" is a dashed line.
+    """Curve: points (x, y, half the width of the interval of y) in the order of x; `mark` "" is a dashed
+    line.
 
-    `name` stands in the key, once for all curves that have it; `label` at the end of the curve.
+    `name` is shown in the key, once for all curves that have it; `label` at the end of the curve.
     """
 
     name: str
@@ -41,7 +42,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing: its title, its axes in words, its curves; `logarithmic`: of y, whose values are above 0."""
+    """Drawing: its title, its axes in words, its curves; `logarithmic` is for the y axis, with values above
+    0.
+    """
 
     title: str
     x: str
@@ -51,7 +54,7 @@ class Chart:
 
 
 def chart_svg(chart: Chart) -> str:
-    """The chart as the text of an SVG file, ending with a newline."""
+    """Return the chart as the text of an SVG file, ending with a newline."""
     return _Sheet(chart).draw()
 
 

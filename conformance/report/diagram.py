@@ -1,4 +1,4 @@
-"""The space-time diagram of a trace says who did what and which message went where, inferred from its states.
+"""Space-time diagram of a trace, with steps and messages inferred from its states.
 
 1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type
    that actions name first.
@@ -6,8 +6,7 @@
    field `to`.
 3. The step that adds a packet sends it. The step that takes it as an argument receives it, and so does one
    after which it is gone (a quorum's answers, all at once), unless it is addressed to somebody else. If that
-   step is the environment's and the packet is gone afterwards, it is lost; if it is still there, nothing
-   happened to it.
+     step is the environment's and the packet is gone afterwards, it is lost.
 4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the
    one receiver of the packets that are gone after it, else to the lane of the system.
 5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member
@@ -16,7 +15,7 @@
 7. A lifeline ends at the step that emits an event `Crash` of its member, or at the environment's step `crash`
    of it; it goes on from the next step of that member, if there is one.
 
-Nothing here knows a protocol. What draws knows only this module.
+This module knows no protocol. The modules that draw know only this one.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from antiphon.model.trace import Trace
 from antiphon.spec.lang import Index, Program, State, Step, Transition, types
 
 SYSTEM = "system"
-"""The name of the lane of steps that belong to no member."""
+"""Name of the lane of steps that belong to no member."""
 
 
 class Fate(Enum):
-    """The fate of a packet until the end of the trace."""
+    """Fate of a packet until the end of the trace."""
 
     RECEIVED = "received"
     LOST = "lost"
@@ -47,11 +46,10 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Event:
-    """An event on a lane at a step. Row 0 is the start, row k the k-th step.
+    """Event on a lane at a step. Row 0 is the start, row k the k-th step.
 
-    `label` says what the step was without its process and packet; `emits` are the events of the service;
-    `broken` says which property breaks; `changes` are the values that the step changed; `crash`: the lifeline
-    ends here.
+    `label` describes the step without its process and packet; `emits` are the events of the service; `broken`
+    is the broken property; `changes` are the changed values; `crash` is True if the lifeline ends here.
     """
 
     row: int
@@ -66,10 +64,11 @@ class Event:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A packet from where it was sent to where it went. `source` None: from above; `target` None: to nobody
-    in particular.
+    """Packet's arrow from its sending to its reception. `source` None: from above; `target` None: no known
+    receiver.
 
-    `end` is the row of its reception or loss, None while it flies. `again`: an equal packet was sent before.
+    `end` is the row of its reception or loss, None while it is in flight. `again` is True if an equal packet
+    was sent before.
     """
 
     kind: str
@@ -86,10 +85,10 @@ class Arrow:
 class Diagram:
     """Lanes by name, events and arrows by lane and row; `rows` steps.
 
-    `shows` and `why` say what the trace shows; `witness`: that is a state to be reached, nothing broken.
-    `begins` says in which of several initial states. In a lasso the rows after `loop` repeat for ever; if
-    there are none, the run stays where it is. Of a part of a longer run the number of a row is greater by
-    `skipped`.
+    `shows` and `why` say what the trace shows; `witness` is True for a reached witness instead of a
+    violation. `begins` names the initial state if there are several. In a lasso the rows after `loop` repeat
+    for ever; if there are none, the run stays in its last state. In a part of a longer run the number of a
+    row is greater by `skipped`.
     """
 
     title: str
@@ -106,11 +105,11 @@ class Diagram:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of packets, in order of appearance."""
+        """Return the kinds of packets, in order of appearance."""
         return tuple(dict.fromkeys(arrow.kind for arrow in self.arrows))
 
     def lifelines(self, lane: int) -> tuple[tuple[int, int | None], ...]:
-        """The rows from which and to which a member lives; None: to the end of the diagram."""
+        """Return the rows between which each member lives; None: to the end of the diagram."""
         lives: list[tuple[int, int | None]] = [(0, None)]
         for event in self.events:
             if event.lane != lane:
@@ -125,7 +124,9 @@ class Diagram:
 
 
 def diagram(trace: Trace, name: str = "") -> Diagram:
-    """The space-time diagram of a trace; `name` is what its specification is called (empty: its class)."""
+    """Return the space-time diagram of a trace; `name` is the name of its specification (empty:
+    its class).
+    """
     drawing = _Drawing(trace, name)
     drawing.begin()
     for row, _ in enumerate(trace.transitions, 1):

@@ -1,4 +1,4 @@
-"""Reports and runs as data: what `to_dict` gives from Python, and `--json` on the command line.
+"""Reports and runs as data: the results of `to_dict` in Python, and of `--json` on the command line.
 
 A field may be added; none is removed or changes its meaning within a version of the command line's documents.
 """
@@ -23,7 +23,7 @@ from antiphon.spec.lang.maps import entries
 
 
 class StepDocument(msgspec.Struct, kw_only=True):
-    """A step in the compact notation, what it changed, its events, the properties that it breaks."""
+    """Step in the compact notation, its changes, its events, the properties that it breaks."""
 
     step: str
     changes: list[str]
@@ -32,12 +32,12 @@ class StepDocument(msgspec.Struct, kw_only=True):
 
 
 class TraceDocument(msgspec.Struct, kw_only=True):
-    """A trace as text: what it shows, why, its steps. The file of `--save` holds it exactly. In a lasso the
-    steps after number `loop` repeat.
+    """Trace as text: what it shows, why, its steps. The file of `--save` has just this. In a lasso the steps
+    after number `loop` repeat.
 
     `because` are the parts of an invariant or obligation that make it false at the end. `start` is the state
-    that a counterexample to induction begins in, which need not be reachable; of a trace that begins in one
-    of several initial states it is what tells that one from the others.
+    that a counterexample to induction begins in, which need not be reachable; for a trace from one of several
+    initial states it has the values that differ from the others.
 
     `states` are all states, the first before any step, each with its variables by name: truth values and
     integers as they are, members of an index or enumeration as text, None as null, sets and sequences as
@@ -54,7 +54,7 @@ class TraceDocument(msgspec.Struct, kw_only=True):
 
 
 class VerdictDocument(msgspec.Struct, kw_only=True):
-    """The answer about one property."""
+    """Answer about one property."""
 
     property: str
     kind: str
@@ -68,8 +68,8 @@ class VerdictDocument(msgspec.Struct, kw_only=True):
 class ObligationDocument(msgspec.Struct, kw_only=True):
     """One obligation of a proof for every n: `step` must establish `property`.
 
-    `seeds` is how many of four seeds prove it; `given` and `axioms` are what the proof leans on; `found` says
-    it in words. The time is in seconds.
+    `seeds` is the number, of four seeds, that prove it; `given` and `axioms` are the assumptions of the
+    proof; `found` is the result in words. The time is in seconds.
     """
 
     step: str
@@ -84,10 +84,10 @@ class ObligationDocument(msgspec.Struct, kw_only=True):
 
 
 class ReportDocument(msgspec.Struct, kw_only=True):
-    """All verdicts about one specification with its constants, and what was explored for them.
+    """All verdicts on one specification with its constants, and the size of the explorations.
 
-    `constraints` are those that held something back, each with the actions it is asked of and its sentence;
-    `obligations` those of a proof for every n.
+    `constraints` are those that disabled some step, each with its actions and its docstring; `obligations`
+    those of a proof for every n.
     """
 
     name: str
@@ -114,7 +114,7 @@ def place_of(program: Program) -> str:
 
 
 def state_document(program: Program, state: State) -> dict[str, Any]:
-    """A state as JSON data: each variable under its name, in the form of `TraceDocument.states`."""
+    """Return a state as JSON data: each variable under its name, in the form of `TraceDocument.states`."""
     values = zip(program.domains.items(), state, strict=True)
     return {name: _plain(value, domain) for (name, domain), value in values}
 
@@ -140,7 +140,7 @@ def _plain(value: Any, domain: types.Domain) -> Any:
 
 
 def trace_document(trace: Trace) -> TraceDocument:
-    """A trace as a document."""
+    """Return a trace as a document."""
     steps = [
         StepDocument(
             step=compact_step(transition.step),
@@ -164,14 +164,16 @@ def trace_document(trace: Trace) -> TraceDocument:
 
 
 def foreign_value(value: Any) -> Any:
-    """A value of another tool's run as JSON data: truth values and integers as they are, all else as text."""
+    """Return a value of another tool's run as JSON data: truth values and integers as they are, all else as
+    text.
+    """
     text = plain(value)
     is_number = isinstance(value, int) or (isinstance(value, dict) and set(value) == {"#bigint"})
     return value if isinstance(value, bool) else int(text) if is_number else text
 
 
 def foreign_document(run: ForeignRun) -> TraceDocument:
-    """A run of another tool as a document: all that it says are states and the names of actions."""
+    """Return a run of another tool as a document: it has only states and the names of actions."""
     shown = run.shown()
     steps = [
         StepDocument(
@@ -191,7 +193,7 @@ def foreign_document(run: ForeignRun) -> TraceDocument:
 
 
 def verdict_document(verdict: Verdict) -> VerdictDocument:
-    """A verdict as a document."""
+    """Return a verdict as a document."""
     return VerdictDocument(
         property=verdict.property,
         kind=verdict.kind,
@@ -204,7 +206,7 @@ def verdict_document(verdict: Verdict) -> VerdictDocument:
 
 
 def report_document(name: str, report: Report) -> ReportDocument:
-    """A report as a document."""
+    """Return a report as a document."""
     bound, explored = report.program, report.exploration
     engines = {verdict.provenance.engine for verdict in report.verdicts}
     return ReportDocument(

@@ -1,4 +1,4 @@
-"""An answer where GitHub's runner runs: a line of the log for each annotation, and Markdown for the summary.
+"""Output for GitHub Actions: a line of the log for each annotation, and Markdown for the summary.
 
 Annotations are workflow commands, which the runner takes from either stream. Source: GitHub, "Workflow
 commands for GitHub Actions"; the escapes are those of its toolkit (`command.ts`).
@@ -21,7 +21,7 @@ _CELL_MAX: Final = 500
 
 
 def notices(answer: Answer, roots: Iterable[Path]) -> Iterator[str]:
-    """A line for each case that does not hold: `::error` for one that is violated, else `::warning`."""
+    """Return a line for each case that does not hold: `::error` if violated, else `::warning`."""
     places = list(roots)
     for suite, case in answer.cases:
         command = _COMMANDS.get(case.outcome)
@@ -38,7 +38,9 @@ def notices(answer: Answer, roots: Iterable[Path]) -> Iterator[str]:
 
 
 def summary(answer: Answer) -> str:
-    """The verdicts as Markdown, the picture of the first violation, and the commands that repeat it all."""
+    """Return the verdicts as Markdown, with the picture of the first violation, and the commands that
+    reproduce them.
+    """
     lines = [f"### antiphon {answer.command}: {_SIGNS[answer.outcome]}", ""]
     for suite in answer.suites:
         lines += [*_table(suite), ""]

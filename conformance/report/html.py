@@ -25,7 +25,9 @@ COLOURS = {Outcome.HOLDS: "#1e7b34", Outcome.VIOLATED: "#c53030", Outcome.UNKNOW
 
 
 def report_html(name: str, report: Report) -> str:
-    """The verdicts of a report under the name of its specification, and what was explored for them."""
+    """Return the verdicts of a report under the name of its specification, with the size of the
+    exploration.
+    """
     rows = [
         (escape(item.property), escape(item.kind), outcome_html(item.outcome), escape(words.found(item)))
         for item in report.verdicts
@@ -71,7 +73,7 @@ def trace_html(name: str, trace: Trace) -> str:
 
 
 def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
-    """Show the comparison with an implementation: its size, and the first difference."""
+    """Return the comparison with an implementation: its size, and the first difference."""
     counts = {key: value for key, value in vars(report).items() if type(value) is int and key != "seed"}
     told = ", ".join(f"{value:,} {key}" for key, value in counts.items())
     title = f"<p><b>{escape(name)}</b> {outcome_html(report.outcome)} {escape(told)}</p>"
@@ -81,7 +83,7 @@ def comparison_html(name: str, report: LockstepReport | StatefulReport) -> str:
 
 
 def logs_html(report: VerifyReport) -> str:
-    """The verdicts on the logs of many runs."""
+    """Return the verdicts on the logs of many runs."""
     counts = ((report.runs, "run"), (report.events, "event"), (report.faults, "fault"))
     told = ", ".join(words.counted(count, what) for count, what in counts)
     rows = [
@@ -99,12 +101,12 @@ def logs_html(report: VerifyReport) -> str:
 
 
 def outcome_html(outcome: Outcome) -> str:
-    """An outcome in its colour."""
+    """Return an outcome in its colour."""
     return f'<b style="color:{COLOURS[outcome]}">{outcome.value}</b>'
 
 
 def table_html(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells are HTML; what they show stands on the left."""
+    """Return a table of HTML cells, aligned left."""
     head = "".join(f'<th style="text-align:left">{title}</th>' for title in titles)
     body = "".join(
         "<tr>"

@@ -1,8 +1,8 @@
-"""An answer as JUnit's XML, which every CI server reads: violated is a failure, unknown an error.
+"""Answer as JUnit's XML, which every CI server reads: violated is a failure, unknown an error.
 
-The form has no third word for what is unknown, and an error passes nowhere. Elements and attributes are those
-that the schema of Jenkins' xUnit plugin (`junit-10.xsd`) and Apache Ant's know: what was counted stands as
-properties of the suite, since properties of a case are in neither.
+The format has no outcome for unknown, and no CI server accepts an error as a pass. Elements and attributes
+are those that the schema of Jenkins' xUnit plugin (`junit-10.xsd`) and Apache Ant's know: counts are
+properties of the suite, since neither has properties of a case.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(answer: Answer) -> str:
-    """The text of the file, ending with a newline."""
+    """Return the text of the file, ending with a newline."""
     root = ET.Element("testsuites", {"name": f"antiphon {answer.command}", **_counts(answer.suites)})
     for suite in answer.suites:
         root.append(_suite(suite))

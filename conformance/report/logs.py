@@ -1,12 +1,11 @@
-"""The space-time diagram of a run's logs: who broadcast, delivered and installed what, and where the judge
-found something broken.
+"""Space-time diagram of a run's logs: broadcasts, deliveries, views, and the place of a violation.
 
 1. Rows are events in the causal order that the judge reads. Arrows go from a broadcast to its deliveries;
    with `everything` there are rows and arrows of datagrams and of the protocol's side too.
-2. A picture has room for `ROWS_MAX` rows, if nothing is said. Of a longer run those about the two events
-   that clash are shown, of one in which nothing is broken the first.
+2. A picture has at most `ROWS_MAX` rows by default. A longer run is shown around the two contradicting
+  events, or, without a violation, from its beginning.
 
-This module judges nothing, and draws nothing: it makes what `svg` and `terminal` draw.
+This module judges nothing, and draws nothing: it makes the diagram that `svg` and `terminal` draw.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from antiphon.model.verdict import Outcome
 __all__ = ["ROWS_MAX", "diagram_of_logs"]
 
 ROWS_MAX: Final = 60
-"""A picture shows so many events."""
+"""Largest number of events in a picture."""
 _AROUND: Final = 8
 """Number of events before the first one that clashes, if all of the run have no room."""
 
@@ -33,13 +32,13 @@ _OF_THE_PROTOCOL: Final = (logs.CoreBroadcast, logs.CoreDeliver, logs.Send, logs
 def diagram_of_logs(
     run: Run, judged: RunFindings, *, everything: bool = False, most: int = ROWS_MAX
 ) -> Diagram:
-    """Make the diagram of a run.
+    """Return the diagram of a run.
 
     Args:
         run: the logs, as `load_run` reads them.
-        judged: what the judge says of them; the first violation is shown.
-        everything: datagrams, and what the protocol takes and delivers, too.
-        most: of so many rows.
+        judged: the verdicts on them; the first violation is shown.
+        everything: True to show datagrams and the protocol's events too.
+        most: the largest number of rows.
     """
     shown = _first_violation(judged)
     steps = [
@@ -80,7 +79,7 @@ def diagram_of_logs(
 
 
 def label_of(event: logs.Event) -> str:
-    """Say in a few words what an event is."""
+    """Return a short text for an event."""
     match event:
         case logs.Broadcast(m=m, destinations=destinations):
             return f"broadcast {m}" + (f" to {_numbers(destinations)}" if destinations is not None else "")

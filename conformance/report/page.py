@@ -32,7 +32,7 @@ _STYLE: Final = (
 
 
 def page(answer: Answer, version: str) -> str:
-    """The text of the file, ending with a newline."""
+    """Return the text of the file, ending with a newline."""
     title = escape(f"antiphon {answer.command}")
     wrong = [
         (suite, case) for suite, case in answer.cases if case.outcome is not Outcome.HOLDS and case.shown

@@ -1,16 +1,17 @@
 """An answer as SARIF 2.1.0, which GitHub's code scanning and editors show beside the line of the property.
 
 1. A rule is a property, `antiphon/NAME`. A result is a property that is violated (an error) or unknown (a
-   warning, since it is no pass). What holds has no result: whoever reads this form shows each as a problem.
+   warning, since it is no pass). A property that holds has no result, since every reader of this form shows
+     results as problems.
 2. The place is the line of the property, relative to the root of the sources; a result without one is shown
-   nowhere, so that what stands in no file is told in the run's invocation besides.
+  nowhere, so that it is also reported in the run's invocation.
 3. The run that shows it is a code flow with a thread flow for each lane; `executionOrder` is the step.
 4. A partial fingerprint stays the same as long as the property is broken by the same steps.
 5. GitHub keeps 1,000 locations of the thread flows of a result and 5,000 results: more are not written, and
    the text says so.
 
-Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, sections 3.13 to 3.38; GitHub,
-"SARIF support for code scanning".
+Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0, sections 3.13 to 3.38; GitHub, "SARIF
+support for code scanning".
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ _LEVELS: Final = {Outcome.VIOLATED: "error", Outcome.UNKNOWN: "warning"}
 
 
 def sarif(answer: Answer, version: str, roots: Iterable[Path] | None = None) -> str:
-    """The text of the file, ending with a newline.
+    """Return the text of the file, ending with a newline.
 
     Args:
-        answer: what a command found.
-        version: of antiphon.
-        roots: where sources are found, the first first; the workspace of GitHub's runner and the current
-            directory, if nothing is said.
+        answer: the answer of a command.
+        version: the version of antiphon.
+        roots: the folders of sources, the first first; by default the workspace of GitHub's runner and the
+            current directory.
     """
     run = _run(answer, version, list(source_roots() if roots is None else roots))
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -52,7 +53,7 @@ def sarif(answer: Answer, version: str, roots: Iterable[Path] | None = None) -> 
 
 
 def source_roots() -> list[Path]:
-    """The folders from which paths of sources are told."""
+    """Return the folders to which paths of sources are relative."""
     workspace = os.environ.get("GITHUB_WORKSPACE")
     return [*([Path(workspace)] if workspace else []), Path.cwd()]
 
@@ -90,7 +91,7 @@ def _run(answer: Answer, version: str, roots: list[Path]) -> dict[str, Any]:
 
 
 def rule_of(case: Case) -> str:
-    """The stable name of the rule that a case is about."""
+    """Return the stable name of the rule of a case."""
     return f"antiphon/{case.property}"
 
 
@@ -133,7 +134,7 @@ def _result(suite: Suite, case: Case, numbers: dict[str, int], roots: list[Path]
 
 
 def fingerprint(case: Case) -> str:
-    """The same for the same property that is broken by the same steps."""
+    """Return a fingerprint that is equal for the same property broken by the same steps."""
     text = "\n".join((case.property, *case.identity))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

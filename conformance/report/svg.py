@@ -1,4 +1,5 @@
-"""A space-time diagram as SVG: lifelines run down, messages are arrows in the colour of their kind.
+"""Drawing of a space-time diagram as SVG: lifelines run down, messages are arrows in the colour of their
+kind.
 
 Plain SVG 1.1 with fonts that every machine has; it needs no script, no style sheet and no other file, and
 prints dark on white. Sizes are pixels. Texts carry a white halo, so that an arrow that passes under one
@@ -20,11 +21,11 @@ FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 MONO = "Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace"
 GUTTER, MARGIN, LINE = 56, 28, 15
 LETTER = 6.7
-"""Width of a character of the labels, 11 pixels high."""
+"""Width of a character of the labels, which are 11 pixels high."""
 
 
 def svg(diagram: Diagram) -> str:
-    """The diagram as the text of an SVG file, ending with a newline."""
+    """Return the diagram as the text of an SVG file, ending with a newline."""
     return _Sheet(windowed(diagram)).draw()
 
 

@@ -1,8 +1,9 @@
-"""A space-time diagram in characters: time runs down, a lane a member; a message is drawn where it arrives.
+"""Drawing of a space-time diagram in characters: time runs down, a lane a member; a message is drawn where it
+arrives.
 
 Every packet has a letter. The step that sends it lists it (`a▸p1` is packet a, on its way to p1), the step
-that receives it shows it crossing the lanes. A lost packet ends in ✗; what is listed and never arrives was in
-flight at the end. `again` marks a resend.
+that receives it shows it crossing the lanes. A lost packet ends in ✗; a listed packet that never arrives was
+in flight at the end. `again` marks a resend.
 
 The text is rich's, so that a terminal shows colours and a file plain characters.
 """
@@ -28,7 +29,7 @@ BROKEN = Style(color="red", bold=True)
 
 
 def text_diagram(diagram: Diagram, width: int = 100) -> Text:
-    """The diagram in at most `width` columns, wider only if lanes would have less than 16."""
+    """Return the diagram in at most `width` columns, wider only if lanes would have less than 16."""
     return _Page(windowed(diagram), width).draw()
 
 

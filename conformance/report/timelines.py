@@ -1,4 +1,4 @@
-"""A run for the viewers of others: ShiViz's logs with vector clocks, and trace events, which Perfetto opens.
+"""Export of a run to other viewers: logs with vector clocks for ShiViz, and trace events for Perfetto.
 
 Both are made from the space-time diagram, whole, whatever its length. Time is the number of the row: a
 millisecond a row for Perfetto. Source: Google, "Trace Event Format" (complete events `X`, flows `s` and `f`,
@@ -15,12 +15,14 @@ from antiphon.conformance.report.answers import Shown, told_of
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
 
 PARSER: Final = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
-"""The expression that ShiViz reads the log with; it stands in its first line."""
+"""Regular expression with which ShiViz reads the log; it is the log's first line."""
 _ROW_US: Final = 1_000
 
 
 def shiviz(shown: Shown) -> str:
-    """The text of a log that ShiViz opens: two lines an event, its own and its process with its clock."""
+    """Return the text of a log that ShiViz opens: two lines an event, its own and its process with
+    its clock.
+    """
     drawn = shown.diagram
     hosts = _hosts(drawn)
     clocks: dict[str, dict[str, int]] = defaultdict(dict)
@@ -42,7 +44,7 @@ def shiviz(shown: Shown) -> str:
 
 
 def perfetto(shown: Shown) -> str:
-    """The text of a file of trace events: a thread a lane, a slice an event, a flow a message."""
+    """Return the text of a file of trace events: a thread a lane, a slice an event, a flow a message."""
     drawn = shown.diagram
     lanes = [*drawn.lanes, "nobody"]
     events: list[dict[str, Any]] = [

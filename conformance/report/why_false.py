@@ -1,9 +1,9 @@
-"""The part of a predicate that makes it false in a state: which conjunct, for which values, with its sides.
+"""Explanation of a false predicate in a state: the deciding conjunct, its values, and its sides.
 
-The text is taken apart as CPython evaluates it: the first false operand of `and`, all operands of `or`, the
-first values for which an `all` fails or a `not any` succeeds, and the body of a helper that is one `return`.
-What cannot be taken apart is shown with the values of its sides. CPython evaluates every part; nothing is
-parsed that was not executed as it stands.
+The text is split as CPython evaluates it: the first false operand of `and`, all operands of `or`, the first
+values for which an `all` fails or a `not any` succeeds, and the body of a helper that is one `return`. A part
+that cannot be split is shown with the values of its sides. CPython evaluates every part; nothing is parsed
+that was not executed as it stands.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.source import Source, function_of
 
 DEEPEST = 20
-"""Largest depth of helpers to which a text is followed."""
+"""Largest depth of helpers that are split."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A part of a predicate that decides it: its text, what it is (`True`, `False`), its place, for which
+    """Part of a predicate that decides it: its text, its value (`True`, `False`), its place, the values of
     `names`, and the `sides` it compares.
     """
 
@@ -45,7 +45,7 @@ class Failure:
 
 def why_false(program: Program, state: State, predicate: str) -> tuple[Failure, ...]:
     """Return the parts that make an invariant, a witness or an obligation false in `state`; empty when it is
-    true there, or its text cannot be followed.
+    true there, or its text cannot be split.
 
     Raises:
         SpecError: the predicate cannot be evaluated in this state, or does not exist.

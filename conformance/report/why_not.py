@@ -1,6 +1,7 @@
-"""The guard that disables an action in a state, for every tuple of arguments, with its text and its place.
+"""Explanation of a disabled action in a state: for every tuple of arguments, the false guard with its text
+and place.
 
-Asked of CPython's execution, one tuple after the other; tuples that fail at the same guard are one group.
+CPython executes one tuple after the other; tuples that fail at the same guard are one group.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from antiphon.spec.lang.hints import did_you_mean
 
 @dataclass(frozen=True)
 class Reason:
-    """A guard that is false, its place, and the steps that fail at it (none: there is nothing that the
-    parameter could be).
+    """Guard that is false, its place, and the steps that fail at it (none: the parameter has no possible
+    value).
     """
 
     guard: str
@@ -28,9 +29,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class WhyNot:
-    """The answer about one action in one state: the steps that are enabled, and the guards that disable the
-    others.
-    """
+    """Answer about one action in one state: the enabled steps, and the guards that disable the others."""
 
     action: str
     enabled: tuple[Step, ...]
@@ -44,7 +43,8 @@ def why_not(program: Program, state: State, action: str, arguments: Iterable[str
     (`Process(1)`); missing ones are all tried.
 
     Raises:
-        SpecError: no such action, or an argument that no parameter can be; the known ones are listed.
+        SpecError: no such action, or an argument outside its parameter's domain; the message lists the known
+            ones.
     """
     method = next(
         (item for item in program.declaration.marked("action", "environment") if item.name == action), None

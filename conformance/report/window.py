@@ -1,7 +1,8 @@
-"""The part of a long diagram that is drawn: the rows round the first that breaks something, else the last.
+"""Window of a long diagram: the rows around the first violation, else the last rows.
 
-A row before them and one after them say how many are left out. Rows keep their numbers (`Diagram.skipped`).
-A message from before the part begins at its edge, one that arrives behind it is still in flight.
+A row before them and one after them give the numbers of omitted rows. Rows keep their numbers
+(`Diagram.skipped`). A message from before the window begins at its edge; one that arrives after it is still
+in flight.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Final
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
 
 ROWS_MAX: Final = 300
-"""A picture has room for so many rows."""
+"""Largest number of rows of a picture."""
 
 
 def windowed(diagram: Diagram, most: int = ROWS_MAX) -> Diagram:
-    """The diagram itself, if it has at most so many rows, else so many of its rows."""
+    """Return the diagram itself, if it has at most so many rows, else a window of it."""
     if diagram.rows <= most:
         return diagram
     room = most - 2

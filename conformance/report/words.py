@@ -1,4 +1,4 @@
-"""The words of a report, the same in a terminal, in a notebook and in a document."""
+"""Words of a report, the same in a terminal, in a notebook and in a document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = int | bool | str
 
 
 def settings(constants: Mapping[str, Value]) -> list[str]:
-    """`processes=3`, `urgent=true`: constants as the command line takes them."""
+    """Return constants as the command line takes them: `processes=3`, `urgent=true`."""
     return [
         f"{name}={str(value).lower() if isinstance(value, bool) else value}"
         for name, value in constants.items()
@@ -27,8 +27,8 @@ def settings(constants: Mapping[str, Value]) -> list[str]:
 
 
 def constants(program: Program) -> str:
-    """The constants of a program: all numbers, others that are no defaults, repairs, what it is restricted
-    to, and what bounds it.
+    """Return the constants of a program in words: all numbers, other constants with values that are no
+    defaults, repairs, restrictions, and bounds.
     """
     declared = [item for item in program.declaration.constants if not item.repair]
     numbers = {item.name: program.constants[item.name] for item in declared if type(item.default) is int}
@@ -40,7 +40,7 @@ def constants(program: Program) -> str:
 
 
 def repairs(program: Program) -> str:
-    """Return the repairs of a program that are on; empty where there are none."""
+    """Return the repairs of a program that are on; "" where there are none."""
     known = [item.name for item in program.declaration.constants if item.repair]
     on = [name for name in known if program.constants[name]]
     if not known:
@@ -51,18 +51,18 @@ def repairs(program: Program) -> str:
 
 
 def under(program: Program) -> str:
-    """The constraints that an exploration of the program is under; nothing where there are none."""
+    """Return the constraints on an exploration of the program; "" where there are none."""
     names = [item.name for item in constraints_of(program)]
     return f"under the constraint{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
 def counted(number: int, what: str) -> str:
-    """`1 state`, `2 states`."""
+    """Return a count with its noun: `1 state`, `2 states`."""
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def found(verdict: Verdict) -> str:
-    """Return the finding about a property."""
+    """Return the verdict on a property in words."""
     if verdict.reason or verdict.outcome is not Outcome.HOLDS:
         return short_places(verdict.reason)
     proved = verdict.evidence.kind is EvidenceKind.PROVED
@@ -70,7 +70,7 @@ def found(verdict: Verdict) -> str:
 
 
 def explored(exploration: Exploration) -> str:
-    """Return the size and speed of an exploration; empty where no states were counted."""
+    """Return the size and speed of an exploration; "" where no states were counted."""
     if not exploration.states:
         return ""
     seen = "every reachable state" if exploration.complete else "a part"
@@ -80,8 +80,8 @@ def explored(exploration: Exploration) -> str:
 
 
 def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
-    """Return for each property that was judged how many runs keep it, break it or leave it open, and how the
-    first breaks it, or why it is open there.
+    """Return for each judged property how many runs keep it, break it or leave it open, and the first
+    violation, or why it is open.
     """
     broken: dict[str, str] = {}
     for verdict in report.verdicts:
@@ -95,7 +95,7 @@ def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
 
 
 def length(trace: Trace) -> str:
-    """Return the length of a run; of a lasso, the length until it repeats, and of the part that does."""
+    """Return the length of a run; of a lasso, the length until it repeats, and of the repeated part."""
     if trace.loop is None:
         return counted(len(trace), "step")
     rest = f"{len(trace) - trace.loop} for ever" if trace.loop < len(trace) else "none"

@@ -1,1 +1,1 @@
-"""Many logs, many states: what runs on Spark."""
+"""Programs for Spark: many logs, many states."""

@@ -8,7 +8,7 @@ FILES = {
     "requirements.txt": "requirements.txt.txt",
     ".github/workflows/test.yml": "test.yml.txt",
 }
-"""The name of each file where it is written, and here."""
+"""Name of each file where it is written, and its name here."""
 
 ABOUT = {
     "lock_spec.py": "what must be true",

@@ -1,14 +1,14 @@
-"""A binding says whom a step concerns, how one process takes it, and what the state of that process means.
+"""Binding of a specification and an implementation: the process that a step concerns, how that process takes
+it, and the meaning of its state.
 
 Rules:
-1. A binding looks at one process at a time. What a process does is a function of its snapshot and of what it
-   is given: a step, or a datagram. That is what makes it possible to remember local steps; what is in flight
-   is kept outside, by `System`.
+1. A binding handles one process at a time. The effect of a step is a function of the process's snapshot and
+  of its input: a step, or a datagram. So local steps can be cached; `System` keeps the packets in flight.
 2. A binding never writes the implementation's state: it calls methods, and hands over bytes that the
    implementation encoded itself.
 3. Snapshots are immutable, hashable and canonical. Equal snapshots behave equally.
 4. Every variable of the specification is projected, or exempt with a reason of at least four words.
-5. What a shell sees of a process that it drives is what the process's steps do.
+5. A shell that drives a process must observe the same effects as the process's steps have.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from antiphon.spec.lang.types import MapOf
 
 
 class Refused(Exception):
-    """The implementation refuses a step of the specification; the message says what it answered."""
+    """Error: the implementation refuses a step of the specification; the message has its answer."""
 
 
 class Misreports(Exception):
-    """A shell sees something else of a process than its steps do: what about, and what each side says."""
+    """Error: a shell observes other effects of a process than its steps have; with both sides."""
 
     def __init__(self, what: str, specification: object, implementation: object) -> None:
         self.what, self.specification, self.implementation = what, specification, implementation
@@ -36,20 +36,20 @@ class Misreports(Exception):
 
 
 class Forgets(Misreports):
-    """A snapshot was put back, and the process differs from the one of which it was taken."""
+    """Error: a snapshot was restored, and the process differs from the one of which it was taken."""
 
 
 class Unsteady(Exception):
-    """An execution or a question had another result the second time."""
+    """Error: an execution or a query had another result the second time."""
 
 
 EVENTS = "events"
-"""The name by which `exempt` means the events of steps, where no variable has it."""
+"""Name of the events of steps in `exempt`, where no variable has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """The target of a step: `process` (None: the environment alone), and the packet that it takes from the
+    """Target of a step: `process` (None: the environment alone), and the packet that it takes from the
     network, if any: out of the set, or the next of a link.
 
     A packet that is `consumed` is no longer in flight afterwards.
@@ -63,8 +63,8 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of a step on one process: its snapshot afterwards, what it sent into the set (packet,
-    datagram), its events, what it sent into links, in order (link, packet, datagram).
+    """Effect of a step on one process: its snapshot afterwards, its packets into the set (packet, datagram),
+    its events, its packets into links, in order (link, packet, datagram).
     """
 
     after: Hashable
@@ -88,10 +88,10 @@ class Binding(Protocol):
         restores: how often a snapshot was put back into a process that stood elsewhere. A run from the start
             needs none.
 
-    A binding may have three attributes more: `whole`, if its one process is the whole system and projects
-    whole variables, `one_way`, if its snapshots cannot tell that two ways led to one state (`trait`), and
-    `joint`, the names of maps that are not over the processes, such as one over views: they are joined from
-    shares, as what is no map is (`is_own`).
+    A binding may have three more attributes: `whole`, if its one process is the whole system and projects
+    whole variables; `one_way`, if its snapshots cannot tell that two ways led to one state (`trait`); and
+    `joint`, the names of maps that are not over the processes, such as one over views. The latter are joined
+    from shares, like variables that are no maps (`is_own`).
     """
 
     program: Program
@@ -104,32 +104,32 @@ class Binding(Protocol):
 
     @property
     def internal(self) -> Collection[str]:
-        """The actions that a process takes of its own accord; `offers` tells which it would take now."""
+        """Actions that a process takes as internal steps; `offers` tells which it would take now."""
         ...
 
     def start(self, me: int) -> Effect:
-        """Process `me`, fresh, with what it sends at once."""
+        """Return process `me`, fresh, with the packets that it sends at once."""
 
     def stimulus(self, step: Step) -> Stimulus:
         """Return the target of the step."""
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Process `me` takes the step where it stands; with a datagram, by receiving that.
+        """Let process `me` take the step in its present state; with a datagram, by receiving that.
 
         Raises:
             Refused: it would not.
         """
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """Process `me`, driven as a shell drives it, takes the step from here (None: only what it does of its
-        own accord, and what its timers do); the process itself stays where it is.
+        """Drive process `me`, like a shell, through the step (None: only its internal steps and timers); the
+        process itself stays in its state.
 
         Raises:
-            Misreports: what it reports is not what the step does.
+            Misreports: its report differs from the effect of the step.
         """
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """The internal steps that the process would take now."""
+        """Return the internal steps that the process would take now."""
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
         """Return the values of the variables that the process shows, frozen: its own value of a map, its
@@ -137,11 +137,11 @@ class Binding(Protocol):
         """
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """The value of a variable that is no map over processes, from the shares of all."""
+        """Return the value of a variable that is no map over processes, from the shares of all."""
 
 
 def trait(binding: Binding, name: str) -> bool:
-    """Return True if a binding says that it is `whole`, or `one_way`."""
+    """Return True if a binding has the trait `whole` or `one_way`."""
     return getattr(binding, name, False) is True
 
 
@@ -153,8 +153,8 @@ def is_own(binding: Binding, variable: str) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """The binding of a protocol, and the constants to try it with: the object that the catalogue's
-    `binding_at` names.
+    """Binding of a protocol, with constants to try it with: the object that the catalogue's `binding_at`
+    names.
 
     Attributes:
         bind: makes the binding; it takes the constants of the specification as keywords, and `fault`, the

@@ -1,4 +1,4 @@
-"""Chandra and Toueg's figure 6 and the membership's consensus speak of the same things by these names.
+"""Binding of Chandra and Toueg's figure 6 and the membership's consensus, with corresponding names.
 
 | figure 6                | specification `ChandraTouegByMessage` | `Consensus`, its snapshot     |
 |-------------------------|---------------------------------------|-------------------------------|
@@ -9,9 +9,9 @@
 | D_p                     | suspected[p]                          | suspected                     |
 | in flight               | network                               | the encoded messages          |
 
-The detector and crashes are the environment's: a suspicion is handed to the process, a crash is never told to
-it. Messages are encoded as a change of the list encodes them, with the sender beside them, which a link
-knows. No shell drives a consensus: a view change does, and takes the steps that `settle` takes.
+The detector and crashes belong to the environment: a suspicion is handed to the process, a crash is not
+reported to it. Messages are encoded as a change of the list encodes them, with the sender beside them, which
+a link knows. No shell drives a consensus: a view change does, and takes the steps that `settle` takes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ _PHASES = {
 
 
 class ChandraTouegBinding:
-    """Figure 6, message by message, and the members of one consensus, or faulty ones by their name."""
+    """Binding of figure 6, message by message, and the members of one consensus, or faulty ones by their
+    name.
+    """
 
     channel = "network"
     links: tuple[Link, ...] = ()
@@ -68,7 +70,7 @@ class ChandraTouegBinding:
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """The specification with these constants, and members, those of a planted fault if it is named."""
+        """Make the binding with these constants, and members, those of a planted fault if it is named."""
         self.program = program(ChandraTouegByMessage, **constants)
         self.members = int(self.program.constants["processes"])
         self.restores = 0
@@ -79,13 +81,15 @@ class ChandraTouegBinding:
         self._standing: list[Hashable] = list(self._fresh)
 
     def start(self, me: int) -> Effect:
-        """Begin with no proposal."""
+        """Return a member that has proposed nothing."""
         core = self._cores[me]
         core.restore(self._fresh[me])
         return self._effect(core, ())
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A message concerns its receiver, any other step the process that is its first argument."""
+        """Return the target of a step: the receiver of a message, else the process that is its first
+        argument.
+        """
         if step.action == "receive":
             packet: Any = step.arguments[0]
             return Stimulus(packet.to.index, packet)
@@ -93,7 +97,7 @@ class ChandraTouegBinding:
         return Stimulus(me.index)
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the consensus of `me`."""
+        """Take the step in the consensus of `me`."""
         core = self._cores[me]
         if self._standing[me] != snapshot:
             core.restore(snapshot)
@@ -128,10 +132,10 @@ class ChandraTouegBinding:
         return ()
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """No shell drives a consensus."""
+        """Do nothing: no shell drives a consensus."""
 
     def offers(self, me: int, snapshot: Snapshot[int]) -> frozenset[Step]:
-        """The steps that `settle` would take now."""
+        """Return the steps that `settle` would take now."""
         found: set[Step] = set()
         probe = self._probes[me]
         probe.restore(snapshot)
@@ -179,7 +183,7 @@ class ChandraTouegBinding:
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Every variable that is compared is a map over processes."""
+        """Raise an error: every compared variable is a map over processes."""
         raise AssertionError(f"{variable} is no map over processes: {shares}")
 
     # Messages -----------------------------------------------------------------------------------------------
@@ -218,4 +222,4 @@ CHANDRA_TOUEG = Bound(
     faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
     never=frozenset({"receive_cast", "receive_last_cast"}),
 )
-"""The consensus of a membership."""
+"""Binding of the consensus of a membership."""

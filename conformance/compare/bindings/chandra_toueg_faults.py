@@ -1,4 +1,5 @@
-"""Plausible mistakes in an implementation of Chandra and Toueg's consensus: members with one thing wrong.
+"""Planted faults in the implementation of Chandra and Toueg's consensus: members with one plausible mistake
+each.
 
 `antiphon lockstep chandra-toueg --fault NAME` shows the shortest trace to where it differs.
 """
@@ -23,7 +24,9 @@ __all__ = ["FAULTS"]
 
 
 class HalfIsEnough(Consensus[int]):
-    """Off by one (phases 2 and 4): half of the members count as a majority."""
+    """Planted fault in Chandra and Toueg's consensus (phases 2 and 4), off by one: half of the members count
+    as a majority. Correct code waits for more than half.
+    """
 
     @property
     def _majority(self) -> int:
@@ -31,7 +34,9 @@ class HalfIsEnough(Consensus[int]):
 
 
 class WaitsForOneMore(Consensus[int]):
-    """Off by one (phases 2 and 4): one more than a majority is awaited."""
+    """Planted fault in Chandra and Toueg's consensus (phases 2 and 4), off by one: the coordinator waits for
+    one member more than a majority. Correct code goes on with a majority.
+    """
 
     @property
     def _majority(self) -> int:
@@ -39,10 +44,12 @@ class WaitsForOneMore(Consensus[int]):
 
 
 class IgnoresTimestamps(Consensus[int]):
-    """Wrong choice (phase 2): the estimate of the first member is proposed, whatever its timestamp."""
+    """Planted fault in Chandra and Toueg's consensus (phase 2): the coordinator proposes the estimate of the
+    first member. Correct code proposes one with the largest timestamp.
+    """
 
     def gather(self) -> bool:
-        """Take all for equally new."""
+        """Propose as if all estimates had the same timestamp."""
         before = self._estimates
         self._estimates = {key: Estimate(key[0], sent.value, 0) for key, sent in before.items()}
         done = super().gather()
@@ -51,10 +58,12 @@ class IgnoresTimestamps(Consensus[int]):
 
 
 class TakesTheOldest(Consensus[int]):
-    """Wrong sign (phase 2): the estimate with the smallest timestamp is proposed."""
+    """Planted fault in Chandra and Toueg's consensus (phase 2), wrong sign: the coordinator proposes the
+    estimate with the smallest timestamp. Correct code takes the largest.
+    """
 
     def gather(self) -> bool:
-        """Turn the timestamps round."""
+        """Propose by negated timestamps."""
         before = self._estimates
         self._estimates = {key: Estimate(key[0], sent.value, -sent.timestamp) for key, sent in before.items()}
         done = super().gather()
@@ -63,10 +72,12 @@ class TakesTheOldest(Consensus[int]):
 
 
 class ProposesItsOwn(Consensus[int]):
-    """Wrong choice (phase 2): the coordinator proposes its own estimate."""
+    """Planted fault in Chandra and Toueg's consensus (phase 2): the coordinator proposes its own estimate.
+    Correct code proposes one with the largest timestamp.
+    """
 
     def gather(self) -> bool:
-        """Say the own one."""
+        """Propose the own estimate."""
         own, count = self._estimate, len(self._outputs)
         if not super().gather():
             return False
@@ -80,10 +91,12 @@ class ProposesItsOwn(Consensus[int]):
 
 
 class LeavesOneOut(Consensus[int]):
-    """Off by one (phase 2): the last member does not get the proposal."""
+    """Planted fault in Chandra and Toueg's consensus (phase 2), off by one: the last member does not get the
+    proposal. Correct code sends it to all.
+    """
 
     def gather(self) -> bool:
-        """Gather as usual, then drop the proposal to the last member."""
+        """Propose correctly, and then drop the proposal to the last member."""
         done = super().gather()
         last = max(process for process in range(self.members) if process != self.me)
         self._outputs = [
@@ -95,10 +108,12 @@ class LeavesOneOut(Consensus[int]):
 
 
 class KeepsItsTimestamp(Consensus[int]):
-    """Forgotten update (phase 3): what is adopted keeps the timestamp of what was there before."""
+    """Planted fault in Chandra and Toueg's consensus (phase 3), forgotten update: an adopted estimate keeps
+    the old timestamp. Correct code sets it to the round.
+    """
 
     def adopt(self) -> bool:
-        """Put the old one back."""
+        """Adopt the proposal, and restore the old timestamp."""
         before = self._timestamp
         done = super().adopt()
         self._timestamp = before
@@ -106,10 +121,12 @@ class KeepsItsTimestamp(Consensus[int]):
 
 
 class AdoptsNothing(Consensus[int]):
-    """Forgotten update (phase 3): the proposal is acknowledged, and not adopted."""
+    """Planted fault in Chandra and Toueg's consensus (phase 3), forgotten update: a proposal is acknowledged
+    and not adopted. Correct code does both.
+    """
 
     def adopt(self) -> bool:
-        """Put the old one back."""
+        """Acknowledge the proposal, and restore the old estimate."""
         before = self._estimate
         done = super().adopt()
         self._estimate = before
@@ -117,7 +134,9 @@ class AdoptsNothing(Consensus[int]):
 
 
 class AcknowledgesSuspected(Consensus[int]):
-    """Wrong answer (phase 3): who suspects the coordinator acknowledges what it has not received."""
+    """Planted fault in Chandra and Toueg's consensus (phase 3), wrong answer: a member that suspects the
+    coordinator sends an ack. Correct code sends a nack.
+    """
 
     def _reply(self, reply: Ack | Nack) -> None:
         """Ack."""
@@ -125,18 +144,22 @@ class AcknowledgesSuspected(Consensus[int]):
 
 
 class NeverRefuses(Consensus[int]):
-    """Missing branch (phase 3): a suspected coordinator is waited for."""
+    """Planted fault in Chandra and Toueg's consensus (phase 3), missing branch: a member waits for a
+    suspected coordinator. Correct code sends a nack.
+    """
 
     def refuse(self) -> bool:
-        """Wait."""
+        """Return without refusing: the member waits."""
         return False
 
 
 class RefusesFirst(Consensus[int]):
-    """Wrong order (phase 3): who suspects the coordinator refuses, although its proposal has come."""
+    """Planted fault in Chandra and Toueg's consensus (phase 3), wrong order: a member that suspects the
+    coordinator refuses, although it has the proposal. Correct code adopts a proposal that it has.
+    """
 
     def adopt(self) -> bool:
-        """Refuse."""
+        """Refuse, if the coordinator is suspected, before adopting."""
         suspected = self.coordinator(self._round) in self.suspected
         if suspected and self.phase is Phase.WAITING and self.decision is None:
             self._reply(Nack(self._round))
@@ -145,34 +168,42 @@ class RefusesFirst(Consensus[int]):
 
 
 class SuspectsForEver(Consensus[int]):
-    """Lost update (D_p): a suspicion that has ended is kept."""
+    """Planted fault in Chandra and Toueg's consensus (D_p), lost update: an ended suspicion stays. Correct
+    code takes over the detector's present suspicions.
+    """
 
     def suspect(self, suspected: frozenset[int]) -> None:
-        """Forget nothing."""
+        """Add suspicions, and end none."""
         super().suspect(self.suspected | suspected)
 
 
 class DecidesOnAnyAnswers(Consensus[int]):
-    """Missing condition (phase 4): a majority of answers is taken for a majority of acks."""
+    """Planted fault in Chandra and Toueg's consensus (phase 4), missing condition: a majority of any answers
+    decides. Correct code needs a majority of acks.
+    """
 
     def count(self) -> bool:
-        """Take each for an ack."""
+        """Count every answer as an ack."""
         self._replies = dict.fromkeys(self._replies, True)
         return super().count()
 
 
 class GivesUpOnOneNack(Consensus[int]):
-    """Stricter than needed (phase 4): one nack is enough to begin another round."""
+    """Planted fault in Chandra and Toueg's consensus (phase 4), too strict: one nack ends the round. Correct
+    code decides with a majority of acks.
+    """
 
     def count(self) -> bool:
-        """Take all for nacks where there is one."""
+        """Count all answers as nacks if there is one."""
         if not all(self._replies.values()):
             self._replies = dict.fromkeys(self._replies, False)
         return super().count()
 
 
 class DecidesInSilence(Consensus[int]):
-    """Forgotten message (phase 4): who decides tells nobody."""
+    """Planted fault in Chandra and Toueg's consensus (phase 4), forgotten message: a member that decides
+    tells nobody. Correct code broadcasts the decision.
+    """
 
     def _decide(self, value: int) -> None:
         """Say nothing."""
@@ -182,52 +213,64 @@ class DecidesInSilence(Consensus[int]):
 
 
 class TellsNobodyElse(Consensus[int]):
-    """Half a broadcast (R-broadcast): who receives the decision does not send it on."""
+    """Planted fault in Chandra and Toueg's consensus (R-broadcast), half a broadcast: a receiver of the
+    decision does not send it on. Correct code does, so that all get it.
+    """
 
     def receive(self, sender: int, message: Message[int]) -> None:
-        """Drop the copies."""
+        """Receive the decision, and drop the copies for others."""
         super().receive(sender, message)
         self._outputs = [send for send in self._outputs if not isinstance(send.message, Decide)]
 
 
 class ForgetsWhatComesEarly(Consensus[int]):
-    """Lost message (rounds): what comes for a later round is dropped."""
+    """Planted fault in Chandra and Toueg's consensus (rounds), lost message: a message for a later round is
+    dropped. Correct code keeps it.
+    """
 
     def receive(self, sender: int, message: Message[int]) -> None:
-        """Look at the round."""
+        """Drop a message of a later round."""
         if isinstance(message, Decide) or message.round <= self._round:
             super().receive(sender, message)
 
 
 class KeepsWhatComesLate(Consensus[int]):
-    """Leak (rounds): what comes for an earlier round is kept."""
+    """Planted fault in Chandra and Toueg's consensus (rounds), leak: a message of an earlier round is kept.
+    Correct code drops it.
+    """
 
     def receive(self, sender: int, message: Message[int]) -> None:
-        """Keep it."""
+        """Keep a message of an earlier round."""
         if self.decision is None and not isinstance(message, Decide) and message.round < self._round:
             self._keep(sender, message)
         super().receive(sender, message)
 
 
 class OneCoordinator(Consensus[int]):
-    """Wrong turn (c_p): the coordinator of the first round has all rounds."""
+    """Planted fault in Chandra and Toueg's consensus (c_p), wrong turn: the first coordinator has all rounds.
+    Correct code changes the coordinator every round.
+    """
 
     def coordinator(self, round_: int) -> int:
-        """Give each round to one member."""
+        """Return the coordinator of the first round for every round."""
         del round_
         return 1 % self.members
 
 
 class CountsFromNought(Consensus[int]):
-    """Off by one (c_p): round 1 is that of member 0."""
+    """Planted fault in Chandra and Toueg's consensus (c_p), off by one: round 1 belongs to member 0. Correct
+    code gives it to member 1.
+    """
 
     def coordinator(self, round_: int) -> int:
-        """Begin with 0."""
+        """Return round - 1 modulo the number of members."""
         return (round_ - 1) % self.members
 
 
 class GoesOnUndecided(Consensus[int]):
-    """Forgotten state (decide): who has decided keeps what came, and reads it."""
+    """Planted fault in Chandra and Toueg's consensus, forgotten state: a member that has decided keeps its
+    messages, and reads them. Correct code drops them.
+    """
 
     def _decide(self, value: int) -> None:
         """Keep all."""

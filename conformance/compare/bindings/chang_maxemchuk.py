@@ -1,4 +1,6 @@
-"""CM and its implementation: the table of names stands in `antiphon.conformance.compare.bindings.updates`."""
+"""Binding of CM and its implementation; `antiphon.conformance.compare.bindings.updates` has the table of
+names.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from antiphon.spec.protocols.chang_maxemchuk.bounds import ChangMaxemchukBounded
 
 
 class ChangMaxemchukBinding(UpdatesBinding):
-    """CM over queues and the core of `impl.protocols.chang_maxemchuk`, or a faulty one by its name."""
+    """Binding of CM over queues and the core of `impl.protocols.chang_maxemchuk`, or a faulty one by its
+    name.
+    """
 
     protocol = "chang-maxemchuk"
     specification = ChangMaxemchukBounded
@@ -19,4 +23,4 @@ CHANG_MAXEMCHUK = ChangMaxemchukBinding.bound(
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
 )
-"""CM, while its members stay."""
+"""Binding of CM with fixed members."""

@@ -1,4 +1,4 @@
-"""Plausible mistakes in an implementation of CM, each a core with one thing wrong.
+"""Planted faults in the implementation of CM, each a core with one plausible mistake.
 
 `antiphon lockstep chang-maxemchuk --fault NAME` shows the shortest trace to where it differs.
 """
@@ -12,7 +12,9 @@ from antiphon.impl.protocols.chang_maxemchuk.messages import Ack
 
 
 class AcknowledgesEarly(Core):
-    """Forgotten guard: the holder acknowledges before it has all the updates already acknowledged."""
+    """Planted fault in CM, forgotten guard: the holder acknowledges before it has all acknowledged updates.
+    Correct code waits for them.
+    """
 
     @property
     def _has_all(self) -> bool:
@@ -21,7 +23,9 @@ class AcknowledgesEarly(Core):
 
 
 class DropsEarlyAcks(Core):
-    """Forgotten case: an ACK that came before one with a lower gsn is not kept."""
+    """Planted fault in CM, forgotten case: an ACK that arrives before one with a lower gsn is dropped.
+    Correct code keeps it.
+    """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
         """Take the next one only."""
@@ -30,7 +34,9 @@ class DropsEarlyAcks(Core):
 
 
 class ForgetsWhatWaits(Core):
-    """`if` for `while`: an ACK that waited is not taken when the one before it comes."""
+    """Planted fault in CM, `if` for `while`: a waiting ACK is not taken when the one before it comes. Correct
+    code takes all that are next.
+    """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
         """Take one at a time."""
@@ -40,17 +46,21 @@ class ForgetsWhatWaits(Core):
 
 
 class KeepsTheToken(Core):
-    """Forgotten update: who has given a number still holds the token."""
+    """Planted fault in CM, forgotten update: a process that has given a number still holds the token. Correct
+    code has passed it on.
+    """
 
     @property
     def holding(self) -> bool:
-        """Also after the last one was the own."""
+        """Return True also if the last number was given by this process."""
         last = (self._acknowledged - 1) % self.members
         return super().holding or (self._acknowledged > 0 and last == self.me)
 
 
 class TurnsBack(Core):
-    """Wrong direction: the token goes to the process before in the cycle."""
+    """Planted fault in CM, wrong direction: the token goes to the previous process of the cycle. Correct code
+    passes it to the next.
+    """
 
     def _giver(self) -> int:
         """Count down."""
@@ -58,10 +68,12 @@ class TurnsBack(Core):
 
 
 class PrefersTheFirst(Core):
-    """Unfair choice: of several updates the holder acknowledges that of the first process."""
+    """Planted fault in CM, unfair choice: the holder acknowledges updates of the first process first. Correct
+    code prefers its own, and then the next process in the cycle.
+    """
 
     def acknowledge(self, now: float) -> bool:
-        """Begin with process 0."""
+        """Acknowledge an update, beginning the choice with process 0."""
         cycle, self._cycle = self._cycle, tuple(range(self.members))
         done = super().acknowledge(now)
         self._cycle = cycle
@@ -69,7 +81,9 @@ class PrefersTheFirst(Core):
 
 
 class DeliversUnnumbered(Core):
-    """Forgotten guard: the holder delivers an update as it acknowledges it, whatever was before."""
+    """Planted fault in CM, forgotten guard: the holder delivers an update as it acknowledges it. Correct code
+    delivers in the order of gsns.
+    """
 
     def _learn(self, giver: int, message: Any) -> None:
         """The own number counts as delivered."""
@@ -79,16 +93,20 @@ class DeliversUnnumbered(Core):
 
 
 class DeliversWhenStable(Core):
-    """Wrong number: an update waits until all have it."""
+    """Planted fault in CM, wrong number: an update is delivered only when all have it. Correct code delivers
+    it when it has its gsn.
+    """
 
     @property
     def deliverable(self) -> bool:
-        """Look a round ahead."""
+        """Return True only if all have the next update, which takes another round."""
         return self._status < self._stable() and super().deliverable
 
 
 class RemovesEarly(Core):
-    """Off by one: what n - 2 subsequent ACKs followed is removed."""
+    """Planted fault in CM, off by one: an update is removed after n - 2 subsequent ACKs. Correct code waits
+    for n - 1.
+    """
 
     def _stable(self) -> int:
         """One too many."""
@@ -96,14 +114,14 @@ class RemovesEarly(Core):
 
 
 class RemovesNothing(Core):
-    """Forgotten update: the buffer keeps what is stable."""
+    """Planted fault in CM, forgotten update: stable updates stay in the buffer. Correct code removes them."""
 
     def _collect(self) -> None:
         """Keep it."""
 
 
 class SendsTwo(Core):
-    """Wrong bound: a process has two outstanding updates."""
+    """Planted fault in CM, wrong bound: a process has two outstanding updates. Correct code allows one."""
 
     @property
     def busy(self) -> bool:
@@ -112,7 +130,7 @@ class SendsTwo(Core):
 
 
 class ForgetsTheLast(Core):
-    """Off by one: the last process is not sent an ACK."""
+    """Planted fault in CM, off by one: the last process gets no ACK. Correct code multicasts it to all."""
 
     def _to_others(self, message: Any) -> None:
         """Send to the others, and drop the copy for the last one."""
@@ -122,7 +140,9 @@ class ForgetsTheLast(Core):
 
 
 class NamesItself(Core):
-    """Wrong identifier: an ACK names the holder as the source of the update."""
+    """Planted fault in CM, wrong identifier: an ACK names the holder as the source of the update. Correct
+    code names the sender.
+    """
 
     def _to_others(self, message: Any) -> None:
         """Take the own number."""
@@ -146,4 +166,4 @@ FAULTS: dict[str, type[Core]] = {
     "sends-two": SendsTwo,
     "turns-back": TurnsBack,
 }
-"""The cores that differ in a step, by name."""
+"""Faulty cores by name."""

@@ -1,5 +1,4 @@
-"""The common part of all bindings of protocol cores: it runs the core on bytes, at a time that stands
-still.
+"""Common part of all bindings of protocol cores: it runs the core on bytes, at a time that stands still.
 
 A datagram in flight is the bytes that a core's message was encoded to; the decoder reads them when the
 specification receives the packet. Cores run without back-off at a time that stands still, so that a snapshot
@@ -50,7 +49,7 @@ __all__ = ["GROUP", "NOW", "CoreBinding", "Recorder", "message_of", "payload_of"
 M = TypeVar("M")
 
 NOW = 0.0
-"""The binding's time stands still."""
+"""Present time of the binding, which stands still."""
 
 GROUP = "lockstep"
 
@@ -64,7 +63,7 @@ class Recorder:
         self.events: list[object] = []
 
     def record(self, event: object) -> None:
-        """Translate broadcasts and deliveries; the rest is the protocol's own."""
+        """Record broadcasts and deliveries as events of the model; other events are the protocol's own."""
         match event:
             case tracing.Broadcast(process=p, payload=payload):
                 self.events.append(Broadcast(Process(p), message_of(payload)))
@@ -72,18 +71,18 @@ class Recorder:
                 self.events.append(Deliver(Process(p), message_of(payload)))
 
     def drain(self) -> tuple[object, ...]:
-        """The events since the last call."""
+        """Return the events since the last call."""
         events, self.events = tuple(self.events), []
         return events
 
 
 def payload_of(message: Message) -> bytes:
-    """The payload that stands for a message of the model."""
+    """Return the payload that stands for a message of the model."""
     return str(message.index).encode()
 
 
 def message_of(payload: bytes) -> Message:
-    """The message of the model that a payload stands for."""
+    """Return the message of the model that a payload stands for."""
     return Message(int(payload))
 
 
@@ -92,7 +91,7 @@ class CoreBinding(Driven[M]):
 
     Attributes:
         protocol: the name of the implementation (`antiphon.impl.registry`).
-        specification: what it is held beside, within bounds.
+        specification: the specification that it is compared with, within bounds.
         repairs: the repairs that the core makes.
         chosen: the constants of the specification that are not its own defaults, unless others are asked for.
         fixed: constants with which alone the core is compared.
@@ -113,7 +112,7 @@ class CoreBinding(Driven[M]):
     exempt: Mapping[str, str] = {}
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """The program with these constants, and cores, those of a planted fault if it is named.
+        """Make the program with these constants, and cores, those of a planted fault if it is named.
 
         Raises:
             SpecError: the specification has no such constant, or the core is not compared with it.
@@ -164,7 +163,7 @@ class CoreBinding(Driven[M]):
 
     @abstractmethod
     def packet(self, sender: int, to: int, message: M) -> object:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet for a message on its way."""
 
     @abstractmethod
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
@@ -173,11 +172,11 @@ class CoreBinding(Driven[M]):
     # What goes by convention --------------------------------------------------------------------------------
 
     def sizes(self) -> Mapping[str, object]:
-        """The settings of a core that are no waiting times, where they are not the usual ones."""
+        """Return the settings of a core that are no waiting times, where they are not the defaults."""
         return {}
 
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[M]:
-        """A core with the waiting times of `intervals_ms`."""
+        """Return a core with the waiting times of `intervals_ms`."""
         made = implementation(self.protocol).settings
         fields = () if made is None else made.__struct_fields__
         times = [name for name in fields if name.endswith("_ms")]
@@ -189,19 +188,19 @@ class CoreBinding(Driven[M]):
     def made(
         self, settings: Mapping[str, Any], me: int, members: int, tracer: tracing.Tracer
     ) -> SteppedCore[M]:
-        """A core with these settings, a faulty one where a fault is planted."""
+        """Return a core with these settings, a faulty one where a fault is planted."""
         kind: dict[str, Any] = {} if self.kind is None else {"kind": self.kind}
         core: Any = implementation(self.protocol, **kind, **settings).core(me, members, tracer)
         found: SteppedCore[M] = core
         return found
 
     def broadcasts(self, me: int, snapshot: Any) -> int:
-        """Return the number of messages that the process has broadcast: the variable of this name."""
+        """Return the number of messages that the process has broadcast."""
         count: Any = self.project(me, snapshot)["broadcasts"]
         return int(count)
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """The internal steps that the process would take now."""
+        """Return the internal steps that the process would take now."""
         found: set[Step] = set()
         probe = self.probe(me, snapshot)
         for action in self.internal:
@@ -213,26 +212,26 @@ class CoreBinding(Driven[M]):
         return frozenset(found)
 
     def offered(self, me: int, snapshot: Any, probe: Any, action: str) -> Step | None:
-        """The specification's step that a core took from this snapshot, after which `probe` stands; None if
-        the bounds of the exploration leave it out.
+        """Return the specification's step that a core took from this snapshot to the state of `probe`; None
+        if the bounds of the exploration exclude it.
         """
         del snapshot, probe
         return Step(action, (Process(me),))
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """The value of a variable that is no map over processes: all together have done what each has."""
+        """Return the value of a variable that is no map over processes: the sum of the shares."""
         del variable
         return sum(shares)
 
     def waits(self, me: int, snapshot: Any) -> Iterable[Any]:
-        """The timers that the specification would let expire if nothing bounded it."""
+        """Return the timers that the specification would let expire without bounds."""
         if not self.intervals_ms:
             return ()
         enabled = {step.action for step in self.enabled(me, self.project(me, snapshot))}
         return [timer for timer in self.intervals_ms if timer in enabled]
 
     def unbounded(self) -> Program:
-        """The specification without bounds on its timers; here it has none."""
+        """Return the specification without bounds on its timers; here it has none."""
         return self.program
 
     @cached_property
@@ -242,9 +241,9 @@ class CoreBinding(Driven[M]):
     def enabled(
         self, me: int, view: Mapping[str, object], whole: Mapping[str, object] = MappingProxyType({})
     ) -> list[Step]:
-        """The steps of `me`, who shows these values, while all was broadcast, nothing is in flight, and the
-        others stand at the beginning: what they know decides nothing about its timers. `whole` are values of
-        all processes together.
+        """Return the enabled steps of `me` with these values, when everything was broadcast, nothing is in
+        flight, and the others are in their initial state, which decides nothing about its timers. `whole` are
+        values of all processes together.
         """
         (state,) = self._timing.initial()
         values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
@@ -262,13 +261,15 @@ class CoreBinding(Driven[M]):
     # What `Binding` asks ------------------------------------------------------------------------------------
 
     def start(self, me: int) -> Effect:
-        """A fresh core."""
+        """Return a fresh core."""
         self._cores[me] = self._fresh(me, self._recorder)
         self._cores[me].start(NOW)
         return self._effect(me)
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A packet concerns its receiver, any other step the process that is its first argument."""
+        """Return the target of a step: the receiver of its packet, else the process that is its first
+        argument.
+        """
         match step.arguments:
             case (Process(index=me), Process(index=sender)) if self.queues:
                 return Stimulus(me, link=Queue(self.queues, sender, me))
@@ -278,7 +279,7 @@ class CoreBinding(Driven[M]):
         return Stimulus(None if step.action == "lose" else packet.to.index, packet)
 
     def perform(self, me: int, snapshot: Hashable, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the core of `me`."""
+        """Take the step in the core of `me`."""
         core = self._cores[me]
         if self._standing[me] != snapshot:
             core.restore(snapshot, NOW)
@@ -298,7 +299,7 @@ class CoreBinding(Driven[M]):
         return self._effect(me)
 
     def drive(self, me: int, snapshot: Hashable, step: Step | None, datagram: bytes | None) -> None:
-        """The same from this snapshot through an endpoint, as `Shell` says."""
+        """Drive the step from this snapshot through an endpoint, as `Shell` does."""
         try:
             if step is None:
                 self._shells[me].rest(snapshot, self.waits(me, snapshot))
@@ -313,7 +314,7 @@ class CoreBinding(Driven[M]):
     # Helpers ------------------------------------------------------------------------------------------------
 
     def probe(self, me: int, snapshot: Hashable) -> Any:
-        """A core of its own, put to this snapshot, to be asked."""
+        """Return a separate core, set to this snapshot, for queries."""
         core = self._probes[me]
         core.restore(snapshot, NOW)
         return core
@@ -355,13 +356,13 @@ class CoreBinding(Driven[M]):
         return Effect(after, sent, self._recorder.drain(), queued)
 
     def sent(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[object, bytes]]:
-        """Return the packets that go into the set: all, where there is one."""
+        """Return the packets that go into the set: all, if there is a set."""
         if not self.channel:
             return ()
         return ((self.packet(me, to, message), self.encoded(me, message)) for to, message in sends)
 
     def queued(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[Link, object, bytes]]:
-        """Return the packets that go into links, in order: all, where there are queues."""
+        """Return the packets that go into links, in order: all, if there are queues."""
         if not self.queues:
             return ()
         return (
@@ -370,7 +371,9 @@ class CoreBinding(Driven[M]):
         )
 
     def encoded(self, me: int, message: M) -> bytes:
-        """The datagram of a message from `me`; its counter is always 1, as a walk counts no datagrams."""
+        """Return the datagram of a message from `me`; its counter is always 1, as a walk counts no
+        datagrams.
+        """
         return self.codec.encode(self.codec.envelope(GROUP, me, 1, message))
 
 

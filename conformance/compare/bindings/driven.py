@@ -1,12 +1,11 @@
-"""The way in which a core is driven step by step, and its report of each step: by convention, or as a binding
-says.
+"""Interface of a core that is driven step by step, with its report of each step: by convention, or as a
+binding overrides it.
 
-1. `broadcast` takes a payload and gives the name of the message, which a tracer is told.
-2. An internal step is a method of the core with the name of the action; it takes the time, and says whether
-   there was something to do. `deliver` takes none, and gives a `Delivery`.
-3. Any other action is a timer of the same name: `core.expire(timer, now)`.
-4. What a step delivered lies in the snapshot's `deliveries` until `core.deliveries()` takes it; its numbers
-   end at the snapshot's `delivered`.
+1. `broadcast` takes a payload and returns the name of the message, which a tracer gets too. 2. An internal
+  step is a method of the core with the name of the action; it takes the time, and returns whether there was
+  something to do. `deliver` takes no time, and returns a `Delivery`. 3. Any other action is a timer of the
+  same name: `core.expire(timer, now)`. 4. Deliveries of a step are in the snapshot's `deliveries` until
+  `core.deliveries()` takes them; their numbers end at the snapshot's `delivered`.
 
 This module must not know a protocol, or the values of a specification.
 """
@@ -28,7 +27,7 @@ M = TypeVar("M")
 
 
 class Asked(NamedTuple):
-    """A request of a step to a process: the action's name, and the datagram or the payload that it brings."""
+    """Request of a step to a process: the action's name, and its datagram or payload."""
 
     action: str
     datagram: bytes | None = None
@@ -36,14 +35,14 @@ class Asked(NamedTuple):
 
 
 class SteppedCore(ProtocolCore[M], Protocol[M]):
-    """A core whose timers can be let expire one by one."""
+    """Core whose timers can be made to expire one by one."""
 
     def expire(self, timer: Any, now: float) -> bool:
-        """Let one timer expire, whatever its deadline; False if it waits for nothing."""
+        """Let one timer expire, whatever its deadline; return False if it does not run."""
         ...
 
     def deliveries(self) -> list[Delivery]:
-        """Hand over, once, what was delivered, in order."""
+        """Return, once, the deliveries in order."""
         ...
 
 
@@ -60,36 +59,38 @@ class Driven(ABC, Generic[M]):
 
     @property
     def intervals_ms(self) -> Mapping[Any, float]:
-        """The timers in their order with their first waiting times; two are equal, so that two are due
+        """Return the timers in their order with their first waiting times; two are equal, so that two are due
         together.
         """
         return {}
 
     @property
     def ending(self) -> frozenset[Any]:
-        """The timers whose expiry ends what they wait for, so that they are not put off."""
+        """Timers whose expiry ends their wait, so that they are not postponed."""
         return frozenset()
 
     @abstractmethod
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[M]:
-        """A core with these waiting times and this bound of its back-off."""
+        """Return a core with these waiting times and this bound of its back-off."""
 
     @abstractmethod
     def broadcasts(self, me: int, snapshot: Any) -> int:
         """Return the number of messages that the process has broadcast."""
 
     def delivered(self, snapshot: Any) -> int:
-        """The number of the message that the process delivered last."""
+        """Return the number of the message that the process delivered last."""
         found: int = snapshot.delivered
         return found
 
     def busy(self, me: int, snapshot: Any) -> bool:
-        """True if a broadcast is refused: never, where no bound of an exploration fills what may wait."""
+        """Return True if a broadcast is refused: never, where no bound of an exploration fills the
+        buffers.
+        """
         del me, snapshot
         return False
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Take the one step of this name: whether there was something to do, and what the core answered."""
+        """Take the one step of this name; return whether there was something to do, and the core's answer."""
         if action == "broadcast":
             return True, core.broadcast(payload, now)
         if action == "deliver":
@@ -101,7 +102,7 @@ class Driven(ABC, Generic[M]):
         return done, done
 
     def rest(self, core: SteppedCore[M], now: float) -> list[Delivery]:
-        """Take internal steps until none is left; the deliveries in their order."""
+        """Take internal steps until none is left; return the deliveries in their order."""
         deliveries: list[Delivery] = []
         actions = list(self.internal)
         while actions:
@@ -126,8 +127,8 @@ class Driven(ABC, Generic[M]):
         return True, (self.told(me, before, after, asked.action), *delivered)
 
     def told(self, me: int, before: Any, after: Any, action: str) -> tracing.Step:
-        """Return the event of a step for the tracer beside its deliveries: the name, unless a binding says
-        more.
+        """Return the event of a step for the tracer beside its deliveries: the name, unless a binding
+        overrides it.
         """
         del before, after
         return tracing.Step(me, action)

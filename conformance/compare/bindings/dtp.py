@@ -1,4 +1,4 @@
-"""Section 4 of DTP and its implementation speak of the same things by these names.
+"""Binding of section 4 of DTP and its implementation, with corresponding names.
 
 | paper              | specification `Dtp`       | implementation `Core`                     |
 |--------------------|---------------------------|-------------------------------------------|
@@ -33,13 +33,15 @@ from antiphon.spec.services import Message, Process
 
 
 class DtpBinding(CoreBinding[wire_messages.Message]):
-    """The repaired DTP and the core of `antiphon.impl.protocols.dtp`, or a faulty core by its name."""
+    """Binding of the repaired DTP and the core of `antiphon.impl.protocols.dtp`, or a faulty core by its
+    name.
+    """
 
     protocol = "dtp"
     specification = DtpBounded
     repairs = "all"
     chosen: Mapping[str, int | bool | str] = {"tie": "lowest", "selected": "oldest", "early": "kept"}
-    """Choices of the implementation where the paper leaves it open, as the names of readings."""
+    """Choices of the implementation at open points of the paper, as the names of readings."""
     faults = FAULTS
     internal = ("acknowledge",)
     intervals_ms: Mapping[Timer, float] = {
@@ -62,7 +64,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Raises SpecError where it is open which update a U_id names."""
+        """Make the binding; raise SpecError if a U_id could name several updates."""
         super().__init__(fault=fault, **constants)
         self.senders = int(self.program.constants["senders"])
         if not 1 <= self.senders <= self.members:
@@ -72,11 +74,11 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
             )
 
     def sizes(self) -> Mapping[str, object]:
-        """The specification's F."""
+        """Return the setting of F from the specification."""
         return {"resilience": int(self.program.constants["resilience"])}
 
     def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step:
-        """An acknowledgement names the update and the next holder."""
+        """Return the step of an acknowledgement, which names the update and the next holder."""
         del snapshot
         ack = probe.snapshot().latest
         return Step(action, (Process(me), self.update(ack.identifier), Process(ack.next_holder)))
@@ -87,7 +89,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         return {**self._view(me, snapshot, nulls), "broadcasts": snapshot.expected[me] - 1}
 
     def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet for a message on its way."""
         receiver = Process(to)
         match message:
             case wire_messages.Msg(payload=payload):
@@ -103,7 +105,9 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
                 return spec.AskNumber(receiver, Process(sender), status, number)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """The timers that the specification would let expire if nothing bounded it, no procedure ran."""
+        """Return the timers that the specification would let expire without bounds, and outside
+        procedures.
+        """
         constants = self.program.constants
         messages, nulls = int(constants["messages"]), int(constants["nulls"]) + 1
         came = tuple(message_of(message.payload) for message in snapshot.buffer)
@@ -118,7 +122,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         return [timer for timer in Timer if timer.value in enabled]
 
     def unbounded(self) -> Program:
-        """The specification without the bounds that an exploration puts on timers."""
+        """Return the specification without the exploration's bounds on timers."""
         constants, readings = self.program.constants, dict[str, Any](self.chosen)
         return program(
             Unhurried, repairs="all", processes=self.members, messages=constants["messages"],
@@ -126,19 +130,19 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         )  # fmt: skip
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """The last own message has no number."""
+        """Return True if the last own message has no number."""
         last = Identifier(me, snapshot.expected[me] - 1)
         has_number = any(ack.identifier == last for ack in snapshot.acks)
         return not has_number and any(message.identifier == last for message in snapshot.buffer)
 
     def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """An acknowledgement names the message and its number."""
+        """Return the event of an acknowledgement, with the message and its number."""
         if action != "acknowledge" or not isinstance(after.latest, wire_messages.Ack):
             return super().told(me, before, after, action)
         return tracing.Step(me, action, after.latest.identifier, after.latest.number)
 
     def update(self, name: Identifier) -> Message:
-        """The update of the specification that has this U_id."""
+        """Return the update of the specification that has this U_id."""
         return Message((name.id - 1) * self.senders + name.source)
 
     def _view(self, me: int, snapshot: Snapshot, nulls: int) -> dict[str, object]:
@@ -175,10 +179,12 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
 
 
 class Unhurried(DtpBounded):
-    """Timers run also while a procedure has not run to its end: a core that has not settled keeps them."""
+    """DTP whose timers run also inside an unfinished procedure, as those of a core that has not
+    settled do.
+    """
 
     def is_idle(self) -> bool:
-        """Return True: nobody is waited for."""
+        """Return True: timers wait for no procedure."""
         return True
 
 
@@ -187,4 +193,4 @@ DTP = DtpBinding.bound(
     every={"losses": 1, "timeouts": 1, "nulls": 1},
     random={"processes": 3, "messages": 3, "senders": 2, "losses": 1, "timeouts": 1, "nulls": 1},
 )
-"""Section 4, where the senders send in turn."""
+"""Binding of DTP's section 4, where the senders send in turn."""

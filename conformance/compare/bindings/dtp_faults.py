@@ -1,7 +1,7 @@
-"""Plausible mistakes in an implementation of DTP, each a core with one thing wrong.
+"""Planted faults in the implementation of DTP, each a core with one plausible mistake.
 
 `antiphon lockstep dtp --fault NAME` shows the shortest trace to where it differs from the specification. Half
-are what the paper prints: a core that was written from it alone would have them.
+of the faults follow the printed paper: a core written from it alone would have them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from antiphon.impl.protocols.dtp.messages import Ack, AskMessage, AskNumber, Mes
 
 
 class TakesOldTokens(Core):
-    """As printed (Receiving ACK): every copy of a pass that names this process gives the token."""
+    """Planted fault in DTP (Receiving ACK), as printed: every copy of a pass that names this process gives
+    the token. Correct code takes only a new pass.
+    """
 
     def _take(self, message: Pass) -> None:
         """Take the token again."""
@@ -22,7 +24,9 @@ class TakesOldTokens(Core):
 
 
 class ForgetsEarlyAcks(Core):
-    """As printed (Receiving ACK): an ACK that comes early is not kept."""
+    """Planted fault in DTP (Receiving ACK), as printed: an ACK that comes early is dropped. Correct code
+    keeps it.
+    """
 
     def _keep(self, ack: Ack) -> None:
         """Keep the next one only."""
@@ -31,7 +35,7 @@ class ForgetsEarlyAcks(Core):
 
 
 class ForgetsEarlyMessages(Core):
-    """Dropped (Receiving MSG): a MSG that comes early is not kept."""
+    """Planted fault in DTP (Receiving MSG): a MSG that comes early is dropped. Correct code keeps it."""
 
     def _put(self, message: Msg) -> None:
         """Keep the next one only."""
@@ -40,7 +44,9 @@ class ForgetsEarlyMessages(Core):
 
 
 class AcknowledgesAgain(Core):
-    """As printed (Receiving MSG): the holder acknowledges a MSG that comes although it has its ACK."""
+    """Planted fault in DTP (Receiving MSG), as printed: the holder acknowledges a MSG again although it has
+    its ACK. Correct code does not.
+    """
 
     def _receive_msg(self, sender: int, message: Msg) -> None:
         """Forget the number of what comes."""
@@ -50,7 +56,9 @@ class AcknowledgesAgain(Core):
 
 
 class AdvancesWithoutBody(Core):
-    """As printed (Receiving ACK): R becomes g although the update has not come."""
+    """Planted fault in DTP (Receiving ACK), as printed: R becomes g although the update has not come. Correct
+    code waits for the update.
+    """
 
     def _finish(self) -> None:
         """Count the next ACK as obtained."""
@@ -60,7 +68,9 @@ class AdvancesWithoutBody(Core):
 
 
 class BelievesTheLast(Core):
-    """As printed (Receiving MSG): R_i[j] becomes h although it was more."""
+    """Planted fault in DTP (Receiving MSG), as printed: R_i[j] becomes h although it was more. Correct code
+    never lowers it.
+    """
 
     def _hear(self, process: int, status: int) -> None:
         """Set it."""
@@ -68,7 +78,9 @@ class BelievesTheLast(Core):
 
 
 class KeepsStable(Core):
-    """As printed (Removing stable messages): without news of another's status nothing is removed."""
+    """Planted fault in DTP (Removing stable messages), as printed: nothing is removed without news of
+    another's status. Correct code removes stable messages whenever R changes.
+    """
 
     _news = False
 
@@ -87,7 +99,9 @@ class KeepsStable(Core):
 
 
 class IgnoresTold(Core):
-    """As printed (section 4.2): an ACK says nothing of what its sender knew of the others."""
+    """Planted fault in DTP (section 4.2), as printed: an ACK says nothing of its sender's knowledge. Correct
+    code carries R.
+    """
 
     def _take(self, message: Pass) -> None:
         """Hear of the sender only."""
@@ -98,7 +112,9 @@ class IgnoresTold(Core):
 
 
 class AnswersNobody(Core):
-    """As printed (Receiving REQ): who passed the token with a NULL answers no request."""
+    """Planted fault in DTP (Receiving REQ), as printed: a process that passed the token with a NULL answers
+    no request. Correct code answers the process that it named.
+    """
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
         """Only after an ACK."""
@@ -107,7 +123,9 @@ class AnswersNobody(Core):
 
 
 class AnswersEverybody(Core):
-    """Forgotten guard (Receiving REQ): a request is answered by whoever has what it asks for."""
+    """Planted fault in DTP (Receiving REQ), forgotten guard: every process that can answers a request.
+    Correct code lets only the holder answer, or the last one.
+    """
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
         """Answer from BUF."""
@@ -123,7 +141,9 @@ class AnswersEverybody(Core):
 
 
 class ActsUnrecovered(Core):
-    """Forgotten guard (Update arrival): the holder acknowledges before it has recovered what it lost."""
+    """Planted fault in DTP (Update arrival), forgotten guard: the holder acknowledges before it has recovered
+    lost messages. Correct code recovers first.
+    """
 
     @property
     def _is_recovered(self) -> bool:
@@ -132,7 +152,9 @@ class ActsUnrecovered(Core):
 
 
 class PassesOn(Core):
-    """Wrong choice (Update arrival): the token goes to the next process in the ring."""
+    """Planted fault in DTP (Update arrival), wrong choice: the token goes to the next process in the ring.
+    Correct code names the least active process.
+    """
 
     def _least_active(self) -> int:
         """The ring's successor."""
@@ -140,10 +162,12 @@ class PassesOn(Core):
 
 
 class TakesTheNewest(Core):
-    """Wrong choice (Receiving ACK): of several MSGs in BUF the holder acknowledges the last that came."""
+    """Planted fault in DTP (Receiving ACK), wrong choice: the holder acknowledges the newest MSG in BUF.
+    Correct code takes the oldest.
+    """
 
     def acknowledge(self, now: float) -> bool:
-        """Turn the buffer round."""
+        """Acknowledge from a reversed buffer."""
         self._buffer = dict(reversed(self._buffer.items()))
         done = super().acknowledge(now)
         self._buffer = dict(reversed(self._buffer.items()))
@@ -151,7 +175,9 @@ class TakesTheNewest(Core):
 
 
 class ForgetsResentMessage(Core):
-    """Lost retransmission (Timeout): the timer of a MSG sends nothing."""
+    """Planted fault in DTP (Timeout), lost retransmission: the timer of a MSG sends nothing. Correct code
+    multicasts the MSG again.
+    """
 
     def _resend_message(self) -> bool:
         """Expire without sending."""
@@ -159,7 +185,9 @@ class ForgetsResentMessage(Core):
 
 
 class ForgetsSilence(Core):
-    """Forgotten timer (Timeout): a holder that has nothing to acknowledge never passes the token on."""
+    """Planted fault in DTP (Timeout), forgotten timer: an idle holder never passes the token. Correct code
+    passes it by a NULL.
+    """
 
     def _watch(self) -> None:
         """Wait for ever."""
@@ -168,7 +196,9 @@ class ForgetsSilence(Core):
 
 
 class AsksOnce(Core):
-    """Off by one (Receiving ACK): of several lost items the last is not asked for."""
+    """Planted fault in DTP (Receiving ACK), off by one: of several lost items the last is not requested.
+    Correct code requests all.
+    """
 
     def _ask(self) -> None:
         """Drop the last request."""
@@ -179,7 +209,9 @@ class AsksOnce(Core):
 
 
 class CountsItselfOut(Core):
-    """Off by one (Adjusting degree of fault tolerance): F others are counted without this process."""
+    """Planted fault in DTP (Adjusting degree of fault tolerance), off by one: F others are counted without
+    this process. Correct code counts F + 1 processes, itself included.
+    """
 
     def _is_resilient(self, number: int) -> bool:
         """One more has to have it."""

@@ -1,7 +1,7 @@
-"""A binding and its implementation are called behind a guard: what they raise is a finding about them.
+"""Guard around a binding and its implementation: an exception of theirs becomes a finding about them.
 
-Whatever a call raises is `Raised`, with its place. What a binding gives is looked at once, here: that it has
-the right type, and that snapshots can be hashed. A binding that breaks these rules is wrong, and says nothing
+Whatever a call raises becomes `Raised`, with its place. The results of a binding are checked once, here:
+their types, and that snapshots can be hashed. A binding that breaks these rules is wrong, and says nothing
 about the implementation.
 
 This module knows no protocol.
@@ -34,7 +34,7 @@ HASHABLE = (
     "a snapshot must be hashable and immutable, equal where the process behaves equally: tuples, frozensets, "
     "frozen dataclasses or bytes, no lists, sets or dicts"
 )
-"""The rule about snapshots."""
+"""Rule about snapshots."""
 
 _SENT = (
     "what an Effect sends is a tuple of (packet, bytes), what it queues one of (link of the binding, packet, "
@@ -42,15 +42,15 @@ _SENT = (
 )
 
 CHANCES = 100
-"""The global `random` of a run begins with one of so many seeds, so that a replay can try them all."""
+"""Number of seeds with which the global `random` of a run may begin, so that a replay can try them all."""
 
 
 class BindingError(SpecError):
-    """A binding breaks the rules of bindings; the message says which."""
+    """Error: a binding breaks the rules of bindings; the message says which."""
 
 
 class Guarded:
-    """A binding whose every call is guarded; see `Binding` for the methods.
+    """Binding whose every call is guarded; see `Binding` for the methods.
 
     Raises:
         BindingError: the binding lacks an attribute, or gives what no binding gives.
@@ -70,7 +70,7 @@ class Guarded:
 
     @property
     def restores(self) -> int:
-        """Number of times that a snapshot was put back into a process that stood elsewhere."""
+        """Number of times that a snapshot was restored into a process that was in another state."""
         found: int = self._attribute("restores", int, "a count")
         return found
 
@@ -79,7 +79,7 @@ class Guarded:
         self.binding.restores = count
 
     def start(self, me: int) -> Effect:
-        """Process `me`, fresh, with what it sends at once."""
+        """Return process `me`, fresh, with the packets that it sends at once."""
         with foreign(Enough, Misreports, BindingError):
             effect = self.binding.start(me)
         return self._effect(effect, f"start({me})")
@@ -99,7 +99,7 @@ class Guarded:
         return stimulus
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Process `me` takes the step where it stands.
+        """Let process `me` take the step in its present state.
 
         Raises:
             Refused: it would not.
@@ -111,12 +111,12 @@ class Guarded:
         return self._effect(effect, f"perform({me}, ..., {step})")
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """Process `me`, driven as a shell drives it. Raises `Misreports`: it reports something else."""
+        """Drive process `me` like a shell. Raises `Misreports`: its report differs."""
         with foreign(Enough, Misreports):
             self.binding.drive(me, snapshot, step, datagram)
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """The internal steps that the process would take now."""
+        """Return the internal steps that the process would take now."""
         with foreign(Enough):
             given: Any = self.binding.offers(me, snapshot)
             offers = frozenset[Step](given if isinstance(given, Iterable) else [given])
@@ -138,12 +138,12 @@ class Guarded:
         return view
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """The value of a variable that is no map over processes, from the shares of all."""
+        """Return the value of a variable that is no map over processes, from the shares of all."""
         with foreign(Enough):
             return self.binding.join(variable, shares)
 
     def missing(self, names: Iterable[str]) -> BindingError:
-        """The error that these variables are neither projected nor exempt."""
+        """Return the error that these variables are neither projected nor exempt."""
         return BindingError(f"the binding neither projects nor exempts {', '.join(map(repr, names))}")
 
     def _attribute(self, name: str, kind: type, said: str) -> Any:
@@ -183,12 +183,12 @@ class Guarded:
 
 
 def guarded(binding: Binding) -> Guarded:
-    """The binding behind a guard, once."""
+    """Return the binding behind a guard; one guard is enough."""
     return binding if isinstance(binding, Guarded) else Guarded(binding)
 
 
 def equal(one: object, other: object) -> bool:
-    """Return True if two values are equal, of which one may compare itself.
+    """Return True if two values are equal, one of which may define the comparison.
 
     Raises:
         Raised: the comparison fails.
@@ -198,7 +198,7 @@ def equal(one: object, other: object) -> bool:
 
 
 def made(maker: Callable[..., Binding], name: str) -> Callable[..., Binding]:
-    """A maker of guarded bindings, which tells what goes wrong as an error of the binding of this name.
+    """Return a maker of guarded bindings, which reports failures as errors of the binding of this name.
 
     Raises:
         BindingError: the maker raises.
@@ -217,7 +217,7 @@ def made(maker: Callable[..., Binding], name: str) -> Callable[..., Binding]:
 
 @contextmanager
 def chance(seed: int) -> Iterator[None]:
-    """Let the global `random` begin with this seed, and be afterwards what it was."""
+    """Context in which the global `random` begins with this seed, and is restored afterwards."""
     before = random.getstate()
     random.seed(seed)
     try:

@@ -1,4 +1,4 @@
-"""Horus' layers COM, NAK and FRAG and their cores speak of the same things by these names.
+"""Binding of Horus' layers COM, NAK and FRAG and their cores, with corresponding names.
 
 | paper                          | specification `Nak`, `Frag`   | implementation, the layer's snapshot   |
 |--------------------------------|-------------------------------|----------------------------------------|
@@ -47,7 +47,7 @@ INTERVAL_MS = 16.0
 
 
 class HorusBinding(CoreBinding[Frame]):
-    """A stack of layers whose top an application uses, or one with a fault."""
+    """Binding of a stack of layers whose top an application uses, or one with a fault."""
 
     protocol = "horus"
     stack = STACK
@@ -58,7 +58,7 @@ class HorusBinding(CoreBinding[Frame]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """As every binding; the calls between the layers are events, too."""
+        """Make the binding like any other; the calls between the layers are events, too."""
         super().__init__(fault=fault, **constants)
         self._recorder = Calls(int(self.program.constants.get("senders", 1)), self.fragments)
 
@@ -69,12 +69,12 @@ class HorusBinding(CoreBinding[Frame]):
 
     @property
     def layers(self) -> list[str]:
-        """The names of the layers, the lowest first."""
+        """Return the names of the layers, the lowest first."""
         return self.stack.split(":")[::-1]
 
     @cached_property
     def intervals_ms(self) -> Mapping[Any, float]:
-        """A timer for each that a layer has, and each member that it concerns."""
+        """Return the timers: one for each that a layer has, and each member that it concerns."""
         lower = [(NAK_LEVEL, layer.ASK), (NAK_LEVEL, layer.TELL)] if "NAK" in self.layers else []
         upper = [(len(self.layers) - 1, PASS)] if "TOTAL" in self.layers else []
         members = range(self.members)
@@ -82,7 +82,7 @@ class HorusBinding(CoreBinding[Frame]):
 
     @property
     def ending(self) -> frozenset[Any]:
-        """All but what is asked for again."""
+        """Return all timers but those that repeat a request."""
         asking = {timer(NAK_LEVEL, layer.ASK, of) for of in range(self.members)}
         return frozenset(self.intervals_ms.keys() - asking)
 
@@ -91,7 +91,7 @@ class HorusBinding(CoreBinding[Frame]):
         return {"buffer": int(self.program.constants["buffer"]), "fragment_bytes": 1}
 
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Frame]:
-        """A stack of these layers; where its calls are recorded, one that tells of them."""
+        """Return a stack of these layers; where its calls are recorded, one that reports them."""
         times = dict.fromkeys(("rest_ms", "tell_ms", "ask_ms"), INTERVAL_MS)
         made: dict[str, Any] = {**times, **self.sizes()}
         settings = Settings(stack=self.stack, backoff_max=backoff_max, **made)
@@ -102,18 +102,18 @@ class HorusBinding(CoreBinding[Frame]):
 
     @property
     def payload_bytes(self) -> int:
-        """The size of a message."""
+        """Return the size of a message in bytes."""
         return self.fragments
 
     def packet(self, sender: int, to: int, message: Frame) -> spec.Envelope:
-        """The specification's envelope that a frame on its way stands for."""
+        """Return the specification's envelope for a frame on its way."""
         del sender
         addressed = msgspec.msgpack.decode(message.body, type=Addressed)
         source = Process(addressed.source)
         return spec.Envelope(Process(to), source, header_of(source, addressed.body))
 
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
-        """Messages are as large as can be; a NAK names whom it asks."""
+        """Return the request of a step: messages have the largest size, and a NAK names the asked member."""
         asked = super().asked(step, datagram)
         match step:
             case Step("broadcast", (_, Message(index=index))):
@@ -123,7 +123,7 @@ class HorusBinding(CoreBinding[Frame]):
         return asked
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """A timer is of a layer, and concerns a member: which one a NAK names."""
+        """Take one step; a timer belongs to a layer and concerns a member, for a NAK the asked one."""
         if action == "broadcast":
             return super().single(core, action, payload, now)
         name, _, of = action.partition(" ")
@@ -132,16 +132,16 @@ class HorusBinding(CoreBinding[Frame]):
         return done, done
 
     def broadcasts(self, me: int, snapshot: Snapshot) -> int:
-        """`last_id`."""
+        """Return `last_id`, the number of broadcasts."""
         del me
         return snapshot.last_id
 
     def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """The name alone."""
+        """Return the event of a step: its name alone."""
         return super().told(me, before, after, action.partition(" ")[0])
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """NAK's window is full; what may wait for the token no exploration fills."""
+        """Return True if NAK's window is full; no exploration fills the queue for the token."""
         del me
         if "NAK" not in self.layers:
             return False
@@ -150,7 +150,9 @@ class HorusBinding(CoreBinding[Frame]):
         return full
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
-        """The timers that the specification would let expire, each with the member that it concerns."""
+        """Return the timers that the specification would let expire, each with the member that it
+        concerns.
+        """
         waits = []
         for step in self.enabled(me, self.project(me, snapshot)):
             match step:
@@ -180,7 +182,7 @@ class HorusBinding(CoreBinding[Frame]):
 
 
 class NakBinding(HorusBinding):
-    """NAK:COM."""
+    """Binding of NAK:COM."""
 
     specification = NakByMember
     repairs = ("await_room",)
@@ -189,7 +191,7 @@ class NakBinding(HorusBinding):
 
 
 class FragBinding(HorusBinding):
-    """FRAG:NAK:COM, with fragments of one byte."""
+    """Binding of FRAG:NAK:COM, with fragments of one byte."""
 
     specification = FragByMember
     repairs = ("await_room",)
@@ -203,7 +205,9 @@ class FragBinding(HorusBinding):
     }
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """Fragments too; they are of the message after those that came up."""
+        """Return the values of the snapshot, fragments included, which belong to the message after those that
+        came up.
+        """
         gathered: Any = snapshot.layers[FRAG_LEVEL]
         pieces = tuple(
             tuple(Piece(snapshot.ids[q] + 1, part, False) for part in range(1, len(parts) + 1))
@@ -216,10 +220,10 @@ NAK = NakBinding.bound(
     small={"processes": 2, "messages": 2, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 4, "casts": 2, "buffer": 2, "senders": 2, "losses": 2},
 )
-"""NAK:COM, while the view stays; groups run the whole stack, since what is below TOTAL orders nothing."""
+"""Binding of NAK:COM in one view; groups run the whole stack, since the layers below TOTAL order nothing."""
 
 FRAG = FragBinding.bound(
     small={"processes": 2, "messages": 1, "casts": 2, "buffer": 2, "losses": 1},
     random={"processes": 3, "messages": 3, "casts": 6, "buffer": 4, "senders": 2, "losses": 2},
 )
-"""FRAG:NAK:COM, while the view stays; groups run the whole stack."""
+"""Binding of FRAG:NAK:COM in one view; groups run the whole stack."""

@@ -1,7 +1,8 @@
-"""The calls between the layers of a stack, told as the events that the specification's layers emit.
+"""Calls between the layers of a stack, recorded as the events that the specification's layers emit.
 
-A stack links its layers in `_link`; here every link tells a recorder of a call before it makes it. What the
-calls hold is read as bytes, by the layers' own headers. This module must not change what a layer does.
+A stack links its layers in `_link`; here every link reports a call to a recorder before making it. The
+content of calls is read as bytes, by the layers' own headers. This module must not change the effects of a
+layer.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from antiphon.spec.services import Process
 __all__ = ["NAK_LEVEL", "Calls", "body_of", "fragmented", "header_of", "in_view", "observed", "waiting_of"]
 
 NAK_LEVEL = 1
-"""The place of NAK in a stack, from the bottom; COM is at 0."""
+"""Place of NAK in a stack, from the bottom; COM is at 0."""
 
 
 class Calls(Recorder):
-    """A recorder that hears calls, too. A payload is a number in decimal; without TOTAL, of each sender every
-    `senders`-th. A message with a number of TOTAL is `fragments` fragments, and a token is one.
+    """Recorder of calls. A payload is a number in decimal; without TOTAL, of each sender every `senders`-th.
+    A message with a number of TOTAL is `fragments` fragments, and a token is one.
     """
 
     def __init__(self, senders: int, fragments: int) -> None:
@@ -38,12 +39,12 @@ class Calls(Recorder):
         self.senders, self.fragments = senders, fragments
 
     def unit(self, origin: Process, payload: bytes) -> spec.Unit | None:
-        """The message that was put together; None if it is none."""
+        """Return the message that was put together; None if it is none."""
         return spec.Unit(origin, int(payload) // self.senders + 1) if payload.isdigit() else None
 
 
 def header_of(source: Process, body: bytes) -> spec.Header:
-    """The specification's header for one of NAK's, of this source."""
+    """Return the specification's header for one of NAK's, of this source."""
     header: layer.Header = msgspec.msgpack.decode(body, type=layer.Header)
     match header:
         case layer.Data(place=place):
@@ -57,7 +58,7 @@ def header_of(source: Process, body: bytes) -> spec.Header:
 
 
 def body_of(body: bytes) -> group.Body:
-    """The specification's header for one of TOTAL's."""
+    """Return the specification's header for one of TOTAL's."""
     header: total.Ordered | total.Token = msgspec.msgpack.decode(body, type=total.Ordered | total.Token)
     if isinstance(header, total.Token):
         return group.Token(Process(header.to), header.number)
@@ -73,7 +74,7 @@ def in_view(body: bytes) -> bytes:
 
 
 def fragmented(units: int, messages: int, fragments: int) -> int:
-    """Return the number of messages of FRAG in these units: so many of TOTAL, in all their fragments, and
+    """Return the number of FRAG's messages in these units: so many of TOTAL, in all their fragments, and
     tokens.
     """
     return units - (fragments - 1) * messages
@@ -85,7 +86,7 @@ def waiting_of(snapshot: Any, origin: int) -> int:
 
 
 def observed(kind: type[Core], calls: Calls) -> type[Core]:
-    """Stacks of this class that tell of their calls."""
+    """Return a class of stacks that report their calls."""
     return type("Observed", (_Telling, kind), {"calls": calls})
 
 

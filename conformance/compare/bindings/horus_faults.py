@@ -1,4 +1,4 @@
-"""Plausible mistakes in Horus' layers COM, NAK and FRAG, each a stack with one thing wrong.
+"""Planted faults in Horus' layers COM, NAK and FRAG, each a stack with one plausible mistake.
 
 `antiphon lockstep horus-nak --fault NAME` shows the shortest trace to where it differs.
 """
@@ -17,7 +17,7 @@ Fault = type[Core]
 
 
 def planted(kind: type[Layer]) -> type[Core]:
-    """Stacks whose layer of this base is of this class."""
+    """Return a class of stacks whose layer of this base is replaced by this class."""
 
     class Faulty(Core):
         __doc__ = kind.__doc__
@@ -32,26 +32,28 @@ def planted(kind: type[Layer]) -> type[Core]:
 
 
 class CastsToOne(Com):
-    """Wrong call: what is cast is sent to one member."""
+    """Planted fault in COM, wrong call: a cast is sent to one member. Correct code sends it to all."""
 
     def down(self, call: Down) -> None:
-        """Take the first."""
+        """Send to the first member only."""
         super().down(Send(self.others[0], call.body))
 
 
 class SendsToAll(Com):
-    """Wrong call: what is sent to one member is cast."""
+    """Planted fault in COM, wrong call: a message to one member is cast to all."""
 
     def down(self, call: Down) -> None:
-        """Take all."""
+        """Send to all members."""
         super().down(Cast(call.body))
 
 
 class PushesTheReceiver(Com):
-    """Wrong address: what is sent to one member names that member as its source."""
+    """Planted fault in COM, wrong address: a message to one member names that member as its source. Correct
+    code pushes the sender's address.
+    """
 
     def down(self, call: Down) -> None:
-        """Name it."""
+        """Push the receiver's address."""
         if isinstance(call, Send):
             self.below(Send(call.to, pushed(Addressed(call.to, call.body))))
         else:
@@ -59,25 +61,31 @@ class PushesTheReceiver(Com):
 
 
 class PassesUpTwice(Com):
-    """Forgotten `else`: what passes the filter goes up twice."""
+    """Planted fault in COM, forgotten `else`: a message that passes the filter goes up twice. Correct code
+    passes it up once.
+    """
 
     def up(self, call: Receive) -> None:
-        """And again."""
+        """Pass the message up once more."""
         super().up(call)
         super().up(call)
 
 
 class FiltersTheLast(Com):
-    """Off by one: what comes from the member with the highest number is taken for foreign."""
+    """Planted fault in COM, off by one: messages of the member with the highest number are dropped as
+    foreign. Correct code accepts every member.
+    """
 
     def up(self, call: Receive) -> None:
-        """Leave it out."""
+        """Drop a message of the last member."""
         if call.origin < self.members - 1:
             super().up(call)
 
 
 class AsksOnlyOnce(Nak):
-    """Forgotten wait (ASK): what is missing is not asked for while something else waits."""
+    """Planted fault in NAK (timer ASK), forgotten wait: a missing message is not asked for while something
+    else waits. Correct code asks each member for its first missing message.
+    """
 
     def _lacks(self, process: int) -> bool:
         """Only if nothing came early."""
@@ -85,10 +93,12 @@ class AsksOnlyOnce(Nak):
 
 
 class AsksForTheNewest(Nak):
-    """Wrong end (ASK): the highest number that is known is asked for, not the first that is missing."""
+    """Planted fault in NAK (timer ASK), wrong end: the highest known number is asked for. Correct code asks
+    for the first missing one.
+    """
 
     def expire(self, timer: Timer) -> None:
-        """Ask for it."""
+        """Ask for the highest known number."""
         if timer.name == ASK:
             self.below(Send(timer.of, pushed(Negative(self._known[timer.of]))))
         else:
@@ -96,7 +106,9 @@ class AsksForTheNewest(Nak):
 
 
 class ForgetsToAnswer(Nak):
-    """Forgotten answer (TELL): a message that came is not acknowledged."""
+    """Planted fault in NAK (timer TELL), forgotten answer: an arrived message is not acknowledged. Correct
+    code answers with a status.
+    """
 
     def _take_in(self, origin: int, place: int, body: bytes) -> None:
         """Owe nothing."""
@@ -106,10 +118,12 @@ class ForgetsToAnswer(Nak):
 
 
 class TellsExpected(Nak):
-    """Off by one (TELL): a status says which number is next, not which came last."""
+    """Planted fault in NAK (timer TELL), off by one: a status gives the next expected number. Correct code
+    gives the last one that came.
+    """
 
     def expire(self, timer: Timer) -> None:
-        """Count one too many."""
+        """Send a status that counts one message too many."""
         if timer.name == ASK:
             super().expire(timer)
             return
@@ -120,7 +134,9 @@ class TellsExpected(Nak):
 
 
 class AnswersForEver(Nak):
-    """Endless (TELL): every status is answered, an answer too."""
+    """Planted fault in NAK (timer TELL), endless: every status is answered, an answer too. Correct code
+    answers messages and requests only.
+    """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
         """Owe one."""
@@ -129,7 +145,9 @@ class AnswersForEver(Nak):
 
 
 class ForgetsTooMuch(Nak):
-    """Wrong bound (flush): what one member has acknowledged is not kept for another."""
+    """Planted fault in NAK (flush), wrong bound: a message that one member has acknowledged is dropped for
+    all. Correct code keeps it until all have.
+    """
 
     def _release(self) -> None:
         """Take the most for the least."""
@@ -140,14 +158,18 @@ class ForgetsTooMuch(Nak):
 
 
 class KeepsEverything(Nak):
-    """Forgotten flush: what all have acknowledged stays in the buffer."""
+    """Planted fault in NAK, forgotten flush: messages that all have acknowledged stay in the buffer. Correct
+    code releases them.
+    """
 
     def _release(self) -> None:
         """Keep it."""
 
 
 class PassesUpEarly(Nak):
-    """Forgotten guard: a message goes up when it comes, before the one that is missing."""
+    """Planted fault in NAK, forgotten guard: a message goes up when it comes, before a missing one. Correct
+    code waits for the gap to close.
+    """
 
     def _pass_up(self, origin: int) -> None:
         """Skip the gap."""
@@ -156,7 +178,9 @@ class PassesUpEarly(Nak):
 
 
 class PassesUpOne(Nak):
-    """`if` for `while`: what came early stays when the gap before it closes."""
+    """Planted fault in NAK, `if` for `while`: early messages stay when the gap before them closes. Correct
+    code passes up all that are next.
+    """
 
     def _pass_up(self, origin: int) -> None:
         """One."""
@@ -167,7 +191,9 @@ class PassesUpOne(Nak):
 
 
 class BelievesTheLast(Nak):
-    """Overtaken (status): one that comes late takes a later one back."""
+    """Planted fault in NAK (status), overtaken: a late status takes a later one back. Correct code ignores
+    old news.
+    """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
         """Set it."""
@@ -176,25 +202,29 @@ class BelievesTheLast(Nak):
 
 
 class SendsBeyondTheWindow(Nak):
-    """As printed: what does not fit the buffer is cast, and the oldest message falls out."""
+    """Planted fault in NAK, as printed: a message beyond the window is cast, and the oldest falls out of the
+    buffer. Correct code waits for room.
+    """
 
     @property
     def full(self) -> bool:
-        """Never."""
+        """Return False: the window is never full."""
         return False
 
 
 class MarksNone(Frag):
-    """Forgotten bit: no fragment is the last."""
+    """Planted fault in FRAG, forgotten bit: no fragment is marked as the last. Correct code marks it."""
 
     def down(self, call: Down) -> None:
-        """Leave it out."""
+        """Cast the fragments without the mark."""
         for byte in range(len(call.body)):
             self.below(Cast(pushed(Fragment(False, call.body[byte : byte + 1]))))
 
 
 class MarksTheFirst(Frag):
-    """Wrong end: the boolean stands on the first fragment."""
+    """Planted fault in FRAG, wrong end: the first fragment is marked as the last. Correct code marks the
+    last.
+    """
 
     def down(self, call: Down) -> None:
         """Mark the first fragment instead of the last."""
@@ -203,7 +233,9 @@ class MarksTheFirst(Frag):
 
 
 class KeepsTheParts(Frag):
-    """Forgotten reset: the fragments of a message that was delivered are in the next one, too."""
+    """Planted fault in FRAG, forgotten reset: fragments of a delivered message are in the next one, too.
+    Correct code clears them.
+    """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
         """Put them back."""
@@ -213,7 +245,9 @@ class KeepsTheParts(Frag):
 
 
 class TurnsAround(Frag):
-    """Wrong order: the fragments are put together last first."""
+    """Planted fault in FRAG, wrong order: fragments are put together last first. Correct code keeps their
+    order.
+    """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
         """Prepend."""
@@ -224,7 +258,9 @@ class TurnsAround(Frag):
 
 
 class DropsTheTail(Frag):
-    """Off by one: what the last fragment holds is left out."""
+    """Planted fault in FRAG, off by one: the content of the last fragment is left out. Correct code includes
+    it.
+    """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
         """Empty it."""
@@ -238,7 +274,7 @@ COM_FAULTS: dict[str, Any] = {
     "pushes-the-receiver": planted(PushesTheReceiver),
     "sends-to-all": planted(SendsToAll),
 }
-"""The stacks whose COM differs in a step, by name."""
+"""Stacks with a planted fault in COM, by name."""
 
 NAK_FAULTS: dict[str, Any] = {
     "answers-for-ever": planted(AnswersForEver),
@@ -253,7 +289,7 @@ NAK_FAULTS: dict[str, Any] = {
     "sends-beyond-the-window": planted(SendsBeyondTheWindow),
     "tells-expected": planted(TellsExpected),
 }
-"""The stacks whose NAK differs in a step, by name."""
+"""Stacks with a planted fault in NAK, by name."""
 
 FRAG_FAULTS: dict[str, Any] = {
     "drops-the-tail": planted(DropsTheTail),
@@ -262,4 +298,4 @@ FRAG_FAULTS: dict[str, Any] = {
     "marks-the-first": planted(MarksTheFirst),
     "turns-around": planted(TurnsAround),
 }
-"""The stacks whose FRAG differs in a step, by name."""
+"""Stacks with a planted fault in FRAG, by name."""

@@ -1,4 +1,5 @@
-"""Horus' TOTAL and MBRSHIP, over queues and in the whole stack, speak with their cores by these names.
+"""Bindings of Horus' TOTAL and MBRSHIP and their cores, over queues and in the whole stack, with
+corresponding names.
 
 | paper                        | specification                  | implementation, the layer's snapshot       |
 |------------------------------|--------------------------------|--------------------------------------------|
@@ -10,9 +11,9 @@
 | message                      | Message(k), from any member    | payload k, in digits                       |
 | the oracle                   | the reading `next in rank`     | the next in rank                           |
 
-The view stays, so nothing is flushed. The calls that MBRSHIP hears and makes are compared as the others are
-(`horus_calls`). Over queues a token is in one queue in the specification, and the core casts it: to all
-others it says nothing, which the whole stack shows, where it reaches them.
+The view stays, so nothing is flushed. The calls to and from MBRSHIP are compared like the others
+(`horus_calls`). Over queues a token is in one queue in the specification, and the core casts it: the others
+ignore it, which the whole stack shows, where it reaches them.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ from antiphon.spec.protocols.horus.total import Numbered
 from antiphon.spec.services import Process
 
 TOKEN_BYTES = 8
-"""A token with MBRSHIP's header, while numbers are small."""
+"""Size of a token with MBRSHIP's header, while numbers are small."""
 
 HEADER_BYTES = 9
 """Number of bytes that TOTAL and MBRSHIP push on a message."""
 
 
 class OrderedBinding(HorusBinding):
-    """A stack with TOTAL on top."""
+    """Binding of a stack with TOTAL on top."""
 
     chosen: Mapping[str, int | bool | str] = {
         "crashes": 0,
@@ -63,7 +64,7 @@ class OrderedBinding(HorusBinding):
         "views": 1,
         "oracle": "next in rank",
     }
-    """Members stay, and so does the view."""
+    """Constants of the comparison: members stay, and so does the view."""
 
     exempt: Mapping[str, str] = {
         **dict.fromkeys(("view", "left", "leaving"), "about views, and the one that there is stays"),
@@ -76,7 +77,7 @@ class OrderedBinding(HorusBinding):
         return super().stimulus(step) if step.arguments else Stimulus(None)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
-        """NAK's timers, if there is a NAK; a holder may always pass the token on."""
+        """Return NAK's timers, if there is a NAK; and a holder may always pass the token on."""
         lower = super().waits(me, snapshot) if self.channel else []
         top = len(snapshot.layers) - 1
         return [*lower, timer(top, PASS, me)] if _total(snapshot).token else lower
@@ -97,7 +98,7 @@ class OrderedBinding(HorusBinding):
 
 
 class TotalBinding(OrderedBinding):
-    """TOTAL:MBRSHIP over queues, or one of these layers with a fault."""
+    """Binding of TOTAL:MBRSHIP over queues, or one of these layers with a fault."""
 
     specification = TotalByMember
     stack = "TOTAL:MBRSHIP"
@@ -105,29 +106,31 @@ class TotalBinding(OrderedBinding):
     queues = "queue"
 
     def sizes(self) -> Mapping[str, object]:
-        """There is nothing below to be told anything."""
+        """Return no settings: there is no layer below."""
         return {}
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Only `receive` takes something from a queue: to pass the token names two members, too."""
+        """Return the target of a step; only `receive` takes a packet from a queue, and passing the token
+        names two members, too.
+        """
         found = super().stimulus(step)
         return found if step.action == "receive" else Stimulus(found.process)
 
     def packet(self, sender: int, to: int, message: Frame) -> Any:
-        """Return the message of TOTAL, in the view that there is."""
+        """Return the message of TOTAL, in the only view."""
         del sender, to
         return body_of(in_view(message.body))
 
     def queued(self, me: int, sends: list[Send[Frame]]) -> Iterable[tuple[Link, object, bytes]]:
-        """A message goes into the queue to each, a token into that of whom it is for."""
+        """Return the packets for queues: a message goes to each member, a token only to its receiver."""
         for link, body, datagram in super().queued(me, sends):
             if not isinstance(body, group.Token) or link[2] == body.to.index:
                 yield link, body, datagram
 
 
 class StackBinding(OrderedBinding):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM, or one of the upper two layers with a fault. A message is as many fragments
-    as a message can be, a token is one.
+    """Binding of TOTAL:MBRSHIP:FRAG:NAK:COM, or one of the upper two layers with a fault. A message has the
+    largest number of fragments, a token one.
     """
 
     exempt: Mapping[str, str] = {
@@ -142,17 +145,19 @@ class StackBinding(OrderedBinding):
     faults: Mapping[str, type[Any]] = {**TotalBinding.faults, **WINDOW_FAULTS}
 
     def sizes(self) -> Mapping[str, object]:
-        """A token fills a fragment; without fragments there is room for everything."""
+        """Return settings in which a token fills a fragment; without fragments there is room for
+        everything.
+        """
         fragment_bytes = TOKEN_BYTES if self.fragments > 1 else 64
         return {**super().sizes(), "fragment_bytes": fragment_bytes}
 
     @property
     def payload_bytes(self) -> int:
-        """As large as fills the fragments, with the headers."""
+        """Return the size of a message that fills the fragments, with the headers."""
         return self.fragments * TOKEN_BYTES - HEADER_BYTES if self.fragments > 1 else 1
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """All layers' variables."""
+        """Return the values of all layers' variables."""
         nak: Any = snapshot.layers[NAK_LEVEL]
         total = _total(snapshot)
         sent = snapshot.last_id - len(total.waiting)
@@ -185,7 +190,7 @@ _NEVER = ("start_flush", "flush", "install", "crash", "suspect", "complete", "ov
 TOTAL = TotalBinding.bound(
     small={"processes": 3, "messages": 2}, random={"processes": 3, "messages": 4}, never=_NEVER
 )
-"""TOTAL:MBRSHIP over queues, while the view stays; groups run the whole stack."""
+"""Binding of TOTAL:MBRSHIP over queues in one view; groups run the whole stack."""
 
 STACK = StackBinding.bound(
     small={"processes": 2, "messages": 1, "casts": 4, "buffer": 2, "losses": 1, "patient": True},
@@ -200,4 +205,4 @@ STACK = StackBinding.bound(
     },
     never=_NEVER,
 )
-"""The whole stack, while the view stays."""
+"""Binding of the whole stack in one view."""

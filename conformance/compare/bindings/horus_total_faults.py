@@ -1,4 +1,4 @@
-"""Plausible mistakes in Horus' layers MBRSHIP and TOTAL, and in NAK where only the whole stack shows it.
+"""Planted faults in Horus' layers MBRSHIP and TOTAL, and in NAK where only the whole stack shows them.
 
 `antiphon lockstep horus-total --fault NAME` shows the shortest trace to where it differs.
 """
@@ -18,40 +18,50 @@ from antiphon.impl.protocols.horus.layers.total import Ordered, Token, Total
 
 
 class BeginsTheNextView(Mbrship):
-    """Wrong view: what is cast is said to belong to the next one."""
+    """Planted fault in MBRSHIP, wrong view: a cast names the next view. Correct code names the
+    present one.
+    """
 
     def down(self, call: Down) -> None:
-        """Count one too many."""
+        """Push the number of the view plus one."""
         self.below(Cast(pushed(InView(VIEW + 1, call.body))))
 
 
 class HearsItself(Mbrship):
-    """Forgotten rule: a member's own cast comes up at that member, too."""
+    """Planted fault in MBRSHIP, forgotten rule: a member's own cast comes up at that member, too. Correct
+    code does not hand it up.
+    """
 
     def down(self, call: Down) -> None:
-        """Hand it up."""
+        """Cast, and hand the message up at once."""
         super().down(call)
         self.above(Receive(self.me, call.body))
 
 
 class NamesTheFirst(Mbrship):
-    """Wrong source: everything comes from the member of the lowest rank."""
+    """Planted fault in MBRSHIP, wrong source: every message seems to come from the first member. Correct code
+    names the sender.
+    """
 
     def up(self, call: Receive) -> None:
-        """Unless that is this one."""
+        """Pass the message up as one of the first member, unless that is this one."""
         super().up(Receive(0 if self.me else call.origin, call.body))
 
 
 class WaitsForTheToken(Total):
-    """Forgotten holder: what a holder broadcasts waits until the token comes again."""
+    """Planted fault in TOTAL, forgotten holder: a holder's broadcast waits until the token comes again.
+    Correct code numbers it at once.
+    """
 
     def down(self, call: Down) -> None:
-        """Only let it wait."""
+        """Put the message into the queue only."""
         self._waiting.append(call.body)
 
 
 class SendsOne(Total):
-    """`if` for `while`: of what waits for the token one message is sent."""
+    """Planted fault in TOTAL, `if` for `while`: with the token one waiting message is sent. Correct code
+    sends all.
+    """
 
     def _send_numbered(self) -> None:
         """Keep the others."""
@@ -63,7 +73,9 @@ class SendsOne(Total):
 
 
 class SendsNewestFirst(Total):
-    """Wrong end: what waited longest for the token is sent last."""
+    """Planted fault in TOTAL, wrong end: the message that waited longest is sent last. Correct code sends it
+    first.
+    """
 
     def _send_numbered(self) -> None:
         """Turn it round."""
@@ -73,39 +85,47 @@ class SendsNewestFirst(Total):
 
 
 class GivesNumberAgain(Total):
-    """Off by one: the token goes on with the last number that was given."""
+    """Planted fault in TOTAL, off by one: the token goes on with the last given number. Correct code goes on
+    with the next.
+    """
 
     def expire(self, timer: Timer) -> None:
-        """Give it back, where one was given."""
+        """Pass the token with the last given number, if one was given."""
         self._token = max(1, self._token - 1)
         super().expire(timer)
 
 
 class KeepsTheToken(Total):
-    """Forgotten reset: who passed the token on still holds it."""
+    """Planted fault in TOTAL, forgotten reset: a member that passed the token still holds it. Correct code
+    gives it up.
+    """
 
     def expire(self, timer: Timer) -> None:
-        """Take it back."""
+        """Pass the token, and keep it."""
         number = self._token
         super().expire(timer)
         self._token = number
 
 
 class PassesBackwards(Total):
-    """Wrong rank: the token goes to the member before."""
+    """Planted fault in TOTAL, wrong rank: the token goes to the previous member. Correct code passes it to
+    the next.
+    """
 
     def expire(self, timer: Timer) -> None:
-        """Turn round."""
+        """Pass the token to the previous member."""
         del timer
         number, self._token = self._token, 0
         self.below(Cast(pushed(Token((self.me - 1) % self.members, number))))
 
 
 class TakesEveryToken(Total):
-    """Forgotten guard: a token for another member is taken, too."""
+    """Planted fault in TOTAL, forgotten guard: a token for another member is taken. Correct code
+    ignores it.
+    """
 
     def up(self, call: Receive) -> None:
-        """Planted fault: take the token of anybody."""
+        """Take a token for any member."""
         body = _read(call.body)
         if isinstance(body, Token):
             call = Receive(call.origin, pushed(Token(self.me, body.number)))
@@ -113,7 +133,9 @@ class TakesEveryToken(Total):
 
 
 class DeliversAsItComes(Total):
-    """Forgotten guard: a message with a number is delivered although an earlier one is missing."""
+    """Planted fault in TOTAL, forgotten guard: a numbered message is delivered although an earlier one is
+    missing. Correct code waits for it.
+    """
 
     def _deliver_numbered(self) -> None:
         """Skip the gap."""
@@ -122,7 +144,9 @@ class DeliversAsItComes(Total):
 
 
 class DeliversOne(Total):
-    """`if` for `while`: what waited behind a gap stays there when it closes."""
+    """Planted fault in TOTAL, `if` for `while`: messages behind a gap stay there when it closes. Correct code
+    delivers all that are next.
+    """
 
     def _deliver_numbered(self) -> None:
         """One."""
@@ -133,20 +157,24 @@ class DeliversOne(Total):
 
 
 class NamesAnotherRank(Total):
-    """Wrong source: what is delivered is said to come from the member before its sender."""
+    """Planted fault in TOTAL, wrong source: a delivery names the member before its sender. Correct code names
+    the sender.
+    """
 
     def up(self, call: Receive) -> None:
-        """Its rank is one too low, unless that is this one."""
+        """Deliver with a rank that is one too low, unless that is this one."""
         before = (call.origin - 1) % self.members
         ordered = isinstance(_read(call.body), Ordered)
         super().up(Receive(before if ordered and before != self.me else call.origin, call.body))
 
 
 class RestsForEver(Total):
-    """Forgotten wait: a token stays with who has nothing to send."""
+    """Planted fault in TOTAL, forgotten wait: a token stays with a member that has nothing to send. Correct
+    code passes it after a while.
+    """
 
     def timers(self) -> dict[Timer, int]:
-        """Only for who has sent something."""
+        """Return the timer only for a member that has sent something."""
         return super().timers() if self._token > 1 else {}
 
 
@@ -154,7 +182,9 @@ _DECODER: msgspec.msgpack.Decoder[Ordered | Token] = msgspec.msgpack.Decoder(Ord
 
 
 class ForgetsWhatWaits(Nak):
-    """Forgotten flow: a cast that waits for room waits until the next one."""
+    """Planted fault in NAK's window, forgotten flow: a cast that waits for room waits until the next cast.
+    Correct code sends it when there is room.
+    """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
         """As if nothing waited."""
@@ -164,7 +194,9 @@ class ForgetsWhatWaits(Nak):
 
 
 class OvertakesWhatWaits(Nak):
-    """Wrong end: of the casts that wait for room the last one goes first."""
+    """Planted fault in NAK's window, wrong end: of the casts that wait for room the last one goes first.
+    Correct code sends the first.
+    """
 
     def _flow(self) -> None:
         """Turn them round."""
@@ -181,14 +213,14 @@ WINDOW_FAULTS: dict[str, Any] = {
     "forgets-what-waits": planted(ForgetsWhatWaits),
     "overtakes-what-waits": planted(OvertakesWhatWaits),
 }
-"""The stacks whose NAK differs where a cast finds no room, by name."""
+"""Stacks with a planted fault in NAK's handling of a full window, by name."""
 
 MBRSHIP_FAULTS: dict[str, Any] = {
     "begins-the-next-view": planted(BeginsTheNextView),
     "hears-itself": planted(HearsItself),
     "names-the-first": planted(NamesTheFirst),
 }
-"""The stacks whose MBRSHIP differs in a step, by name."""
+"""Stacks with a planted fault in MBRSHIP, by name."""
 
 TOTAL_FAULTS: dict[str, Any] = {
     "delivers-as-it-comes": planted(DeliversAsItComes),
@@ -203,4 +235,4 @@ TOTAL_FAULTS: dict[str, Any] = {
     "takes-every-token": planted(TakesEveryToken),
     "waits-for-the-token": planted(WaitsForTheToken),
 }
-"""The stacks whose TOTAL differs in a step, by name."""
+"""Stacks with a planted fault in TOTAL, by name."""

@@ -1,4 +1,4 @@
-"""Figure 32 over the ring and the change of a list speak of the same things by these names.
+"""Binding of figure 32 over the ring and the implementation's change of a list, with corresponding names.
 
 | figure 32             | specification `IrbpByMessage`   | implementation                            |
 |-----------------------|---------------------------------|-------------------------------------------|
@@ -43,14 +43,16 @@ __all__ = ["IRBP", "IrbpBinding"]
 
 
 class IrbpBinding(ListedBinding):
-    """Figure 32, message by message, and the members of a group that orders by the ring."""
+    """Binding of figure 32, message by message, and the members of a group that orders by the ring."""
 
     specification = IrbpByMessage
     fixed: Mapping[str, int | bool | str] = {
         "assigned": True, "announced": False, "detected_at_once": False, "urgent": False,
         "delivering": False,
     }  # fmt: skip
-    """Message k is of process k mod n; a crash is noticed by each by itself, and steps have one order."""
+    """Constants of the comparison: message k is of process k mod n, each process notices a crash by itself,
+    and steps have one order.
+    """
     faults = FAULTS
     joint = frozenset({"listed", "called", "decision"})
     internal = ("sequence", "settle", "deliver", "report", "propose", "adopt")
@@ -62,13 +64,13 @@ class IrbpBinding(ListedBinding):
     }
 
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """The ring on its lists."""
+        """Return the ring's core on its list."""
         return irbp(kind=kind or Core)
 
     # Messages -----------------------------------------------------------------------------------------------
 
     def packet(self, me: int, past: Past, message: wire_messages.Message, to: int) -> object | None:
-        """Messages and acknowledgements; nothing of what is asked and answered."""
+        """Return the packet of a message or an acknowledgement; None for requests and their answers."""
         del to
         version = len(past.lists)
         match message:
@@ -79,19 +81,19 @@ class IrbpBinding(ListedBinding):
         return None
 
     def called(self, me: int, past: Past) -> object:
-        """(reformation, i)."""
+        """Return the packet of a call (reformation, i)."""
         return packets.Call(Process(me), len(past.lists))
 
     def told(self, me: int, past: Past) -> object:
-        """Step 1."""
+        """Return the packet of a report (step 1)."""
         return packets.Told(Process(me), len(past.lists))
 
     def decided(self, past: Past) -> object:
-        """Step 4."""
+        """Return the packet of a decision (step 4)."""
         return packets.Decided(len(past.lists))
 
     def agreed(self, past: Past, decision: Decision) -> Proposal:
-        """(TL, Msg), with the bodies of Msg."""
+        """Return the decision (TL, Msg), with the bodies of Msg."""
         return Proposal(
             self.those(past, decision.core),
             frozenset(
@@ -125,12 +127,12 @@ class IrbpBinding(ListedBinding):
     # Steps --------------------------------------------------------------------------------------------------
 
     def rest(self, process: ListProcess) -> None:
-        """Take a token that has arrived, once all up to its number is here."""
+        """Take a token that has arrived, once all numbers and bodies up to it are here."""
         while not process.succession.stopped and process.core.accept(NOW):
             pass
 
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
-        """One step of the ring."""
+        """Take one step of the ring."""
         core, done = process.core, False
         match step:
             case Step("sequence"):
@@ -146,7 +148,7 @@ class IrbpBinding(ListedBinding):
         return () if done else None
 
     def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
-        """To number, to make stable, to deliver."""
+        """Return the internal steps of the core: to number, to make stable, to deliver."""
         p, past, core = Process(me), snapshot.past, snapshot.core
         if probe.core.sequence(NOW):
             yield Step("sequence", (p,))
@@ -163,7 +165,7 @@ class IrbpBinding(ListedBinding):
     # What is shown ------------------------------------------------------------------------------------------
 
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """The queues, the lists, and where the process stands."""
+        """Return the values of the queues, the lists, and the phase of the process."""
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         gone = past.down or past.left
         reported, bodies = self._reported(past)
@@ -216,7 +218,9 @@ class IrbpBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """A list is known to whoever was on it; a call is known to whoever has it."""
+        """Return the joined value of a variable: every former member knows a list, and every
+        receiver a call.
+        """
         match variable:
             case "listed":
                 return tuple(frozenset().union(*known) for known in zip(*shares, strict=True))
@@ -229,9 +233,7 @@ class IrbpBinding(ListedBinding):
         return core.message_id
 
     def last_number(self, core: Snapshot) -> int:
-        """Return the last delivered number: what was agreed is delivered, and the next list goes on behind
-        it.
-        """
+        """Return the last delivered number, behind which the next list goes on."""
         return core.last_delivered
 
     def _named(self, past: Past, name: tuple[int, int] | None) -> Message | None:
@@ -252,4 +254,4 @@ IRBP = Bound(
     faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
     never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),
 )
-"""The change of views under the ring."""
+"""Binding of the change of views under the ring."""

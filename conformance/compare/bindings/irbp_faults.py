@@ -1,7 +1,7 @@
-"""Plausible mistakes in what the ring does when its list ends: cores with one thing wrong.
+"""Planted faults in the ring's end of a list: cores with one plausible mistake each.
 
-`antiphon lockstep irbp --fault NAME` shows the shortest trace to where it differs. Those in the change itself
-are in `listed_faults.py`.
+`antiphon lockstep irbp --fault NAME` shows the shortest trace to where it differs. Faults in the change
+itself are in `listed_faults.py`.
 """
 
 from __future__ import annotations
@@ -20,28 +20,32 @@ __all__ = ["FAULTS"]
 
 
 class ReportsNoBodies(Core):
-    """Missing part (step 1, `send_bodies`): seqQ is reported, and recvQ is not."""
+    """Planted fault in iRBP's report (step 1, `send_bodies`): seqQ is reported, and recvQ is not. Correct
+    code reports both.
+    """
 
     def report(self) -> Report:
-        """Leave it out."""
+        """Report without recvQ."""
         return structs.replace(super().report(), bodies=())
 
 
 class ReportsNumberedBodies(Core):
-    """Missing part (step 1, `order_received`): a message without a number is not reported."""
+    """Planted fault in iRBP's report (step 1, `order_received`): a message without a number is not reported.
+    Correct code reports it.
+    """
 
     def report(self) -> Report:
-        """Leave it out."""
+        """Report without the messages that have no number."""
         told = super().report()
         names = {item.identifier for item in told.numbered}
         return structs.replace(told, bodies=tuple(item for item in told.bodies if item.identifier in names))
 
 
 class ReportsWithoutNull(Core):
-    """Missing part (step 1): a number without a message is not reported."""
+    """Planted fault in iRBP's report (step 1): a number of NULL is not reported. Correct code reports it."""
 
     def report(self) -> Report:
-        """Leave it out."""
+        """Report without the numbers of NULL."""
         told = super().report()
         return structs.replace(
             told, numbered=tuple(item for item in told.numbered if item.identifier is not None)
@@ -49,27 +53,33 @@ class ReportsWithoutNull(Core):
 
 
 class ReportsUpToTheGap(Core):
-    """Off by one (step 1): what is known behind a number that is missing is not reported."""
+    """Planted fault in iRBP's report (step 1), off by one: numbers behind a missing one are not reported.
+    Correct code reports all.
+    """
 
     def report(self) -> Report:
-        """Cut it."""
+        """Report only up to the first missing number."""
         last, told = self._queues.last_number, super().report()
         return structs.replace(told, numbered=tuple(item for item in told.numbered if item.number <= last))
 
 
 class TellsAllIsSettled(Core):
-    """Wrong value (step 1): what has a number is said to be stable."""
+    """Planted fault in iRBP's report (step 1), wrong value: every numbered message is reported as stable.
+    Correct code reports the stable ones.
+    """
 
     def report(self) -> Report:
-        """Say the highest number."""
+        """Report the highest number as stable."""
         return structs.replace(super().report(), settled=self._queues.last_number)
 
 
 class KeepsHoles(Core):
-    """Missing step (step 3, `cut_holes`): a number stays in Msg behind one that nobody has reported."""
+    """Planted fault in iRBP's merge (step 3, `cut_holes`): a number stays in Msg behind one that nobody has
+    reported. Correct code cuts Msg there.
+    """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Put all in."""
+        """Merge without cutting at holes."""
         agreed = super().merge(reports, missing)
         numbers = {item.number: item for report in reports for item in report.numbered}
         numbers.update((item.number, item) for item in agreed.numbered)
@@ -81,10 +91,12 @@ class KeepsHoles(Core):
 
 
 class LosesTheUnnumbered(Core):
-    """Missing step (step 3, `order_received`): what has no number is in no Msg."""
+    """Planted fault in iRBP's merge (step 3, `order_received`): messages without a number are in no Msg.
+    Correct code numbers them.
+    """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Take it out."""
+        """Merge without the messages that have no number."""
         agreed = super().merge(reports, missing)
         known = {item.identifier for report in reports for item in report.numbered}
         kept = tuple(item for item in agreed.numbered if item.identifier is None or item.identifier in known)
@@ -98,10 +110,12 @@ class LosesTheUnnumbered(Core):
 
 
 class NumbersFromTheNewest(Core):
-    """Wrong order (step 3, `order_received`): what has no number is ordered from the last message on."""
+    """Planted fault in iRBP's merge (step 3, `order_received`), wrong order: messages without a number are
+    numbered from the last one on. Correct code begins with the first.
+    """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Turn it round."""
+        """Merge with the unnumbered messages in reverse order."""
         agreed = super().merge(reports, missing)
         known = {item.number for report in reports for item in report.numbered}
         fresh = [item for item in agreed.numbered if item.number not in known]
@@ -114,29 +128,35 @@ class NumbersFromTheNewest(Core):
 
 
 class DeliversAgain(Core):
-    """Missing condition (step 6): all of Msg is delivered, also what was."""
+    """Planted fault in iRBP's adoption (step 6), missing condition: all of Msg is delivered, delivered
+    messages too. Correct code delivers only the others.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Begin with the first number of Msg."""
+        """Deliver from the first number of Msg."""
         if agreed.numbered:
             self._last_delivered = min(self._last_delivered, agreed.numbered[0].number - 1)
         return super().adopt(agreed)
 
 
 class DeliversOneLess(Core):
-    """Off by one (step 6): the last message of Msg is not delivered."""
+    """Planted fault in iRBP's adoption (step 6), off by one: the last message of Msg is not delivered.
+    Correct code delivers all.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Drop it."""
+        """Deliver without the last message."""
         deliveries = super().adopt(agreed)
         return None if deliveries is None else deliveries[:-1]
 
 
 class ForgetsWhereItStands(Core):
-    """Forgotten update (step 6): lastdelivered stays what it was."""
+    """Planted fault in iRBP's adoption (step 6), forgotten update: lastdelivered stays as it was. Correct
+    code raises it.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Put it back."""
+        """Deliver, and restore lastdelivered."""
         before = self._last_delivered
         deliveries = super().adopt(agreed)
         self._last_delivered = before
@@ -144,10 +164,12 @@ class ForgetsWhereItStands(Core):
 
 
 class DeliversFromTheLast(Core):
-    """Wrong order (step 6): Msg is delivered from its end."""
+    """Planted fault in iRBP's adoption (step 6), wrong order: Msg is delivered from its end. Correct code
+    delivers in the order of numbers.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Turn it round."""
+        """Deliver in reverse order."""
         deliveries = super().adopt(agreed)
         return None if deliveries is None else deliveries[::-1]
 
@@ -167,4 +189,4 @@ FAULTS: Mapping[str, type[Any]] = {
     "delivers-from-the-last": DeliversFromTheLast,
     **CHANGE_FAULTS,
 }
-"""By their names."""
+"""Faulty cores by name."""

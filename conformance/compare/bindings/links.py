@@ -1,8 +1,8 @@
-"""Packets that travel in order wait in a queue from one process to another, or in a log that all read.
+"""Links: packets that travel in order, in a queue from one process to another, or in a log that all read.
 
-Each holds packets with the datagrams that stand for them, as `spec/environment/fifo.py` holds packets. What
-is in a link is one immutable value, so that it can be numbered as a process's snapshot is. A packet of a set
-needs no link: it is taken by what it is, not by where it stands.
+Each holds packets with the datagrams that stand for them, as `spec/environment/fifo.py` holds packets. The
+content of a link is one immutable value, so that it can be numbered like a process's snapshot. A packet of a
+set needs no link: it is taken by its content, not by its position.
 
 This module must not know any protocol.
 """
@@ -15,16 +15,18 @@ from typing import Any, NamedTuple
 __all__ = ["Content", "Link", "Log", "Part", "Queue"]
 
 Content = tuple[Any, ...]
-"""The content of a link. Of a queue: packets with their datagrams. Of a log: all that was sent, and how many
-each has.
+"""Content of a link: for a queue packets with their datagrams; for a log everything that was sent, and how
+much each has.
 """
 
 Part = tuple[str, tuple[int, ...]]
-"""A variable, and the numbers of the keys under which one value of it stands."""
+"""Part of a variable: its name, and the numbers of the keys of one value."""
 
 
 class Queue(NamedTuple):
-    """`variable[sender][to]`: what `sender` has sent to `to` and `to` has not taken, oldest first."""
+    """Queue `variable[sender][to]`: the packets that `sender` has sent to `to` and `to` has not taken, oldest
+    first.
+    """
 
     variable: str
     sender: int
@@ -32,35 +34,36 @@ class Queue(NamedTuple):
 
     @property
     def empty(self) -> Content:
-        """Before anything was sent."""
+        """Return the content before anything was sent."""
         return ()
 
     def put(self, content: Content, packet: object, datagram: bytes) -> Content:
-        """One more at the end."""
+        """Return the content with one more packet at the end."""
         return (*content, (packet, datagram))
 
     def head(self, content: Content, reader: int) -> bytes:
-        """The datagram that arrives next."""
+        """Return the datagram that arrives next."""
         del reader
         datagram: bytes = content[0][1]
         return datagram
 
     def take(self, content: Content, reader: int) -> Content:
-        """The oldest has arrived."""
+        """Return the content without the oldest packet."""
         del reader
         return content[1:]
 
     def entries(self, content: Content) -> Content:
-        """The packets with their datagrams."""
+        """Return the packets with their datagrams."""
         return content
 
     def values(self, content: Content) -> Iterator[tuple[Part, object]]:
-        """The specification's values."""
+        """Return the specification's values."""
         yield (self.variable, (self.sender, self.to)), tuple(packet for packet, _ in content)
 
 
 class Log(NamedTuple):
-    """`variable[sender]`: all that `sender` has multicast; `heard[sender][q]` counts what q has taken of it.
+    """Log `variable[sender]`: everything that `sender` has multicast; `heard[sender][q]` counts what q has
+    taken of it.
 
     The sender's own copy is taken as it is sent.
     """
@@ -72,32 +75,32 @@ class Log(NamedTuple):
 
     @property
     def empty(self) -> Content:
-        """Before anything was sent."""
+        """Return the content before anything was sent."""
         return ((), (0,) * self.readers)
 
     def put(self, content: Content, packet: object, datagram: bytes) -> Content:
-        """One more at the end, which the sender has."""
+        """Return the content with one more packet at the end, which the sender has."""
         entries, heard = content
         return ((*entries, (packet, datagram)), _counted(heard, self.sender))
 
     def head(self, content: Content, reader: int) -> bytes:
-        """The datagram that `reader` takes next."""
+        """Return the datagram that `reader` takes next."""
         entries, heard = content
         datagram: bytes = entries[heard[reader]][1]
         return datagram
 
     def take(self, content: Content, reader: int) -> Content:
-        """`reader` has the next one."""
+        """Return the content after `reader` has taken the next packet."""
         entries, heard = content
         return (entries, _counted(heard, reader))
 
     def entries(self, content: Content) -> Content:
-        """The packets with their datagrams."""
+        """Return the packets with their datagrams."""
         entries: Content = content[0]
         return entries
 
     def values(self, content: Content) -> Iterator[tuple[Part, object]]:
-        """The specification's values."""
+        """Return the specification's values."""
         entries, heard = content
         yield (self.variable, (self.sender,)), tuple(packet for packet, _ in entries)
         yield (self.heard, (self.sender,)), heard

@@ -1,7 +1,8 @@
-"""One process that goes from list to list: three machines of the implementation, and what it has behind it.
+"""One process that goes from list to list: three machines of the implementation, and its past.
 
-The machines are the core of a protocol on one list, the change that ends the list, and what joins the two.
-For the next list there are three others; what a membership keeps from one to the next stands in `Past`.
+The machines are the core of a protocol on one list, the change that ends the list, and the succession that
+joins the two. For the next list there are three others; the part of a membership's state that goes from one
+to the next stands in `Past`.
 
 This module must not know a protocol or the variables of a specification.
 """
@@ -24,11 +25,11 @@ from antiphon.impl.transport import wire
 __all__ = ["MEMBERS", "Kinds", "ListProcess", "Past", "Service", "Standing", "changed"]
 
 MEMBERS = [Member(bytes([one + 1]) * 16, f"p{one}", "10.0.0.1", 7001 + one) for one in range(8)]
-"""The processes, as members of a group."""
+"""Processes as members of a group."""
 
 
 class Service:
-    """Consensus as a service: what this member has proposed, and what is decided, once it knows."""
+    """Consensus as a service: the proposal of this member, and the decision, once it knows it."""
 
     def __init__(self, me: int, members: int) -> None:
         """Begin with no proposal."""
@@ -38,12 +39,12 @@ class Service:
         self._outputs: list[Send[consensus.Message[Decision]]] = []
 
     def propose(self, value: Decision) -> None:
-        """Take part."""
+        """Propose a value."""
         if self.proposed is None and self.decision is None:
             self.proposed = value
 
     def suspect(self, suspected: frozenset[int]) -> None:
-        """A service waits for nobody."""
+        """Do nothing: a service waits for nobody."""
 
     def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
         """Learn the decision."""
@@ -52,7 +53,7 @@ class Service:
             self.decision = message.value
 
     def decide(self) -> bool:
-        """Let what this member has proposed be the decision; False: it has proposed nothing."""
+        """Make this member's proposal the decision; return False if it has proposed nothing."""
         self.decision = self.proposed
         if self.decision is None:
             return False
@@ -63,7 +64,7 @@ class Service:
         """Do nothing: the environment takes the steps."""
 
     def outputs(self) -> list[Send[consensus.Message[Decision]]]:
-        """Hand over, once, what tells the others of the decision."""
+        """Return, once, the message that tells the others the decision."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
@@ -72,44 +73,46 @@ class Service:
         return self.proposed, self.decision
 
     def restore(self, snapshot: tuple[Decision | None, Decision | None]) -> None:
-        """Become what `snapshot` was taken of."""
+        """Set the state to a snapshot."""
         self.proposed, self.decision = snapshot
 
 
 class Past(NamedTuple):
-    """The past of a process, and what the environment has done to it; members are numbers."""
+    """Past of a process, and the effects of the environment on it; members are numbers."""
 
     lists: tuple[tuple[int, ...], ...]
-    """The lists that it was on, in their order; the last is the one that it is on."""
+    """Lists of the process, in their order; the last is the present one."""
     base: int = 0
-    """The last number of the list before."""
+    """Last number of the list before."""
     over: frozenset[int] = frozenset()
-    """The messages that it delivered in earlier lists."""
+    """Messages that the process delivered in earlier lists."""
     delivered: frozenset[int] = frozenset()
-    """The messages that it has delivered."""
+    """Messages that the process has delivered."""
     broadcasts: int = 0
-    """Number of messages that it broadcast in earlier lists."""
+    """Number of messages that the process broadcast in earlier lists."""
     decisions: tuple[tuple[Past, Decision], ...] = ()
     """Decisions at the ends of earlier lists, each with the meaning of names there (`names`)."""
     reports: tuple[tuple[Past, Report], ...] = ()
-    """Its reports, one for each list, with the meaning of names there."""
+    """Reports of the process, one for each list, with the meaning of names there."""
     suspected: frozenset[int] = frozenset()
     down: bool = False
     left: bool = False
 
     @property
     def members(self) -> tuple[int, ...]:
-        """The list that the process is on."""
+        """Return the present list."""
         return self.lists[-1]
 
     @property
     def names(self) -> Past:
-        """The part that says which message an identifier of this list means, and which number a number."""
+        """Return the meaning of this list's names: the message of an identifier, and the number of
+        a number.
+        """
         return Past((self.members,), self.base, self.over)
 
 
 class Standing(NamedTuple):
-    """The whole state of a process."""
+    """Whole state of a process."""
 
     past: Past
     core: Any
@@ -117,29 +120,29 @@ class Standing(NamedTuple):
 
     @property
     def change(self) -> view_change.Snapshot:
-        """The state of the change."""
+        """Return the state of the change."""
         return self.succession[1]
 
     @property
     def decision(self) -> Decision | None:
-        """The decision, if the process knows it."""
+        """Return the decision, if the process knows it."""
         found: Decision | None = self.change.agreement[1]
         return found
 
     @property
     def proposed(self) -> Decision | None:
-        """The proposal of the process."""
+        """Return the proposal of the process."""
         found: Decision | None = self.change.agreement[0]
         return found
 
 
 def changed(past: Past, **changes: Any) -> Past:
-    """The same past but for these fields."""
+    """Return the same past with these fields changed."""
     return past._replace(**changes)
 
 
 class Kinds(NamedTuple):
-    """The machines of which a process is made, faulty ones where a fault is planted."""
+    """Classes of the machines of a process, faulty ones where a fault is planted."""
 
     implementation: Implementation[Any]
     codec: wire.Codec[Any]
@@ -148,15 +151,15 @@ class Kinds(NamedTuple):
 
 
 class ListProcess:
-    """The three machines of a process on one list."""
+    """Process on one list, made of three machines."""
 
     def __init__(self, kinds: Kinds, me: int, past: Past) -> None:
-        """Process `me`, fresh on the last list of `past`."""
+        """Make process `me`, fresh on the last list of `past`."""
         self.past = past
-        """Its past."""
+        """Past of the process."""
         members = past.members
         self.at = at = members.index(me)
-        """Its place on the list."""
+        """Place of the process on the list."""
         count = len(members)
         listed: Callable[..., Any] | None = kinds.implementation.listed
         assert listed is not None, "the protocol has lists"
@@ -171,7 +174,7 @@ class ListProcess:
         """Deliveries of the last `adopt`."""
 
     def note(self, **changes: Any) -> Past:
-        """Change what stands in its past."""
+        """Change fields of the past."""
         self.past = changed(self.past, **changes)
         return self.past
 
@@ -180,7 +183,7 @@ class ListProcess:
         return Standing(self.past, self.core.snapshot(), self.succession.snapshot())
 
     def restore(self, snapshot: Standing) -> None:
-        """Become what `snapshot` was taken of, which was on the same lists."""
+        """Set the state to a snapshot, which was on the same lists."""
         self.past = snapshot.past
         self.core.restore(snapshot.core, NOW)
         self.succession.restore(snapshot.succession)

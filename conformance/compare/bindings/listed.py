@@ -1,10 +1,10 @@
-"""A member that goes from list to list, as a specification of a change of views speaks of it.
+"""Binding of a member that goes from list to list to a specification of a change of views.
 
 One process is three machines of the implementation: the core of a protocol on one list, the change that ends
-the list (`ViewChange`), and what joins the two (`Succession`). What a `Membership` has of its own, time,
-detectors, addresses, those who ask to join, is not here.
+the list (`ViewChange`), and the succession that joins the two (`Succession`). The rest of a `Membership` is
+not here: time, detectors, addresses, processes that ask to join.
 
-What stands in place of what, and why that is sound:
+Replacements, and why they are sound:
 1. **The failure detector** is the environment: its suspicions are handed to the change, those of the quick
    one and of the slow one at once. When a member calls for a change is a matter of the detector's patience;
    here it may call as soon as it suspects somebody, and later.
@@ -17,8 +17,8 @@ What stands in place of what, and why that is sound:
 4. **The list after this one** is what `Succession.adopt` says; then the binding makes the next three
    machines, as a membership does.
 
-What is for all goes to all others of the list; who leaves somebody out is refused. This module must not know
-a protocol.
+A message for all goes to all others of the list; a member that leaves one out is refused. This module must
+not know a protocol.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ _CHANGE = b"c"
 
 
 class ListedBinding(ABC):
-    """A specification's program and members that go from list to list; a subclass says what is which.
+    """Program of a specification, and members that go from list to list; a subclass maps one to the other.
 
     Attributes:
-        specification: what they are held beside, within bounds.
+        specification: the specification that they are compared with, within bounds.
         fixed: constants with which alone they are compared.
         faults: the planted faults, each a class of cores, of changes or of successions, by name.
         decisions: the variable of the specification that has a decision for each list.
@@ -85,7 +85,7 @@ class ListedBinding(ABC):
     keeps_suspicions = False
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """The specification with these constants, and members, those of a planted fault if it is named.
+        """Make the specification with these constants, and members, those of a planted fault if it is named.
 
         Raises:
             SpecError: the specification has no such constant, or the members are not compared with it.
@@ -116,14 +116,14 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """The protocol on its lists, with a planted class of cores if one is given."""
+        """Return the protocol on its lists, with a planted faulty class of cores if one is given."""
 
     @abstractmethod
     def packet(self, me: int, past: Past, message: Any, to: int) -> object | None:
-        """Return the specification's packet in `sent` for a message of the protocol; None: it has none."""
+        """Return the specification's packet in `sent` that stands for a message of the protocol, or None."""
 
     def is_for_one(self, packet: object) -> bool:
-        """Return True if this is for one receiver, and not for all others of the list."""
+        """Return True if the message is for one receiver, and not for all other members of the list."""
         del packet
         return False
 
@@ -133,66 +133,72 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def told(self, me: int, past: Past) -> object:
-        """Return the specification's packet for a report."""
+        """Return the specification's packet for a report to the proposers."""
 
     @abstractmethod
     def decided(self, past: Past) -> object:
-        """Return the specification's packet for a decision on its way."""
+        """Return the specification's packet for a decision that is on its way."""
 
     @abstractmethod
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
-        """Take a step of the protocol's own; what it delivers, or None: there was nothing to do."""
+        """Take an internal step of the protocol. Return what the step delivers, or None if the step was not
+        possible.
+        """
 
     def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
-        """Return the arguments of a step `propose`: the process, and those that it has heard."""
+        """Return the arguments of a step `propose`: the process, and the members whose reports it has."""
         return p, heard
 
     @abstractmethod
     def rest(self, process: ListProcess) -> None:
-        """Let the core do at once what is no step of the specification, as a token that it takes."""
+        """Let the core run until only steps of the specification are left, such as handling a token that it
+        accepts.
+        """
 
     @abstractmethod
     def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
-        """The internal steps of the protocol that the process would take now; `probe` may be moved."""
+        """Return the internal steps that the process would take now. The call may change `probe`."""
 
     @abstractmethod
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """Return the values that the process shows, in the specification's terms."""
+        """Return the values of the process's variables, in the specification's terms."""
 
     @abstractmethod
     def agreed(self, snapshot: Past, decision: Decision) -> object:
-        """A proposal or a decision in the specification's values."""
+        """Return a proposal or a decision in the specification's values."""
 
     @abstractmethod
     def check_report(self, past: Past, core: Any, report: Report) -> None:
-        """See that a core that stands so reports of what is over what its deliveries say.
+        """Check that a core that ended with a report reports no delivery that its own deliveries lack.
 
         Raises:
-            Refused: it does not.
+            Refused: the report names more or less than the deliveries.
         """
 
     @abstractmethod
     def last_number(self, core: Any) -> int:
-        """The number after which the next list goes on."""
+        """Return the number after which the numbering of the next list goes on."""
 
     # What `Binding` asks ------------------------------------------------------------------------------------
 
     def start(self, me: int) -> Effect:
-        """A member of the first list."""
+        """Return the snapshot of a member of the first list."""
         process = self._live[me] = self._fresh(me)
         process.core.start(NOW)
         self.rest(process)
         return self._effect(process, me, ())
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A message concerns who takes it, any other step the process that is its first argument."""
+        """Return the process that a step concerns: the receiver of a message, else the process in the first
+        argument.
+        """
         me: Any = step.arguments[0]
         if step.action in ("arrive", "arrive_in_vain"):
             return Stimulus(me.index, step.arguments[1], consumed=False)
         return Stimulus(me.index)
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the machines of `me`."""
+        """Perform the step on the machines of process `me`."""
         process = self._live[me]
         if self._standing[me] != snapshot:
             if process.past.lists != snapshot.past.lists:
@@ -215,10 +221,10 @@ class ListedBinding(ABC):
         return effect
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:  # noqa: B027
-        """No shell drives these three machines by themselves."""
+        """Do nothing: these three machines are driven by single steps alone."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """The internal steps that the process would take now."""
+        """Return the internal steps that the process would take now."""
         past, p = snapshot.past, Process(me)
         if past.down or past.left:
             return frozenset()
@@ -236,7 +242,7 @@ class ListedBinding(ABC):
         return frozenset(found)
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
-        """Return the values that the process shows: of the change here, of the rest by `shown`."""
+        """Return the process's variables: those of the change of lists from here, the others from `shown`."""
         del me
         past, change = snapshot.past, snapshot.change
         gone = past.down or past.left
@@ -259,7 +265,9 @@ class ListedBinding(ABC):
         """Return the number of messages that the process has broadcast on its list."""
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """A decision is what anybody knows of it; other variables are sums."""
+        """Join the shares of all processes: a decision is taken from any process that knows it, other
+        variables are unions.
+        """
         if variable == "broadcasts":
             return sum(shares)
         found: list[object] = [None] * int(self.program.constants["views"])
@@ -272,17 +280,19 @@ class ListedBinding(ABC):
     # Names --------------------------------------------------------------------------------------------------
 
     def those(self, past: Past, places: Iterable[int]) -> frozenset[Process]:
-        """The processes at these places of the list."""
+        """Return the processes at these places of the list."""
         return frozenset(Process(past.members[place]) for place in places)
 
     def message(self, past: Past, name: tuple[int, int]) -> Message:
-        """The message with this identifier: with `assigned` message k is the next one of process k mod n."""
+        """Return the message with this identifier; with `assigned` message k is the next message of process k
+        mod n.
+        """
         process = past.members[name[0]]
         before = sum(1 for index in past.over if index % self.members == process)
         return Message((before + name[1] - 1) * self.members + process)
 
     def probe(self, me: int, snapshot: Standing) -> ListProcess:
-        """Machines of their own, put to this snapshot, to be asked."""
+        """Return separate machines, set to this snapshot, that may be changed to compute offers."""
         key = me, snapshot.past.members
         probe = self._probes.get(key)
         if probe is None or probe.past.lists != snapshot.past.lists:

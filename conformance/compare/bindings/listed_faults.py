@@ -1,4 +1,4 @@
-"""Plausible mistakes in the change of a list, whatever protocol is under it: one thing wrong in each."""
+"""Planted faults in the change of a list, each with one mistake, for whatever protocol runs on the list."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ Merge = Callable[[Sequence[Report], bool], Report]
 
 
 class CallsOnce(ViewChange):
-    """Half a broadcast (upon R-Deliver): who hears the call does not send it on."""
+    """Planted fault (upon R-Deliver), half a broadcast: a process that receives a call does not relay it.
+    Correct: it does.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Drop the copies."""
+        """Handle the message, and drop the relayed copies."""
         before = len(self._outputs)
         super().receive(sender, message)
         if isinstance(message, Call):
@@ -30,54 +32,66 @@ class CallsOnce(ViewChange):
 
 
 class CallsInSilence(ViewChange):
-    """Forgotten message (upon suspicion): who calls tells nobody."""
+    """Planted fault (upon suspicion), forgotten message: a process that calls a change sends no call.
+    Correct: it sends one.
+    """
 
     def call(self, kind: Kind) -> None:
-        """Say nothing."""
+        """Start the change, and send no call."""
         self.kinds.add(kind)
         self._look()
 
 
 class ReportsToTheFirst(ViewChange):
-    """Off by one (step 1): one member gets the report, and not all."""
+    """Planted fault (step 1), off by one: a process sends its report to one member. Correct: it sends it to
+    all.
+    """
 
     def report(self, report: Report) -> None:
-        """Drop the other copies."""
+        """Report, and drop all copies but the first."""
         before = len(self._outputs)
         super().report(report)
         del self._outputs[before + 1 :]
 
 
 class ForgetsItself(ViewChange):
-    """Missing update (step 1): the own report does not count as heard."""
+    """Planted fault (step 1), missing update: a process does not count its own report as received. Correct:
+    it does.
+    """
 
     def propose(self, merge: Merge) -> None:
-        """Propose a list of the others."""
+        """Propose a list without the process itself."""
         own = self.heard.pop(self.me)
         super().propose(lambda reports, missing: merge([*reports, own.report], missing))
         self.heard[self.me] = own
 
 
 class DropsEarlyReports(ViewChange):
-    """Lost message (step 2): a report that comes before the own one is dropped."""
+    """Planted fault (step 2), lost message: a report that arrives before the own one is sent is dropped.
+    Correct: it is kept.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Look at the own one."""
+        """Drop a report while the own one is not sent."""
         if not isinstance(message, Told) or self.me in self.heard:
             super().receive(sender, message)
 
 
 class DropsEarlyDecisions(ViewChange):
-    """Lost message (step 4): a decision that comes while reports are awaited is dropped."""
+    """Planted fault (step 4), lost message: a decision that arrives while reports are awaited is dropped.
+    Correct: it is kept.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Look whether the wait is over."""
+        """Drop a decision while reports are awaited."""
         if not isinstance(message, consensus.Decide) or self.complete:
             super().receive(sender, message)
 
 
 class WaitsForNobody(ViewChange):
-    """Missing condition (step 2): a majority of reports is enough, whoever else is trusted."""
+    """Planted fault (step 2), missing condition: a majority of reports suffices. Correct: every trusted
+    member's report is awaited too.
+    """
 
     def _look(self) -> None:
         """Count."""
@@ -85,7 +99,9 @@ class WaitsForNobody(ViewChange):
 
 
 class NeedsNoMajority(ViewChange):
-    """Missing condition (step 2, `await_majority`): whoever is suspected is not waited for."""
+    """Planted fault (step 2, `await_majority`), missing condition: reports of suspected members are not
+    awaited, even without a majority. Correct: a majority is required.
+    """
 
     def _look(self) -> None:
         """Do not count."""
@@ -96,7 +112,9 @@ class NeedsNoMajority(ViewChange):
 
 
 class WaitsForTheSuspected(ViewChange):
-    """Missing condition (step 2): a suspicion ends no wait."""
+    """Planted fault (step 2), missing condition: a suspicion ends no wait. Correct: a suspected member is not
+    awaited.
+    """
 
     def _look(self) -> None:
         """Suspect nobody."""
@@ -107,15 +125,19 @@ class WaitsForTheSuspected(ViewChange):
 
 
 class HearsNoSuspicion(ViewChange):
-    """Lost wake-up (step 2): a suspicion is noted, and what waits for it is not looked at."""
+    """Planted fault (step 2), lost wake-up: a suspicion is recorded, and the waiting condition is not
+    evaluated again. Correct: it is.
+    """
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """Note it."""
+        """Record the suspicion alone."""
         self._suspected, self._given_up = suspected, given_up
 
 
 class ListsTheSuspected(ViewChange):
-    """Wrong set (step 3): all of the list are on the next one, whether they have reported or not."""
+    """Planted fault (step 3), wrong set: every member is on the next list. Correct: only members that
+    reported are.
+    """
 
     def _take_part(self, value: Decision) -> None:
         """Put them in."""
@@ -123,7 +145,9 @@ class ListsTheSuspected(ViewChange):
 
 
 class LeavesOutTheSuspected(ViewChange):
-    """Wrong set (step 3): who is suspected is left out, though it has reported."""
+    """Planted fault (step 3), wrong set: a suspected member that reported is not on the next list. Correct:
+    it is.
+    """
 
     def _take_part(self, value: Decision) -> None:
         """Take them out."""
@@ -132,7 +156,9 @@ class LeavesOutTheSuspected(ViewChange):
 
 
 class ListsTheFirstTwo(ViewChange):
-    """Off by one (step 3): the list ends behind the majority."""
+    """Planted fault (step 3), off by one: the next list ends after a majority. Correct: it has every member
+    that reported.
+    """
 
     def _take_part(self, value: Decision) -> None:
         """Cut it."""
@@ -140,60 +166,72 @@ class ListsTheFirstTwo(ViewChange):
 
 
 class MergesTheFirst(ViewChange):
-    """Wrong union (step 3): of the reports the one of the first member is taken."""
+    """Planted fault (step 3), wrong union: the proposal has the first member's report alone. Correct: it has
+    the union of all reports.
+    """
 
     def propose(self, merge: Merge) -> None:
-        """Take it."""
+        """Propose the first member's report."""
         super().propose(lambda reports, missing: merge(reports[:1], missing))
 
 
 class MergesItsOwn(ViewChange):
-    """Wrong union (step 3): a member proposes what it knows itself."""
+    """Planted fault (step 3), wrong union: the proposal has the proposer's own knowledge. Correct: it has the
+    union of all reports.
+    """
 
     def propose(self, merge: Merge) -> None:
-        """Take it."""
+        """Propose the own report."""
         own = self.heard[self.me].report
         super().propose(lambda _, missing: merge([own], missing))
 
 
 class ProposesTwice(ViewChange):
-    """Missing condition (step 3): a member proposes again with each report that comes late."""
+    """Planted fault (step 3), missing condition: a member proposes again with each late report. Correct: it
+    proposes once.
+    """
 
     @property
     def proposes(self) -> bool:
-        """Look at the reports alone."""
+        """Return True if enough reports are here, also after a proposal."""
         return self.complete and self._agreement.decision is None and len(self.heard) > self._tried
 
     def propose(self, merge: Merge) -> None:
-        """Count them."""
+        """Propose, and count the proposals."""
         super().propose(merge)
         self._tried = len(self.heard)
 
 
 class AdoptsUnheard(ViewChange):
-    """Missing condition (step 4): who still waits for reports takes a decision."""
+    """Planted fault (step 4), missing condition: a member that still waits for reports adopts a decision.
+    Correct: it proposes first.
+    """
 
     @property
     def decision(self) -> Decision | None:
-        """Do not look at the wait."""
+        """Adopt the decision, also while reports are awaited."""
         return self._agreement.decision if self.me in self.heard else None
 
 
 class ReportsAgain(ViewChange):
-    """Work done again (upon R-Deliver): each call that comes makes a member report."""
+    """Planted fault (upon R-Deliver), repeated work: a member sends its report with each call that arrives.
+    Correct: it reports once.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Send the report once more."""
+        """Handle the message, and send the report once more."""
         super().receive(sender, message)
         if isinstance(message, Call) and self.me in self.heard:
             self._outputs += [Send(sender, self.heard[self.me])]
 
 
 class SendsCallsAgain(ViewChange):
-    """Work done again (upon R-Deliver): a call is sent on as often as it comes."""
+    """Planted fault (upon R-Deliver), repeated work: a call is relayed each time that it arrives. Correct: it
+    is relayed once.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Send it on."""
+        """Handle the message, and relay the call again."""
         super().receive(sender, message)
         if isinstance(message, Call):
             self._outputs = [send for send in self._outputs if send.message != message]
@@ -201,45 +239,53 @@ class SendsCallsAgain(ViewChange):
 
 
 class TakesLaterReports(ViewChange):
-    """Value that goes back (step 2): who is heard again is not heard any more."""
+    """Planted fault (step 2), value that goes back: a second report of a member cancels its first one.
+    Correct: the second has no effect.
+    """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Forget it."""
+        """Handle the message, and delete a report that was there already."""
         if isinstance(message, Told) and self.heard.pop(sender, None) is not None:
             return
         super().receive(sender, message)
 
 
 class GoesOnOrdering(Succession):
-    """Missing step (step 1, `block`): the protocol goes on after the report."""
+    """Planted fault (step 1, `block`), missing step: the protocol goes on ordering after its report. Correct:
+    the report blocks it.
+    """
 
     def report(self) -> bool:
-        """Do not stop it."""
+        """Report without blocking the protocol."""
         done = super().report()
         self.stopped = False
         return done
 
 
 class StopsLate(Succession):
-    """Wrong order (step 1, `block`): the protocol stops with the proposal."""
+    """Planted fault (step 1, `block`), wrong order: the protocol stops at the proposal. Correct: it stops at
+    the report.
+    """
 
     def report(self) -> bool:
-        """Do not stop it."""
+        """Report without blocking the protocol."""
         done = super().report()
         self.stopped = False
         return done
 
     def propose(self) -> bool:
-        """Stop it."""
+        """Propose, and block the protocol."""
         self.stopped = True
         return super().propose()
 
 
 class InstallsUndelivered(Succession):
-    """Missing step (step 6, `deliver_first`): the next list is installed, and nothing delivered."""
+    """Planted fault (step 6, `deliver_first`), missing step: the next list is installed and its agreed
+    messages are not delivered. Correct: they are delivered first.
+    """
 
     def adopt(self) -> Next | Out | None:
-        """Leave it out."""
+        """Adopt the list without delivering."""
         before, self._deliver = self._deliver, lambda _: True
         follows = super().adopt()
         self._deliver = before
@@ -247,19 +293,23 @@ class InstallsUndelivered(Succession):
 
 
 class LivesOn(Succession):
-    """Missing branch (step 7, `else suicide`): who is not on the list stays where it is."""
+    """Planted fault (step 7, `else suicide`), missing branch: a process that is not on the list goes on in
+    its old one. Correct: it stops.
+    """
 
     def adopt(self) -> Next | Out | None:
-        """Stay."""
+        """Adopt nothing if the process is not on the list."""
         follows = super().adopt()
         return None if isinstance(follows, Out) else follows
 
 
 class TurnsTheListRound(Succession):
-    """Wrong order (step 7): the last member of the list is the first of the next one."""
+    """Planted fault (step 7), wrong order: the installed list has its members reversed. Correct: their order
+    is the agreed one.
+    """
 
     def adopt(self) -> Next | Out | None:
-        """Turn it round."""
+        """Adopt the reversed list."""
         follows = super().adopt()
         if not isinstance(follows, Next):
             return follows
@@ -268,10 +318,12 @@ class TurnsTheListRound(Succession):
 
 
 class StaysWithTheList(Succession):
-    """Forgotten update (step 7): the list gets its number, and its members are those of before."""
+    """Planted fault (step 7), forgotten update: the next list has its number and the previous members.
+    Correct: it has the agreed members.
+    """
 
     def adopt(self) -> Next | Out | None:
-        """Keep them."""
+        """Adopt the number with the previous members."""
         follows = super().adopt()
         if not isinstance(follows, Next):
             return follows
@@ -280,10 +332,10 @@ class StaysWithTheList(Succession):
 
 
 class SkipsANumber(Succession):
-    """Off by one (step 7): the list after i is i + 2."""
+    """Planted fault (step 7), off by one: the list after number i has number i + 2. Correct: i + 1."""
 
     def adopt(self) -> Next | Out | None:
-        """Count once more."""
+        """Adopt the list with its number plus one."""
         follows = super().adopt()
         if not isinstance(follows, Next):
             return follows
@@ -319,4 +371,4 @@ CHANGE_FAULTS: Mapping[str, type[Any]] = {
     "stays-with-the-list": StaysWithTheList,
     "skips-a-number": SkipsANumber,
 }
-"""By their names."""
+"""Faulty changes of a list by name."""

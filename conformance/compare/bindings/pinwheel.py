@@ -1,4 +1,4 @@
-"""Pinwheel and its implementation: beside `antiphon.conformance.compare.bindings.updates`, these names.
+"""Binding of Pinwheel and its implementation, with corresponding names in addition to those of `updates`.
 
 | paper             | specification `PinwheelInQueues` | implementation `Core`, its snapshot |
 |-------------------|----------------------------------|-------------------------------------|
@@ -19,7 +19,9 @@ from antiphon.spec.services import Process
 
 
 class PinwheelBinding(UpdatesBinding):
-    """Pinwheel over queues and the core of `impl.protocols.pinwheel`, or a faulty one by its name."""
+    """Binding of Pinwheel over queues to the core of `impl.protocols.pinwheel`, or to a faulty core by its
+    name.
+    """
 
     protocol = "pinwheel"
     specification = PinwheelBounded
@@ -36,11 +38,11 @@ class PinwheelBinding(UpdatesBinding):
 
     @property
     def window(self) -> int:
-        """The specification's."""
+        """Return the specification's window."""
         return int(self.program.constants["window"])
 
     def sizes(self) -> Mapping[str, object]:
-        """The window."""
+        """Return the window as the core's setting."""
         return {"window": self.window}
 
     def project(self, me: int, snapshot: UpdatesSnapshot) -> Mapping[str, object]:
@@ -53,4 +55,4 @@ PINWHEEL = PinwheelBinding.bound(
     small={"processes": 3, "messages": 2, "first": 2, "step": 2},
     random={"processes": 3, "messages": 6},
 )
-"""Pinwheel, while its members stay."""
+"""Binding of Pinwheel without changes of membership."""

@@ -1,4 +1,4 @@
-"""Plausible mistakes in an implementation of Pinwheel, each a core with one thing wrong.
+"""Planted faults in an implementation of Pinwheel, each a core with one mistake.
 
 `antiphon lockstep pinwheel --fault NAME` shows the shortest trace to where it differs.
 """
@@ -13,7 +13,9 @@ from antiphon.impl.protocols.pinwheel.messages import Ack, Msg
 
 
 class AcknowledgesEarly(Core):
-    """Forgotten guard: the holder acknowledges before it has all the updates already acknowledged."""
+    """Planted fault in Pinwheel, forgotten guard: the holder acknowledges before it has all acknowledged
+    updates. Correct: it waits for them.
+    """
 
     @property
     def _has_all(self) -> bool:
@@ -22,7 +24,9 @@ class AcknowledgesEarly(Core):
 
 
 class BelievesTheLast(Core):
-    """Overtaken: an hgsn that comes late takes a later one back."""
+    """Planted fault in Pinwheel, overtaking: a late, lower hgsn replaces a higher one. Correct: the maximum
+    stays.
+    """
 
     def _hear(self, process: int, status: int) -> None:
         """Set it."""
@@ -30,7 +34,9 @@ class BelievesTheLast(Core):
 
 
 class DropsEarlyAcks(Core):
-    """Forgotten case: an ACK that came before one with a lower gsn is not kept."""
+    """Planted fault in Pinwheel, forgotten case: an ACK that arrives before one with a lower gsn is dropped.
+    Correct: it is buffered.
+    """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
         """Take the next one only."""
@@ -39,7 +45,9 @@ class DropsEarlyAcks(Core):
 
 
 class ForgetsItself(Core):
-    """Forgotten update: R_i[i] follows only the numbers that a process gives."""
+    """Planted fault in Pinwheel, forgotten update: R_i[i] changes only with numbers that process i assigns.
+    Correct: with each delivery.
+    """
 
     def _advance(self) -> None:
         """Count what is delivered, and nothing else."""
@@ -49,7 +57,9 @@ class ForgetsItself(Core):
 
 
 class ForgetsTheGiver(Core):
-    """Forgotten rule: that an ACK is its sender's hgsn is not noticed."""
+    """Planted fault in Pinwheel, forgotten rule: an ACK does not update its sender's hgsn.
+    Correct: it does.
+    """
 
     def _learn(self, giver: int, message: Ack) -> None:
         """Only where the token is."""
@@ -59,7 +69,9 @@ class ForgetsTheGiver(Core):
 
 
 class KeepsTheToken(Core):
-    """Forgotten update: a holder that has given the last number still holds the token."""
+    """Planted fault in Pinwheel, forgotten update: a holder that has assigned its last number keeps the
+    token. Correct: it passes it.
+    """
 
     def _learn(self, giver: int, message: Ack) -> None:
         """Learn the ACK, but stay holder when it is this process's own."""
@@ -69,7 +81,9 @@ class KeepsTheToken(Core):
 
 
 class PassesAtOnce(Core):
-    """As CM: every ACK passes the token."""
+    """Planted fault in Pinwheel, confusion with CM: every ACK passes the token. Correct: only the holder's
+    last one does.
+    """
 
     def _ack(self, number: int, identifier: Identifier) -> Ack:
         """Pass it."""
@@ -77,7 +91,9 @@ class PassesAtOnce(Core):
 
 
 class PassesNever(Core):
-    """Off by one: the last ACK that a holder can give does not pass the token."""
+    """Planted fault in Pinwheel, off by one: the last ACK of a holder does not pass the token. Correct: it
+    does.
+    """
 
     def _ack(self, number: int, identifier: Identifier) -> Ack:
         """Wait for another."""
@@ -85,7 +101,9 @@ class PassesNever(Core):
 
 
 class RemovesAtMost(Core):
-    """Wrong bound: what one process is known to have delivered is removed."""
+    """Planted fault in Pinwheel, wrong bound: messages that one process has delivered are removed. Correct:
+    that all have delivered.
+    """
 
     def _stable(self) -> int:
         """Take the most for the least."""
@@ -93,14 +111,18 @@ class RemovesAtMost(Core):
 
 
 class RemovesNothing(Core):
-    """Forgotten update: the buffer keeps what is stable."""
+    """Planted fault in Pinwheel, forgotten update: stable messages stay in the buffer. Correct: they are
+    removed.
+    """
 
     def _collect(self) -> None:
         """Keep it."""
 
 
 class SaysNothing(Core):
-    """Forgotten piggyback: a MSG says that its source has delivered nothing."""
+    """Planted fault in Pinwheel, forgotten piggyback: a MSG says that its source has delivered nothing.
+    Correct: it has the source's hgsn.
+    """
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
         """Leave hgsn out."""
@@ -108,16 +130,20 @@ class SaysNothing(Core):
 
 
 class SendsOne(Core):
-    """As CM: a process has one outstanding update."""
+    """Planted fault in Pinwheel, confusion with CM: a process has one outstanding update. Correct: as many as
+    its window.
+    """
 
     @property
     def busy(self) -> bool:
-        """With one."""
+        """Return True if one own update is outstanding."""
         return self._obtained[self.me] > self._numbered[self.me]
 
 
 class TellsWhatItHas(Core):
-    """Wrong number: a MSG says which ACKs its source has, delivered or not."""
+    """Planted fault in Pinwheel, wrong number: a MSG says which ACKs its source has received. Correct: which
+    it has delivered.
+    """
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
         """Take the last known gsn."""
@@ -139,4 +165,4 @@ FAULTS: dict[str, type[Core]] = {
     "sends-one": SendsOne,
     "tells-what-it-has": TellsWhatItHas,
 }
-"""The cores that differ in a step, by name."""
+"""Faulty cores by name."""

@@ -1,15 +1,16 @@
 """A binding in ten lines: a class whose methods have the actions' names, with `state()`, for a whole system.
 
-1. An object of the class is the whole system, fresh. What `__init__` calls like a constant it is given.
+1. An object of the class is the whole system, fresh. A parameter of `__init__` with the name of a constant
+  gets the constant's value.
 2. A step calls the method of its action with the arguments as plain Python has them, an index as its number.
-   `Refused` says that it cannot be taken; what the method returns is what it emits: nothing, an event, or a
-   list of events.
+   `Refused` says that it cannot be taken; the method returns the emitted events: None, an event, or a list of
+     events.
 3. `state()` gives each variable that is not exempt, as plain Python has it.
 4. With `snapshot()` and `restore(kept)` every state of the system is walked. Without them each transition of
-   the model is taken after one way to its state, which is run again from the start.
+  the model is taken once, after running one path to its state again from the start.
 5. With `offers()` the steps that the system would take of its own accord are compared; each is given as
    (action, *arguments).
-6. Whatever such code raises, gives or does not come back from is a finding about it.
+6. An exception, a wrong value or an endless call of such code is reported as a finding about it.
 
 The system is the one process of its binding, and projects whole variables. This file knows no protocol.
 """
@@ -49,13 +50,13 @@ from antiphon.spec.lang.watch import working
 C = TypeVar("C", bound=type)
 
 CALL_SECONDS = 5.0
-"""Default seconds that one call of code that is not ours may take."""
+"""Default seconds that one call of the user's code may take."""
 
 DECLARED = "__antiphon_binding__"
-"""Attribute of a class in which its declaration as a binding is kept."""
+"""Attribute of a class that holds its declaration as a binding."""
 
 NEEDED = ("state", "snapshot", "restore", "offers")
-"""The methods of a plain class that are no actions."""
+"""Methods that a plain class needs besides those of its actions."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,16 @@ def declared(
     internal: Collection[str] = (),
     call_seconds: float = CALL_SECONDS,
 ) -> Callable[[C], C]:
-    """Let a class be a binding of this program, and every subclass of it.
+    """Declare a class, and every subclass, as a binding of this program.
 
     Args:
         program: the specification with its constants.
         exempt: variables that are not compared, or "events", each with the reason in four words or more.
         internal: the actions that the system takes of its own accord; `offers` tells which it would take now.
-        call_seconds: a call that takes longer does not come back.
+        call_seconds: a call that takes longer counts as one that does not return.
 
     Raises:
-        BindingError: the class lacks a method, or says something that cannot be meant.
+        BindingError: the class lacks a method, or declares something inconsistent.
     """
 
     def declare(cls: C) -> C:
@@ -97,15 +98,15 @@ def declared(
 
 
 def is_plain(value: object) -> bool:
-    """Return True for a class that was declared as a binding, or builds on one."""
+    """Return True for a class that was declared as a binding, or derives from one."""
     return isinstance(value, type) and isinstance(getattr(value, DECLARED, None), Declared)
 
 
 def plain_bound(cls: type) -> Bound:
-    """Bind a declared class, with the constants that were declared, and others in place.
+    """Bind a declared class, with the declared constants or with others in their place.
 
     Raises:
-        BindingError: it, a subclass of one that was declared, breaks the rules.
+        BindingError: the class, as a subclass of a declared one, breaks the rules.
     """
     said: Declared = getattr(cls, DECLARED)
     _see(cls, said)
@@ -120,13 +121,13 @@ def plain_bound(cls: type) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """State of a system: its snapshot, or else the steps that led there, and its answers there.
+    """State of a user's system: its snapshot, or the steps that lead there, with its observed values.
 
     Attributes:
-        steps: those that led there first.
-        kept: what `snapshot` gave; of a system without it the steps.
-        view: what each variable is.
-        offered: the internal steps that it would take.
+        steps: the steps that led to the state first.
+        kept: the result of `snapshot`, or the steps of a system without snapshots.
+        view: the value of each variable.
+        offered: the internal steps that the system would take.
     """
 
     steps: tuple[Step, ...]
@@ -146,12 +147,13 @@ class Standing:
 
 
 class PlainBinding:
-    """The binding of a plain class; see `Binding` for the methods.
+    """Binding of a declared plain class; `Binding` documents the methods.
 
     Attributes:
         cls: the class.
-        whole: its one process is the system, and projects whole variables.
-        one_way: it can keep no state, so that a walk takes each transition after one way to its state.
+        whole: True: the binding's one process is the whole system, and projects whole variables.
+        one_way: True for a system without snapshots, so that a walk takes each transition after one path to
+            its state.
     """
 
     members = 1
@@ -185,24 +187,26 @@ class PlainBinding:
         self._timed = False
 
     def start(self, me: int) -> Effect:
-        """A fresh system."""
+        """Return the state of a fresh system."""
         del me
         self._here = None
         with self._in_time():
             return Effect(self._stand((), self._fresh()))
 
     def stimulus(self, step: Step) -> Stimulus:
-        """The whole system, and nothing from the network: that is a part of it."""
+        """Return the step as one of the whole system, without a datagram: the network is part of
+        the system.
+        """
         del step
         return Stimulus(0)
 
     def perform(self, me: int, snapshot: Standing, step: Step, datagram: bytes | None) -> Effect:
-        """The method of the action.
+        """Call the method of the action.
 
         Raises:
-            Refused: it says so.
-            Misreports: it does not come back, or what the system gives has no meaning.
-            Unsteady: the steps so far lead elsewhere when they are run again.
+            Refused: the system refuses the step.
+            Misreports: the method does not return, or returns a value without meaning.
+            Unsteady: running the same steps again leads to another state.
         """
         del me, datagram
         if (known := self._stuck.get((snapshot, step))) is not None:
@@ -219,20 +223,20 @@ class PlainBinding:
         return Effect(after, events=self._emitted(step, answer))
 
     def drive(self, me: int, snapshot: Standing, step: Step | None, datagram: bytes | None) -> None:
-        """Do nothing: nobody drives a whole system."""
+        """Do nothing: no shell drives a whole system."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """Return the steps that it would take of its own accord."""
+        """Return the internal steps that the system would take now."""
         del me
         return snapshot.offered
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
-        """Each variable that is compared."""
+        """Return the value of each compared variable."""
         del me
         return snapshot.view
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Return the value of the one process."""
+        """Return the value that the one process projects."""
         del variable
         return shares[0]
 
@@ -382,7 +386,7 @@ _AGAIN_SECONDS = 0.5
 
 
 class Stuck(Misreports):
-    """A call does not come back."""
+    """Error: a call of the user's code does not return in time."""
 
 
 class _Late(BaseException):

@@ -1,7 +1,8 @@
-"""A value of a specification as plain Python has it, and back: an index is its number, a set any collection.
+"""Conversion between a value of a specification and plain Python: an index is its number, a set any
+collection.
 
-`plain` is what a step of the specification brings to code that is not ours; `meant` is which value of a
-domain such code means. What means none is `Strange`: it equals no value, and shows what it was.
+`plain` turns a specification's value into one for the user's code. `meant` turns the user's value into one of
+a domain. A value outside the domain becomes `Strange`, which equals no value and shows the user's value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from antiphon.spec.lang.types import Domain
 
 
 class Strange:
-    """A value of code that is not ours which is none of the domain, as text at that moment."""
+    """Value of the user's code that is outside the domain, as its text when it was read."""
 
     __slots__ = ("text",)
 
@@ -38,7 +39,7 @@ class _NoValue(Exception):
 
 
 def plain(value: Any) -> Any:
-    """The value with numbers in the place of indices, also inside records, sets, maps and sequences."""
+    """Return the value with numbers in place of indices, also inside records, sets, maps and sequences."""
     if isinstance(value, Index):
         return value.index
     if isinstance(value, frozenset):
@@ -54,7 +55,7 @@ def plain(value: Any) -> Any:
 
 
 def meant(domain: Domain, value: Any) -> Any:
-    """The value of the domain that is meant, a map as a state holds it; else `Strange`."""
+    """Return the value of the domain that a plain value denotes, a map as a state holds it, or `Strange`."""
     try:
         found = _meant(domain, value)
     except _NoValue:

@@ -1,4 +1,4 @@
-"""Figure 16 and its implementation speak of the same things by these names; and what is the ring's.
+"""Binding of figure 16 and its implementation, with corresponding names, and the parts shared by both rings.
 
 | paper            | specification `Rbp`       | implementation `Core`         |
 |------------------|---------------------------|-------------------------------|
@@ -35,7 +35,7 @@ from antiphon.spec.services import Process
 
 
 class RingBinding(CoreBinding[Message]):
-    """The core of `impl.protocols.rbp`; values and packets are those of figure 16, or of figure 25."""
+    """Binding of the core of `impl.protocols.rbp`, with values and packets of figure 16 or of figure 25."""
 
     repairs = "all"
     internal: tuple[str, ...] = ("deliver", "accept", "sequence")
@@ -50,17 +50,19 @@ class RingBinding(CoreBinding[Message]):
 
     @abstractmethod
     def sequenced(self, name: tuple[int, int] | None, number: int) -> object:
-        """The specification's (B, t)."""
+        """Return the specification's pair (B, t)."""
 
     def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step | None:
-        """A delivery names the message with its number."""
+        """Return the step with its arguments: a delivery names the message with its number."""
         if action != "deliver":
             return super().offered(me, snapshot, probe, action)
         number = snapshot.last_delivered + 1
         return Step(action, (Process(me), self.sequenced(_name(snapshot, number), number)))
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """The step of lines 74-78 has its number as payload, or takes any; two timers pass the token on."""
+        """Return the single step of the core. Lines 74-78 have the number as payload; two timers pass the
+        token.
+        """
         match action:
             case "settle":
                 numbers = [int(payload)] if payload else core.observe()["numbers"]
@@ -74,7 +76,9 @@ class RingBinding(CoreBinding[Message]):
     def reported(
         self, me: int, before: Snapshot, after: Snapshot, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """A delivery is the answer to its own step, unless it was NULL; what is forgotten nobody is told."""
+        """Return the events to compare: a delivery belongs to its own step, except for NULL; the deletion of
+        a message is no event.
+        """
         if asked.action == "settle":
             return True, ()
         if asked.action != "deliver":
@@ -88,7 +92,7 @@ class RingBinding(CoreBinding[Message]):
         return Delivery(*name, number, body), (tracing.Deliver(me, name, number, body),)
 
     def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """A token names its number, and what it numbers."""
+        """Return the values of a token: its number and the message that it numbers."""
         if action == "accept":
             return tracing.Step(me, action, number=before.arriving)
         if action in ("sequence", "pass_null"):
@@ -97,13 +101,13 @@ class RingBinding(CoreBinding[Message]):
         return super().told(me, before, after, action)
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """The own message has no number."""
+        """Return True while the own message has no number."""
         del me
         return snapshot.pending is not None
 
 
 class RbpBinding(RingBinding):
-    """The repaired figure 16 and the ring without failures, or a faulty core by its name."""
+    """Binding of the repaired figure 16 to the ring without failures, or to a faulty core by its name."""
 
     protocol = "rbp"
     specification = RbpBounded
@@ -117,11 +121,11 @@ class RbpBinding(RingBinding):
     }
 
     def sequenced(self, name: tuple[int, int] | None, number: int) -> spec.Sequenced:
-        """The specification's (B, t)."""
+        """Return the specification's pair (B, t)."""
         return spec.Sequenced(identifier_of(name), number)
 
     def unbounded(self) -> Program:
-        """The specification without the bounds that an exploration puts on timers."""
+        """Return the specification without the bounds on timers that only explorations use."""
         messages = self.program.constants["messages"]
         return program(RbpBounded, repairs="all", processes=self.members, messages=messages, unlimited=True)
 
@@ -145,7 +149,7 @@ class RbpBinding(RingBinding):
         return None if number is None else self.sequenced(view["numbers"].get(number), number)
 
     def packet(self, sender: int, to: int, message: Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet that a datagram stands for."""
         receiver = Process(to)
         match message:
             case wire_messages.Data(identifier=name, payload=payload):
@@ -163,7 +167,7 @@ class RbpBinding(RingBinding):
 
 
 def identifier_of(name: tuple[int, int] | None) -> spec.Identifier | None:
-    """The specification's B."""
+    """Return the specification's identifier B."""
     return None if name is None else spec.Identifier(Process(name[0]), name[1])
 
 
@@ -185,4 +189,4 @@ RBP = RbpBinding.bound(
     small={"processes": 3, "messages": 1, "losses": 1, "timeouts": 1, "urgent": True},
     random={"processes": 3, "messages": 3, "losses": 1, "timeouts": 1, "urgent": True},
 )
-"""Figure 16."""
+"""Binding of figure 16."""

@@ -1,11 +1,14 @@
-"""Plausible mistakes in an implementation of the ring, each a core with one thing wrong.
+"""Planted faults in implementations of the ring, each a core with one mistake.
 
-Those of `FAULTS` differ from figure 16 in one step, and those of `RESILIENT_FAULTS` from figure 25: `antiphon
-lockstep rbp --fault NAME` shows the shortest trace, and so does it of `rbp-resilient`. Those of `SIZE_FAULTS`
-need several messages: `antiphon stateful rbp --fault NAME` finds them. Those of `TIME_FAULTS` show only after
-seconds or minutes: `check_times` finds them on simulated clocks. All were written down before anything was
-run against them. "As printed" is what a figure says and a repair of its specification changes. Lines of
-figure 25 follow after a semicolon.
+| table | differs from | found by |
+|--------------------|-----------------|----------------------------------------|
+| `FAULTS` | figure 16 | `antiphon lockstep rbp --fault NAME` |
+| `RESILIENT_FAULTS` | figure 25 | `antiphon lockstep rbp-resilient --fault NAME` |
+| `SIZE_FAULTS` | figure 16, with several messages | `antiphon stateful rbp --fault NAME` |
+| `TIME_FAULTS` | stated times, after a while | `check_times`, on simulated clocks |
+
+All were written before any check was run against them. "As printed" marks the behaviour of a figure that a
+repair of its specification changes. Lines of figure 25 follow after a semicolon.
 """
 
 from __future__ import annotations
@@ -23,10 +26,12 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 
 class AcceptsEarly(Core):
-    """Forgotten guard (lines 36, 44): the token is accepted although numbers or bodies are missing."""
+    """Planted fault (lines 36, 44), forgotten guard: the token is accepted although numbers or bodies are
+    missing. Correct: it waits for them.
+    """
 
     def accept(self, now: float) -> bool:
-        """Accept whatever arrives."""
+        """Accept every token that arrives."""
         self._now = now
         if self._arriving is None:
             return False
@@ -37,7 +42,9 @@ class AcceptsEarly(Core):
 
 
 class AcceptsOldTokens(Core):
-    """Wrong comparison (line 38; as printed, 44): a token that was accepted before is taken again."""
+    """Planted fault (line 38; as printed, 44), wrong comparison: a token that was accepted before is accepted
+    again. Correct: it is ignored.
+    """
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
         old = message.next_holder == self.me and self._queues.highest > message.number
@@ -47,7 +54,9 @@ class AcceptsOldTokens(Core):
 
 
 class AnswersOneLess(Core):
-    """Off by one (line 56): the last number asked for is left out, as figure 12 has it."""
+    """Planted fault (line 56), off by one: the last requested number is not answered, as in figure 12.
+    Correct: it is.
+    """
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
         for number in self._queues.known_numbers(message.first, message.last - 1):
@@ -55,7 +64,9 @@ class AnswersOneLess(Core):
 
 
 class DeliversWithoutBody(Core):
-    """Forgotten guard (line 61): the number alone makes a message count as delivered."""
+    """Planted fault (line 61), forgotten guard: a message counts as delivered with its number alone. Correct:
+    its body is needed.
+    """
 
     @property
     def deliverable(self) -> bool:
@@ -63,7 +74,7 @@ class DeliversWithoutBody(Core):
         return self._last_delivered + 1 in self._queues.numbers
 
     def deliver(self) -> Delivery | None:
-        """Skip a message that is not there."""
+        """Deliver, and skip a message whose body is missing."""
         if Core.deliverable.fget(self):  # type: ignore[attr-defined]
             return super().deliver()
         if self.deliverable:
@@ -72,10 +83,12 @@ class DeliversWithoutBody(Core):
 
 
 class ForgetsResentData(Core):
-    """Lost retransmission (lines 12-15): the timer of a broadcast sends nothing."""
+    """Planted fault (lines 12-15), lost retransmission: the timer of a broadcast sends nothing. Correct: it
+    sends the message again.
+    """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Expire without sending."""
+        """Let the timer expire without sending."""
         done = super().expire(timer, now)
         if timer is Timer.RESEND:
             self._outputs.clear()
@@ -83,10 +96,12 @@ class ForgetsResentData(Core):
 
 
 class KeepsToken(Core):
-    """Forgotten update (line 48; 61): a process that numbered a message still holds the token."""
+    """Planted fault (line 48; 61), forgotten update: a process that numbered a message still holds the token.
+    Correct: it does not.
+    """
 
     def sequence(self, now: float) -> bool:
-        """Number, and keep the token."""
+        """Assign a number, and keep the token."""
         done = super().sequence(now)
         self._holding = self._holding or done
         self._watch()
@@ -94,10 +109,12 @@ class KeepsToken(Core):
 
 
 class NumbersFromHighest(Core):
-    """Wrong variable (line 48): the next number follows the highest known number plus one."""
+    """Planted fault (line 48), wrong variable: the next number is the highest known number plus two. Correct:
+    plus one.
+    """
 
     def sequence(self, now: float) -> bool:
-        """Leave a number out."""
+        """Assign a number after leaving one out."""
         self._now = now
         identifier = self._queues.first_unnumbered()
         if not self._holding or identifier is None:
@@ -109,10 +126,12 @@ class NumbersFromHighest(Core):
 
 
 class RenamesResentData(Core):
-    """The paper's own mistake (line 13): a message that is sent again gets a new identifier."""
+    """Planted fault (line 13), the paper's own mistake: a message that is sent again gets a new identifier.
+    Correct: it has the old one.
+    """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Count the identifier up in every round."""
+        """Send again with the next identifier."""
         done = super().expire(timer, now)
         if done and timer is Timer.RESEND and self._pending is not None:
             self._message_id += 1
@@ -123,7 +142,9 @@ class RenamesResentData(Core):
 
 
 class DropsLateBodies(Core):
-    """Misread branch (line 22; as printed, 20-24): a body that comes after its number is not stored."""
+    """Planted fault (line 22; as printed, 20-24), misread branch: a body that arrives after its number is not
+    stored. Correct: it is.
+    """
 
     def _receive_data(self, sender: int, message: Data) -> None:
         if message.identifier not in self._queues.number_of:
@@ -131,7 +152,9 @@ class DropsLateBodies(Core):
 
 
 class StopsAtAnyNumber(Core):
-    """Wrong condition (line 49): hearing any number again ends the retransmission of the token."""
+    """Planted fault (line 49), wrong condition: any number that is heard ends the retransmission of the
+    token. Correct: only the successor's does.
+    """
 
     def _receive_numbered(self, sender: int, message: Numbered) -> None:
         super()._receive_numbered(sender, message)
@@ -154,10 +177,12 @@ FAULTS: dict[str, type[Core]] = {
 
 
 class NumbersNewest(Core):
-    """Wrong end of the queue (line 46): of several messages without a number the last one gets the next."""
+    """Planted fault (line 46), wrong end of the queue: the newest message without a number is numbered next.
+    Correct: the oldest is.
+    """
 
     def sequence(self, now: float) -> bool:
-        """Put the last one first."""
+        """Put the newest message first, and assign the number."""
         waiting = [name for name in self._queues._candidates if name not in self._queues.number_of]
         if self._holding and waiting:
             self._queues._candidates.remove(waiting[-1])
@@ -166,7 +191,9 @@ class NumbersNewest(Core):
 
 
 class AnswersFirst(Core):
-    """Forgotten loop (lines 56-57): of the numbers asked for only the first is told."""
+    """Planted fault (lines 56-57), forgotten loop: only the first requested number is answered. Correct: all
+    are.
+    """
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
         super()._receive_request_numbers(sender, RequestNumbers(message.first, message.first))
@@ -181,12 +208,14 @@ class _OneStepQueues(Queues):
 
 
 class MovesOneNumber(Core):
-    """`if` for `while` (lines 36, 40): a number that fills a gap does not bring the numbers beyond it."""
+    """Planted fault (lines 36, 40), `if` for `while`: a number that fills a gap does not move the numbers
+    beyond the gap. Correct: it does.
+    """
 
     def __init__(
         self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Keep such queues."""
+        """Use queues that move one number at a time."""
         super().__init__(me, members, settings, tracer=tracer)
         self._queues = _OneStepQueues(members)
 
@@ -196,16 +225,18 @@ SIZE_FAULTS: dict[str, type[Core]] = {
     "moves-one-number": MovesOneNumber,
     "numbers-newest": NumbersNewest,
 }
-"""The cores that differ when there are several messages, by name."""
+"""Faulty cores that differ when there are several messages, by name."""
 
 
 class LosesIdleToken(Core):
-    """Forgotten by time: a token that was held for five seconds without a message is gone."""
+    """Planted fault, loss by time: a token that was held for five seconds without a message is lost. Correct:
+    it stays.
+    """
 
     _since: float | None = None
 
     def settle(self, now: float) -> list[Delivery]:
-        """Drop an old token."""
+        """Drop a token that was held for five seconds."""
         if not self._holding:
             self._since = None
         elif self._since is None:
@@ -216,17 +247,19 @@ class LosesIdleToken(Core):
 
 
 class GivesUpBroadcast(Core):
-    """Impatience: a message that was sent again twenty times is not sent any more."""
+    """Planted fault, bounded retries: a message is sent again twenty times at most. Correct: until it has a
+    number.
+    """
 
     _rounds = 0
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Count anew."""
+        """Broadcast, and reset the count of retries."""
         self._rounds = 0
         return super().broadcast(payload, now)
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Stop after twenty rounds."""
+        """Let the timer expire without sending after twenty rounds."""
         if timer is Timer.RESEND:
             self._rounds += 1
             if self._rounds > 20:
@@ -236,43 +269,49 @@ class GivesUpBroadcast(Core):
 
 
 class BacksOffWithoutBound(Core):
-    """Forgotten bound: every expiry doubles the waiting time."""
+    """Planted fault, forgotten bound: every expiry doubles the waiting time without bound. Correct: there is
+    a largest waiting time.
+    """
 
     def __init__(
         self, me: int, members: int, settings: Settings = FIGURE_16, *, tracer: Tracer = NULL_TRACER
     ) -> None:
-        """Back off for ever."""
+        """Set no largest waiting time."""
         super().__init__(me, members, replace(settings, backoff_max=2**40), tracer=tracer)
 
 
 class TakesOldTime(Core):
-    """Stale time: what a message sets off counts from the last tick or broadcast."""
+    """Planted fault, stale time: timers that a message starts count from the last tick or broadcast. Correct:
+    from its arrival.
+    """
 
     _latest = 0.0
 
     def tick(self, now: float) -> None:
-        """Look at the clock."""
+        """Record the time, and run the timers."""
         self._latest = now
         super().tick(now)
 
     def settle(self, now: float) -> list[Delivery]:
-        """Look at the clock of the last tick."""
+        """Start timers at the recorded time."""
         return super().settle(min(self._latest, now))
 
 
 class ReadsWallClock(Core):
-    """Another clock: what a message sets off counts by the machine's time."""
+    """Planted fault, wrong clock: timers that a message starts count by the machine's wall clock. Correct: by
+    the time that is passed in.
+    """
 
     def settle(self, now: float) -> list[Delivery]:
-        """Look at the wrong clock."""
+        """Start timers at the wall clock's time."""
         return super().settle(now + time.time() * 1_000.0)
 
 
 class SwallowsSecondTimer(Core):
-    """Early return: of the timers that are due together only the first one does something."""
+    """Planted fault, early return: of several timers that are due only the first runs. Correct: all run."""
 
     def tick(self, now: float) -> None:
-        """Put the others off."""
+        """Run the first due timer, and postpone the others."""
         self._now = now
         for position, timer in enumerate(self._deadlines.due(now)):
             if position == 0:
@@ -282,10 +321,12 @@ class SwallowsSecondTimer(Core):
 
 
 class MakesUpForLostTime(Core):
-    """Catching up: a timer expires once for every interval that passed since it was due."""
+    """Planted fault, catching up: a timer expires once for every interval since it was due. Correct: it
+    expires once.
+    """
 
     def tick(self, now: float) -> None:
-        """Expire again and again, up to a thousand times."""
+        """Let timers expire repeatedly, up to a thousand times."""
         deadline = self.next_deadline()
         super().tick(now)
         if deadline is not None:
@@ -295,12 +336,14 @@ class MakesUpForLostTime(Core):
 
 
 class WaitsToSequence(Core):
-    """Batching: a holder waits ten milliseconds for more messages before it gives a number."""
+    """Planted fault, batching: a holder waits ten milliseconds for more messages before it assigns a number.
+    Correct: it assigns it at once.
+    """
 
     _since: float | None = None
 
     def sequence(self, now: float) -> bool:
-        """Wait."""
+        """Assign a number after the waiting time."""
         if not self._holding or self._queues.first_unnumbered() is None:
             return super().sequence(now)
         if self._since is None:
@@ -326,14 +369,16 @@ TIME_FAULTS: dict[str, type[Core]] = {
     "takes-old-time": TakesOldTime,
     "waits-to-sequence": WaitsToSequence,
 }
-"""The cores that differ after a while, by name."""
+"""Faulty cores that differ after a while, by name."""
 
 
 class AcceptsByOwnBody(Core):
-    """As printed (line 48): the token waits for its own message's body, not for those before it."""
+    """Planted fault (as printed, line 48): a token waits for the body of the message that it numbers.
+    Correct: also for earlier bodies.
+    """
 
     def accept(self, now: float) -> bool:
-        """Take the token when what it names is here."""
+        """Accept the token when the body of its message is here."""
         number = self._arriving
         if (
             number is not None
@@ -349,7 +394,9 @@ class AcceptsByOwnBody(Core):
 
 
 class AnswersFromLastTurn(Core):
-    """Forgotten case (line 68): of the numbers that are asked for only those of the last turn are told."""
+    """Planted fault (line 68), forgotten case: only requested numbers of the last turn are answered. Correct:
+    all known ones are.
+    """
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
         first = max(message.first, self._queues.highest - self.members + 1)
@@ -357,7 +404,9 @@ class AnswersFromLastTurn(Core):
 
 
 class AsksTheSuccessor(Core):
-    """Wrong process (lines 37, 47): what is missing is asked of the next process of the ring."""
+    """Planted fault (lines 37, 47), wrong process: missing messages are requested from the successor.
+    Correct: from the token's sender.
+    """
 
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
         del number
@@ -365,7 +414,9 @@ class AsksTheSuccessor(Core):
 
 
 class CollectsEarly(Core):
-    """Off by one (line 75): a message is stable when all but one process have it."""
+    """Planted fault (line 75), off by one: a message is stable when all processes but one have it. Correct:
+    when all have it.
+    """
 
     def _collectable(self, number: int) -> bool:
         self.ring -= 1
@@ -375,14 +426,16 @@ class CollectsEarly(Core):
 
 
 class CollectsLate(Core):
-    """As printed (line 75): `<`, so that what all have is kept for one more number."""
+    """Planted fault (as printed, line 75): `<` keeps a stable message for one more number. Correct: `<=`."""
 
     def _collectable(self, number: int) -> bool:
         return number < self._queues.last_number - self.ring + 1 and super()._collectable(number)
 
 
 class ForgetsCollected(Core):
-    """As printed (line 20): a message that was collected is taken for a new one when it comes again."""
+    """Planted fault (as printed, line 20): a deleted stable message that arrives again is taken for a new
+    one. Correct: it is recognised.
+    """
 
     def _receive_data(self, sender: int, message: Data) -> None:
         queues, source = self._queues, message.identifier.source
@@ -394,7 +447,9 @@ class ForgetsCollected(Core):
 
 
 class ForgetsSilence(Core):
-    """Forgotten timeout (line 51): a holder with nothing to number keeps the token when all was delivered."""
+    """Planted fault (line 51), forgotten timeout: a holder with all delivered and nothing to number keeps the
+    token. Correct: it passes it.
+    """
 
     def _passes_silently(self) -> Timer | None:
         timer = super()._passes_silently()
@@ -402,14 +457,18 @@ class ForgetsSilence(Core):
 
 
 class KeepsNull(Core):
-    """As printed (line 74): NULL has no body, and never becomes stable."""
+    """Planted fault (as printed, line 74): NULL has no body, and so never becomes stable. Correct:
+    it does.
+    """
 
     def _collectable(self, number: int) -> bool:
         return self._queues.numbers.get(number) is not None and super()._collectable(number)
 
 
 class LearnsCollected(Core):
-    """As printed (line 26): a number that was collected is put among the numbers again."""
+    """Planted fault (as printed, line 26): a number whose message was deleted as stable is stored again.
+    Correct: it is ignored.
+    """
 
     def _learn(self, sender: int, message: Ack | Numbered) -> bool:
         number, queues = message.number, self._queues
@@ -419,7 +478,9 @@ class LearnsCollected(Core):
 
 
 class NumbersAgain(Core):
-    """Wrong variable (lines 54, 61): the next number follows the highest by a turn."""
+    """Planted fault (lines 54, 61), wrong variable: the next number exceeds the highest by a whole turn.
+    Correct: by one.
+    """
 
     def _pass_token(self, identifier: Identifier | None, number: int) -> None:
         turn = self._queues.highest + self.members
@@ -427,10 +488,12 @@ class NumbersAgain(Core):
 
 
 class NumbersLastCome(Core):
-    """Wrong end of the queue (line 59): of several messages without a number the last one gets the next."""
+    """Planted fault (line 59), wrong end of the queue: the newest message without a number is numbered next.
+    Correct: the oldest is.
+    """
 
     def sequence(self, now: float) -> bool:
-        """Put the last one first."""
+        """Put the newest message first, and assign the number."""
         waiting = self._queues.waiting()
         if self._holding and len(waiting) > 1:
             self._queues._candidates.clear()
@@ -442,7 +505,9 @@ class NumbersLastCome(Core):
 
 
 class RenamesUncounted(Core):
-    """As printed (line 14): a message that is sent again gets a new identifier."""
+    """Planted fault (as printed, line 14): a message that is sent again gets a new identifier. Correct: it
+    has the old one.
+    """
 
     def _resend(self) -> bool:
         done = super()._resend()
@@ -453,7 +518,9 @@ class RenamesUncounted(Core):
 
 
 class StopsAtAnyAck(Core):
-    """As printed (lines 55, 62): any ACK of the successor ends the retransmission of the token."""
+    """Planted fault (as printed, lines 55, 62): any ACK of the successor ends the retransmission of the
+    token. Correct: only one that shows it has the token.
+    """
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
         super()._receive_ack(sender, message)
@@ -462,7 +529,9 @@ class StopsAtAnyAck(Core):
 
 
 class WaitsToAsk(Core):
-    """Forgotten lines 31 and 33: what an ACK shows to be missing is asked for by the timer alone."""
+    """Planted fault (lines 31 and 33 left out): a message that an ACK shows to be missing is requested by the
+    timer alone. Correct: at once.
+    """
 
     def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:
         """Ask later."""
@@ -491,4 +560,4 @@ RESILIENT_FAULTS: dict[str, type[Core]] = {
     "stops-at-any-ack": StopsAtAnyAck,
     "waits-to-ask": WaitsToAsk,
 }
-"""The cores with stability that differ in a step from figure 25, by name."""
+"""Faulty cores with stability that differ in a step from figure 25, by name."""

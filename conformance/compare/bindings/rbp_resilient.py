@@ -1,4 +1,4 @@
-"""Figure 25 and its implementation speak of the same things by these names.
+"""Binding of figure 25 and its implementation, with corresponding names.
 
 | paper            | specification `RbpResilient` | implementation `Core`             |
 |------------------|------------------------------|-----------------------------------|
@@ -13,13 +13,13 @@
 | lines 74-78      | settle                       | collect                           |
 | in flight        | network, a set of packets    | the encoded datagrams             |
 
-A B of the specification is told by its message, so that it has to follow from the message which identifier it
-has: with `assigned` message k is the message k div n + 1 of process k mod n.
+The specification identifies a body B by its message, so that the message must determine the identifier: with
+`assigned` message k is the message k div n + 1 of process k mod n.
 
-The specification has no requests: with `obtain_number` and `obtain_body` who misses something gets it from
-some process that has it, in one step. The implementation asks and is answered. The three parts are compared
-apart: who misses something asks for just that, at once and by its timer; whoever is asked answers with what
-the specification says it has, and with nothing else; an answer does what the one step does.
+The specification has no requests: in its steps `obtain_number` and `obtain_body` a process gets a missing
+number or body from a process that has it. The implementation sends a request and gets an answer. Three parts
+are compared: a process requests just what it misses, at once and by its timer; a process answers a request
+with just what the specification says it has; an answer has the effect of the one step.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from antiphon.spec.protocols.rbp_resilient.queued import RbpResilientQueued
 from antiphon.spec.services import Message, Process
 
 TELLING = frozenset({"receive_ack", "receive_numbered", "obtain_number"})
-"""The steps that tell a number."""
+"""Steps of the specification that bring a number to a process."""
 
 
 class RbpResilientBinding(RingBinding):
-    """The repaired figure 25 and the ring with stability, or a faulty core by its name."""
+    """Binding of the repaired figure 25 to the ring with stability, or to a faulty core by its name."""
 
     protocol = "rbp-resilient"
     specification = RbpResilientQueued
@@ -53,7 +53,7 @@ class RbpResilientBinding(RingBinding):
         "assigned": True, "patient": False, "passive": False, "late": False, "spare": 0,
         "crashes": 0, "suspicions": 0, "strays": 0,
     }  # fmt: skip
-    """The members stay, send in turn, and take nothing for granted of what is in flight."""
+    """Required constants: the members stay, send in turn, and assume nothing about messages in flight."""
     faults = RESILIENT_FAULTS
     internal = ("deliver", "accept", "sequence", "settle")
 
@@ -68,7 +68,11 @@ class RbpResilientBinding(RingBinding):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Raises SpecError where members would fail, or send out of turn."""
+        """Check the constants.
+
+        Raises:
+            SpecError: members can fail, or send out of turn.
+        """
         super().__init__(fault=fault, **constants)
         self.count = int(self.program.constants["messages"])
         self.last = self.count + 1 + int(self.program.constants["passes"])
@@ -76,13 +80,15 @@ class RbpResilientBinding(RingBinding):
         self._asked_of: set[tuple[int, Hashable]] = set()
 
     def sizes(self) -> Mapping[str, object]:
-        """The specification's resilience."""
+        """Return the specification's resilience as the core's setting."""
         return {"resilience": int(self.program.constants["resilience"])}
 
     # What a process does ------------------------------------------------------------------------------------
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the core of `me`; what it asks for at once is what it misses by what it was told."""
+        """Perform the step on the core of `me`, and check its requests: they name what the received numbers
+        show to be missing.
+        """
         answer = self._answer(me, snapshot, step)
         effect = super().perform(me, snapshot, step, datagram if answer is None else answer)
         asked = [send.message for send in self._requests]
@@ -92,7 +98,9 @@ class RbpResilientBinding(RingBinding):
         return effect
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """As every core; and where it ends, it answers from what the specification says it has."""
+        """Drive the core as a shell does; then check that it answers requests from what the specification
+        says it has.
+        """
         answer = None if step is None else self._answer(me, snapshot, step)
         super().drive(me, snapshot, step, datagram if answer is None else answer)
         if step is None and (me, snapshot) not in self._asked_of:
@@ -100,7 +108,9 @@ class RbpResilientBinding(RingBinding):
             self._asked_of.add((me, snapshot))
 
     def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """As every core, what becomes stable one by one; no number beyond the exploration's."""
+        """Return the internal steps that the core would take: stability one message at a time, numbers within
+        the exploration's bound.
+        """
         found = {step for step in super().offers(me, snapshot) if step.action != "settle"}
         probe = self.probe(me, snapshot)
         for number, name in snapshot.numbers:
@@ -110,12 +120,12 @@ class RbpResilientBinding(RingBinding):
         return frozenset(found)
 
     def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step | None:
-        """No number beyond the exploration's."""
+        """Return the step if its number is within the exploration's bound."""
         beyond = action in ("accept", "sequence") and probe.observe()["last_number"] > self.last
         return None if beyond else super().offered(me, snapshot, probe, action)
 
     def sent(self, me: int, sends: list[Send[wire_messages.Message]]) -> Iterable[tuple[object, bytes]]:
-        """All but requests."""
+        """Return the sent datagrams without requests."""
         self._requests = [send for send in sends if _is_request(send.message)]
         return super().sent(me, [send for send in sends if not _is_request(send.message)])
 
@@ -148,7 +158,7 @@ class RbpResilientBinding(RingBinding):
         }
 
     def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet that a datagram stands for."""
         receiver = Process(to)
         match message:
             case wire_messages.Data(identifier=name, payload=payload):
@@ -160,10 +170,11 @@ class RbpResilientBinding(RingBinding):
         raise Refused(f"process {sender} sends {message}, for which there is no packet")
 
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """The timers that the specification would let expire if nothing bounded it, and the others had all.
+        """Return the timers that the specification would let expire without bounds of the exploration.
 
-        These are the guards of resend, resend_token, obtain_number and obtain_body, and pass_null. Of the two
-        timers that pass the token without a message, which one runs is the implementation's own choice.
+        These are the guards of resend, resend_token, obtain_number and obtain_body, and pass_null, where the
+        other processes have everything. Two timers pass the token without a message; the implementation
+        chooses which one runs.
         """
         view: Mapping[str, Any] = self.project(me, snapshot)
         known = view["numbered"] | view["stable"]
@@ -249,7 +260,7 @@ class RbpResilientBinding(RingBinding):
     # Helpers ------------------------------------------------------------------------------------------------
 
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
-        """The number of what becomes stable is the payload of its step."""
+        """Return the payload of the step: the number of the message that becomes stable."""
         if step.action == "settle":
             item: Any = step.arguments[1]
             return Asked(step.action, payload=b"%d" % item.number)
@@ -272,7 +283,7 @@ class RbpResilientBinding(RingBinding):
         return spec.Body(message, name[1] - self._named(message.index).id)
 
     def sequenced(self, name: tuple[int, int] | None, number: int) -> spec.Sequenced:
-        """The specification's (B, t)."""
+        """Return the specification's pair (B, t)."""
         return spec.Sequenced(self._body(name), number)
 
     def _numbered(self, view: Any, number: int | None) -> spec.Sequenced | None:
@@ -296,4 +307,4 @@ RBP_RESILIENT = RbpResilientBinding.bound(
     never={"crash", "detect_sequencer", "detect_successor", "detect_inactivity"}
     | {"suspect_sequencer", "suspect_successor", "stray", "install"},
 )
-"""Figure 25, while its members stay."""
+"""Binding of figure 25 without changes of membership."""

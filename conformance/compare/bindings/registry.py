@@ -1,6 +1,6 @@
-"""Binds a protocol to its implementation, by its name in the catalogue or by where its binding stands.
+"""Lookup of the binding of a protocol, by its name in the catalogue or by the place of the binding.
 
-What stands at "file.py:Name" or "module:Name" is a `Bound`, a class of bindings that is made with the
+The object at "file.py:Name" or "module:Name" is a `Bound`, a class of bindings that is made with the
 constants of its specification, or a plain class that was declared (`antiphon.testing.binding`).
 """
 
@@ -21,12 +21,12 @@ from antiphon.spec.places import Kind, is_place, stands_at
 
 
 def bound_protocols() -> tuple[str, ...]:
-    """The names of the protocols whose implementation is bound; loads none."""
+    """Return the names of the protocols with a bound implementation, without loading them."""
     return tuple(entry.name for entry in ENTRIES if entry.binding_at)
 
 
 def protocols_of_groups() -> tuple[str, ...]:
-    """The names of the bound protocols that a group can run; loads none."""
+    """Return the names of the bound protocols that a group can run, without loading them."""
     return run_by_groups()
 
 
@@ -35,7 +35,7 @@ def bound_protocol(name: str) -> Bound:
     """Return the binding of the protocol of this name; also of "file.py:Name" and "module:Name".
 
     Raises:
-        SpecError: it is not; the known ones are listed.
+        SpecError: no such protocol is bound; the message lists the known ones.
     """
     if is_place(name):
         return _bound(stands_at(name, _BINDING), name)
@@ -50,10 +50,11 @@ def bound_protocol(name: str) -> Bound:
 
 
 def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Binding:
-    """The binding of a protocol with these constants; with `fault`, of an implementation with that mistake.
+    """Return the binding of the protocol with these constants; with `fault`, of the implementation with that
+    planted fault.
 
     Raises:
-        SpecError: no such protocol or fault; the known ones are listed.
+        SpecError: no such protocol or fault; the message lists the known ones.
     """
     found = bound_protocol(name)
     if fault is not None and fault not in found.faults:
@@ -62,10 +63,10 @@ def binding_of(name: str, *, fault: str | None = None, **constants: Any) -> Bind
 
 
 def bound_class(cls: type) -> Bound:
-    """Bind a declared plain class, behind a guard.
+    """Bind a declared plain class, with a time limit for its calls.
 
     Raises:
-        BindingError: it breaks the rules of bindings.
+        BindingError: the class breaks the rules of bindings.
     """
     return _bound(cls, cls.__qualname__)
 

@@ -1,4 +1,4 @@
-"""SEQUENCER's design and its implementation speak of the same things by these names.
+"""Binding of SEQUENCER's design and its implementation, with corresponding names.
 
 | document            | specification `Sequencer`    | implementation `Core`, its snapshot    |
 |---------------------|------------------------------|----------------------------------------|
@@ -10,11 +10,11 @@
 | FORWARD, by UNICAST | channel[p][coordinator]      | Forward, sent to the coordinator       |
 | DATA, by NAKACK     | log[s], heard[s][p]          | Data, one object sent to all others    |
 
-The specification has the repairs that the core makes. What a member sends to all is one entry of its log,
-which each reads at its own pace. A queue below holds FORWARD and DATA in one order, so it can do less than
-UNICAST and NAKACK beside each other: what is walked is more than what can happen. Members stay, and at most
-one view follows the first, with the same members in the opposite order (`handovers`), so that what a
-membership will say is known beforehand.
+The specification has the repairs that the core makes. A multicast is one entry of the sender's log, and each
+member reads the log at its own pace. The queue below the core keeps FORWARD and DATA in one order, while
+UNICAST and NAKACK are independent: the walk covers more behaviours than the queue allows. Members stay, and
+at most one view follows the first, with the same members in the opposite order (`handovers`), so that the
+next view is known beforehand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from antiphon.spec.services import Process
 
 
 class SequencerBinding(CoreBinding[Message]):
-    """The repaired design and the core of `impl.protocols.sequencer`, or a faulty one by its name."""
+    """Binding of the repaired design to the core of `impl.protocols.sequencer`, or to a faulty core by its
+    name.
+    """
 
     protocol = "sequencer"
     specification = SequencerBounded
@@ -46,7 +48,7 @@ class SequencerBinding(CoreBinding[Message]):
     fixed: Mapping[str, int | bool | str] = {
         "crashes": 0, "stops": 0, "joiners": 0, "suspicions": False, "reforms": False,
     }  # fmt: skip
-    """Members stay; for a new view take handovers=True, views=2."""
+    """Required constants: members stay; handovers=True, views=2 for a new view."""
     faults = FAULTS
     queues = "channel"
 
@@ -59,12 +61,14 @@ class SequencerBinding(CoreBinding[Message]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """As every binding; what a member multicasts goes into its log."""
+        """Set up the binding, with one log for each member's multicasts."""
         super().__init__(fault=fault, **constants)
         self.links += tuple(Log("log", "heard", s, self.members) for s in range(self.members))
 
     def stimulus(self, step: Step) -> Stimulus:
-        """A multicast is taken from a log; what concerns no member is what a membership does."""
+        """Return the process that a step concerns: a multicast is read from a log, and a step of the
+        membership has no datagram.
+        """
         match step:
             case Step("receive_data", (Process(index=me), Process(index=sender))):
                 return Stimulus(me, link=Log("log", "heard", sender, self.members))
@@ -73,7 +77,7 @@ class SequencerBinding(CoreBinding[Message]):
         return Stimulus(None)
 
     def perform(self, me: int, snapshot: Hashable, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the core of `me`; numbers are given without a gap."""
+        """Perform the step on the core of `me`, and check that numbers are assigned without a gap."""
         effect = super().perform(me, snapshot, step, datagram)
         after = effect.after
         assert isinstance(after, Snapshot)
@@ -83,12 +87,12 @@ class SequencerBinding(CoreBinding[Message]):
         return effect
 
     def drive(self, me: int, snapshot: Hashable, step: Step | None, datagram: bytes | None) -> None:
-        """As every core, but that no shell changes a view."""
+        """Drive the core as a shell does, except for changes of the view."""
         if step is None or step.action != "change_view":
             super().drive(me, snapshot, step, datagram)
 
     def packet(self, sender: int, to: int, message: Message) -> spec.Forward | spec.Data:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet that a datagram stands for."""
         del sender
         source, number = Process(message.identifier.source), message.identifier.id
         content = message_of(message.payload)
@@ -97,7 +101,9 @@ class SequencerBinding(CoreBinding[Message]):
         return spec.Data(message.view, source, number, content)
 
     def queued(self, me: int, sends: list[Send[Message]]) -> Iterator[tuple[Link, object, bytes]]:
-        """A FORWARD goes into a queue, a DATA into the log; copies for all are one object, sent in a row."""
+        """Put a FORWARD into its queue and a DATA into the log; the copies of a DATA are one object, sent in
+        a row.
+        """
         others = [process for process in range(self.members) if process != me]
         while sends:
             to, message = sends[0]
@@ -126,7 +132,7 @@ class SequencerBinding(CoreBinding[Message]):
         }
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """A membership blocks a member before it installs a view."""
+        """Return the single step of the core: the membership blocks a member before it installs a view."""
         if action == "change_view":
             core.block(now)
             core.change_view(core.view + 1, core.group[::-1], now)
@@ -134,7 +140,7 @@ class SequencerBinding(CoreBinding[Message]):
         return super().single(core, action, payload, now)
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """A view is about to change; no bound of an exploration fills what may be on its way."""
+        """Return True while the view changes, whatever bounds the exploration puts on messages in flight."""
         del me
         return snapshot.blocked
 
@@ -144,4 +150,4 @@ SEQUENCER = SequencerBinding.bound(
     random={"processes": 3, "messages": 5, "views": 2, "handovers": True},
     never={"refuse_forward", "leave", "crash", "exclude", "admit", "reform", "suspect"},
 )
-"""SEQUENCER, while its members stay."""
+"""Binding of SEQUENCER without joins and failures."""

@@ -1,4 +1,4 @@
-"""Plausible mistakes in an implementation of SEQUENCER, each a core with one thing wrong.
+"""Planted faults in an implementation of SEQUENCER, each a core with one mistake.
 
 `antiphon lockstep sequencer --fault NAME` shows the shortest trace to where it differs.
 """
@@ -11,7 +11,9 @@ from antiphon.impl.protocols.sequencer.messages import Forward
 
 
 class ForgetsToCount(Core):
-    """Lost update (On send): the second message of a member has the seqno of the first."""
+    """Planted fault in SEQUENCER (On send), lost update: a member's second message has the seqno of its
+    first. Correct: the next one.
+    """
 
     def _send(self, identifier: Identifier, payload: bytes) -> None:
         """Send under the first number."""
@@ -19,7 +21,9 @@ class ForgetsToCount(Core):
 
 
 class KeepsForwarded(Core):
-    """Forgotten update (Deliver): an own message stays in the forward-table."""
+    """Planted fault in SEQUENCER (Deliver), forgotten update: a delivered own message stays in the
+    forward-table. Correct: it is deleted.
+    """
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
         """Put it back."""
@@ -29,7 +33,9 @@ class KeepsForwarded(Core):
 
 
 class NamesTheCoordinator(Core):
-    """Forgotten tag (Multicast): a multicast names the coordinator as its sender."""
+    """Planted fault in SEQUENCER (Multicast), forgotten tag: a multicast names the coordinator as its sender.
+    Correct: the original sender.
+    """
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
         """Take the own address."""
@@ -37,7 +43,9 @@ class NamesTheCoordinator(Core):
 
 
 class LeavesOneOut(Core):
-    """Off by one (Multicast): the last member of the view is not sent anything."""
+    """Planted fault in SEQUENCER (Multicast), off by one: the last member of the view gets no copy. Correct:
+    every member gets one.
+    """
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
         """Multicast, and drop the copy for the last member of the view."""
@@ -47,7 +55,9 @@ class LeavesOneOut(Core):
 
 
 class ForgetsItself(Core):
-    """Forgotten copy (Multicast): the coordinator does not deliver what it multicasts."""
+    """Planted fault in SEQUENCER (Multicast), forgotten copy: the coordinator does not deliver its own
+    multicast. Correct: it does.
+    """
 
     _multicasts = False
 
@@ -64,20 +74,24 @@ class ForgetsItself(Core):
 
 
 class ResendsNothing(Core):
-    """As printed (On view change): only if the coordinator left is anything sent to the new one."""
+    """Planted fault in SEQUENCER (as printed, On view change): messages are sent again only if the
+    coordinator left. Correct: after every change of coordinator.
+    """
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
-        """Planted fault: after a change of the view send nothing again, as if nobody had left."""
+        """Change the view, and send nothing again."""
         pending, self._forward_table = self._forward_table, {}
         super().change_view(view, group, now)
         self._forward_table = pending
 
 
 class ResendsNewestFirst(Core):
-    """Overlooked (On view change): not "in increasing order of seqnos"."""
+    """Planted fault in SEQUENCER (On view change), wrong order: messages are sent again newest first.
+    Correct: "in increasing order of seqnos".
+    """
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
-        """Turn what is sent around."""
+        """Change the view, and send the messages again in reverse order."""
         super().change_view(view, group, now)
         forwards = [send for send in self._outputs if isinstance(send.message, Forward)]
         if len(forwards) == len(self._outputs):
@@ -85,7 +99,9 @@ class ResendsNewestFirst(Core):
 
 
 class ForwardsToAll(Core):
-    """Wrong address (On send): a message goes to every member for the coordinator among them to order."""
+    """Planted fault in SEQUENCER (On send), wrong address: a message goes to every member. Correct: to the
+    coordinator.
+    """
 
     def _send(self, identifier: Identifier, payload: bytes) -> None:
         """Send a copy to everybody else."""
@@ -98,11 +114,13 @@ class ForwardsToAll(Core):
 
 
 class StaysWithTheFirst(Core):
-    """Stale address (On view change): the first coordinator is asked for ever."""
+    """Planted fault in SEQUENCER (On view change), stale address: messages go to the first coordinator for
+    ever. Correct: to the current one.
+    """
 
     @property
     def coordinator(self) -> int:
-        """Process 0."""
+        """Return process 0."""
         return 0
 
 
@@ -117,4 +135,4 @@ FAULTS: dict[str, type[Core]] = {
     "resends-nothing": ResendsNothing,
     "stays-with-the-first": StaysWithTheFirst,
 }
-"""The cores that differ in a step, by name."""
+"""Faulty cores by name."""

@@ -1,18 +1,18 @@
-"""Driven as a shell drives it, a core does what its single steps do, and reports all of it.
+"""Check that a core driven by a shell does what its single steps do, and reports it all.
 
 Lockstep compares single steps with the specification: a reception, an internal step, one timer. A shell calls
-none of these but the first. It hands bytes, payloads and the time to an endpoint, and takes what that has to
-say. So from every snapshot that lockstep meets, every step is taken a second time in that way, and compared:
+only the first of these. It passes bytes, payloads and the time to an endpoint, and reads the endpoint's
+outputs. Therefore every step from every snapshot is taken a second time through an endpoint, and compared:
 
-1. What a single step returns and what its tracer is told are the step's own: identifiers, numbers, payloads.
+1. The result of a single step and its traced events have the step's own identifiers, numbers and payloads.
 2. The endpoint sends, delivers, traces and counts what the single step and all that follow from it do, and
    ends in the same snapshot.
 3. At rest exactly those timers run that the specification would let expire. `tick` lets each expire at its
    deadline and none before, several at once if their time has come, with back-off within its bound.
 4. A core is busy exactly while the specification lets it not broadcast.
 
-This module must not know the specification's values: what it would let expire is an argument. It must not
-know a protocol: `Driven` says what is a protocol's own.
+This module must not know the specification's values: the timers that may expire are an argument. It must not
+know a protocol: `Driven` has the parts that depend on one.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from antiphon.impl.transport import wire
 from antiphon.impl.transport.endpoint import Datagram, Endpoint
 
 START_MS = 2.0**20
-"""Time at which the endpoint is put to a snapshot: not 0, and so large a power of two that sums are exact."""
+"""Time at which the endpoint is set to a snapshot: not 0, and a large power of two, so that sums
+are exact.
+"""
 
 BACKOFF_MAX = 4
 
 TICKS = 7
-"""Number of deadlines that are kept in a row: every timer expires, and one reaches the bound of its
+"""Number of deadlines that are run in a row: every timer expires, and one reaches the bound of its
 back-off.
 """
 
@@ -75,10 +77,10 @@ class Shell(Generic[M]):
         self._seen: set[tuple[Hashable, Asked | None]] = set()
 
     def rest(self, snapshot: Hashable, waits: Iterable[Any]) -> None:
-        """The process stands at this snapshot, and the specification would let `waits` expire.
+        """Check a process at rest at this snapshot, where the specification would let `waits` expire.
 
         Raises:
-            Misreports: its timers, `busy` or what a shell makes of it are others.
+            Misreports: the core's timers, `busy` or its effect in a shell differ.
         """
         if (snapshot, None) in self._seen:
             return
@@ -99,10 +101,11 @@ class Shell(Generic[M]):
         self._seen.add((snapshot, None))
 
     def step(self, snapshot: Hashable, asked: Asked) -> None:
-        """The process takes a step from this snapshot: by itself, and as a shell would have it.
+        """Check a step from this snapshot: taken alone, and through an endpoint.
 
         Raises:
-            Misreports: it reports something else than it does, or does something else for a shell.
+            Misreports: the reported effect differs from the actual one, or the endpoint's differs from the
+                single step's.
         """
         if (snapshot, asked) in self._seen:
             return

@@ -1,7 +1,8 @@
-"""A whole system is one value: the snapshots of its processes, the datagrams in flight and in links.
+"""Whole system as one value: the snapshots of its processes, the datagrams in flight and in links.
 
-The specification's set of packets holds equal packets once. So does `flight`: of two datagrams that stand for
-the same packet the least is kept. A link keeps all, in order. This file knows no protocol; a binding does.
+The specification's set of packets holds equal packets once. `flight` does too: of two datagrams that stand
+for the same packet only the least stays. A link holds all its datagrams, in order. This module knows no
+protocol; a binding does.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from antiphon.spec.lang import Step
 
 
 class System(NamedTuple):
-    """The processes' snapshots in order, the set's packets with their datagrams, what is in each link."""
+    """System: the processes' snapshots in order, the datagrams of the set's packets, the contents of each
+    link.
+    """
 
     processes: tuple[Hashable, ...]
     flight: frozenset[tuple[object, bytes]]
@@ -24,7 +27,7 @@ class System(NamedTuple):
 
 
 def start(binding: Binding) -> System:
-    """All processes fresh, and what they send at once."""
+    """Return the system of fresh processes, with the datagrams that they send at the start."""
     flight: dict[object, bytes] = {}
     links = [link.empty for link in binding.links]
     snapshots = []
@@ -37,10 +40,10 @@ def start(binding: Binding) -> System:
 
 
 def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple[object, ...]]:
-    """The system after a step, and the events.
+    """Return the system after a step, and the events.
 
     Raises:
-        Refused: the process would not take it.
+        Refused: the process would not take the step.
     """
     stimulus = binding.stimulus(step)
     me = stimulus.process
@@ -61,10 +64,10 @@ def perform(binding: Binding, system: System, step: Step) -> tuple[System, tuple
 
 
 def given(binding: Binding, system: System, step: Step) -> bytes | None:
-    """The datagram that a step takes from the network, if it takes one.
+    """Return the datagram that a step takes from the network, or None.
 
     Raises:
-        Refused: it is not there.
+        Refused: the datagram is not there.
     """
     stimulus = binding.stimulus(step)
     if stimulus.packet is not None:
@@ -82,7 +85,7 @@ def given(binding: Binding, system: System, step: Step) -> bytes | None:
 
 
 def drive(binding: Binding, system: System, step: Step, after: System) -> None:
-    """The step once more, by a process that a shell drives; and what a shell sees of where it ends.
+    """Take the step once more on a process that a shell drives, and check the process at the end of it.
 
     Raises:
         Misreports: the process reports something else than it does.
@@ -95,14 +98,14 @@ def drive(binding: Binding, system: System, step: Step, after: System) -> None:
 
 
 def offers(binding: Binding, system: System) -> frozenset[Step]:
-    """The internal steps that some process would take."""
+    """Return the internal steps that some process would take."""
     return frozenset(
         step for me, snapshot in enumerate(system.processes) for step in binding.offers(me, snapshot)
     )
 
 
 def project(binding: Binding, system: System) -> Mapping[str, object]:
-    """The values of the specification's variables that the system stands for; exempt ones may be absent."""
+    """Return the values of the specification's variables for the system; exempt variables may be absent."""
     views = [binding.project(me, snapshot) for me, snapshot in enumerate(system.processes)]
     values: dict[str, object] = {}
     if binding.channel:
@@ -118,7 +121,7 @@ def project(binding: Binding, system: System) -> Mapping[str, object]:
 
 
 def send(flight: dict[object, bytes], sent: tuple[tuple[object, bytes], ...]) -> None:
-    """Put datagrams in flight; of equal packets the least stays."""
+    """Put datagrams in flight; of datagrams for equal packets the least stays."""
     for packet, datagram in sent:
         flight[packet] = min(datagram, flight.get(packet, datagram))
 

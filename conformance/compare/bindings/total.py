@@ -1,4 +1,4 @@
-"""TOTAL's document and its implementation speak of the same things by these names.
+"""Binding of TOTAL's document and its implementation, with corresponding names.
 
 | document                                 | specification `Total`     | implementation `Core`, its snapshot |
 |------------------------------------------|---------------------------|-------------------------------------|
@@ -31,14 +31,18 @@ VIEW = 1
 
 
 class TotalBinding(CoreBinding[Message]):
-    """The repaired document and the core of `impl.protocols.total`, or a faulty one by its name."""
+    """Binding of the repaired document to the core of `impl.protocols.total`, or to a faulty core by its
+    name.
+    """
 
     protocol = "total"
     specification = TotalBounded
     repairs = ("identify_requests", "repeat_request", "recover_suffix")
     """Repairs that matter while the view stays."""
     chosen: Mapping[str, int | bool | str] = {"suffix": "acknowledged", "keeping": "until acknowledged"}
-    """The remedy that sends a lost suffix again, and the time for which the sequencer keeps messages."""
+    """Chosen remedies of the core: how a lost suffix is sent again, and how long the sequencer keeps
+    messages.
+    """
     fixed: Mapping[str, int | bool | str] = {"views": 1, "crashes": 0, "joiners": 0, "expected": 0}
     faults = FAULTS
     intervals_ms: Mapping[Timer, float] = {
@@ -57,11 +61,11 @@ class TotalBinding(CoreBinding[Message]):
     }
 
     def sizes(self) -> Mapping[str, object]:
-        """More may wait than any exploration broadcasts."""
+        """Return settings with room for more waiting messages than any exploration broadcasts."""
         return {"pending_max": PENDING_MAX}
 
     def packet(self, sender: int, to: int, message: Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet that a datagram stands for."""
         receiver = Process(to)
         match message:
             case wire_messages.Request(payload=payload):
@@ -87,7 +91,7 @@ class TotalBinding(CoreBinding[Message]):
         }
 
     def delivered(self, snapshot: Snapshot) -> int:
-        """The number before the one that is expected next."""
+        """Return the number of the last delivered message, one below the next expected number."""
         return snapshot.next_expected - 1
 
     def _numbered(self, messages: tuple[wire_messages.Bcast, ...]) -> tuple[object, ...]:
@@ -103,4 +107,4 @@ TOTAL = TotalBinding.bound(
     never={"crash", "exclude", "admit", "reform", "suspect", "change_view", "receive_new_view"}
     | {"announce_last", "receive_last"},
 )
-"""TOTAL, while its view stays."""
+"""Binding of TOTAL without changes of the view."""

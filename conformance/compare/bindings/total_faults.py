@@ -1,4 +1,4 @@
-"""Plausible mistakes in an implementation of TOTAL, each a core with one thing wrong.
+"""Planted faults in an implementation of TOTAL, each a core with one mistake.
 
 `antiphon lockstep total --fault NAME` shows the shortest trace to where it differs from the specification.
 """
@@ -11,7 +11,9 @@ from antiphon.impl.protocols.total.messages import Bcast, CumAck
 
 
 class NumbersAgain(Core):
-    """As printed (Sequencer): each request gets an id, though it was asked before for the same message."""
+    """Planted fault in TOTAL (as printed, Sequencer): each request gets a new id, also a repeated one.
+    Correct: a repeated request gets the same id.
+    """
 
     def _assign(self, identifier: Identifier, payload: bytes) -> None:
         """Forget what has one."""
@@ -20,7 +22,9 @@ class NumbersAgain(Core):
 
 
 class AsksOnce(Core):
-    """As printed (Members): a request is sent once."""
+    """Planted fault in TOTAL (as printed, Members): a request is sent once. Correct: it is sent until it is
+    answered.
+    """
 
     def _waits_for(self, timer: Timer) -> bool:
         """Not for the own message."""
@@ -28,7 +32,9 @@ class AsksOnce(Core):
 
 
 class ForgetsTheSuffix(Core):
-    """As printed (Retransmission): what was lost at the end is asked for by nobody."""
+    """Planted fault in TOTAL (as printed, Retransmission): nobody requests messages lost at the end of the
+    sequence. Correct: the sequencer sends them again.
+    """
 
     def _waits_for(self, timer: Timer) -> bool:
         """Not for acknowledgements."""
@@ -36,10 +42,12 @@ class ForgetsTheSuffix(Core):
 
 
 class AsksForOne(Core):
-    """Forgotten loop (Retransmission): of a gap only the first id is asked for."""
+    """Planted fault in TOTAL (Retransmission), forgotten loop: only the first id of a gap is requested.
+    Correct: all are.
+    """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Ask once."""
+        """Request the first missing id alone."""
         done = super().expire(timer, now)
         if timer is Timer.ASK:
             del self._outputs[1:]
@@ -47,7 +55,9 @@ class AsksForOne(Core):
 
 
 class PassesOne(Core):
-    """`if` for `while` (Members): what was queued behind a gap stays there when it closes."""
+    """Planted fault in TOTAL (Members), `if` for `while`: messages behind a closed gap stay queued. Correct:
+    they are passed up.
+    """
 
     def _take_in(self, message: Bcast) -> None:
         """Pass up the message itself."""
@@ -58,7 +68,9 @@ class PassesOne(Core):
 
 
 class AcknowledgesHighest(Core):
-    """Wrong variable (TOTAL_CUM_SEQ_ACK): the highest id that came is acknowledged, over a gap."""
+    """Planted fault in TOTAL (TOTAL_CUM_SEQ_ACK), wrong variable: the highest received id is acknowledged,
+    over a gap. Correct: the highest before a gap.
+    """
 
     def _acknowledge(self) -> None:
         """Acknowledge what is queued."""
@@ -66,7 +78,9 @@ class AcknowledgesHighest(Core):
 
 
 class KeepsTheLowest(Core):
-    """Wrong bound (keeping): what the first of the others has acknowledged is forgotten."""
+    """Planted fault in TOTAL (keeping), wrong bound: a message is deleted when the first other member
+    acknowledged it. Correct: when all did.
+    """
 
     def _free(self) -> None:
         """Take the most for the least."""
@@ -75,29 +89,35 @@ class KeepsTheLowest(Core):
 
 
 class AcknowledgesNews(Core):
-    """Forgotten case (TOTAL_CUM_SEQ_ACK): a message that came twice is acknowledged once."""
+    """Planted fault in TOTAL (TOTAL_CUM_SEQ_ACK), forgotten case: a repeated message is not acknowledged
+    again. Correct: it is.
+    """
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """Drop what is old."""
+        """Drop a message that was received before."""
         if not isinstance(message, Bcast) or message.number >= self._next_expected:
             super().receive(sender, message, now)
 
 
 class BelievesTheLast(Core):
-    """Overtaken (TOTAL_CUM_SEQ_ACK): an acknowledgement that comes late takes a later one back."""
+    """Planted fault in TOTAL (TOTAL_CUM_SEQ_ACK), overtaking: a late acknowledgement replaces a higher one.
+    Correct: the maximum stays.
+    """
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """Set it."""
+        """Replace the acknowledged id by the received one."""
         if isinstance(message, CumAck):
             self._acknowledged[sender] = min(self._acknowledged[sender], message.number)
         super().receive(sender, message, now)
 
 
 class SendsSuffixToAll(Core):
-    """Wrong receivers (send_suffix): what one has not acknowledged is sent again to all."""
+    """Planted fault in TOTAL (send_suffix), wrong receivers: messages that one member lacks are sent again to
+    all. Correct: to that member.
+    """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Send it to everybody."""
+        """Send the suffix to all members."""
         if timer is not Timer.SEND_SUFFIX:
             return super().expire(timer, now)
         known, self._acknowledged = self._acknowledged, [0] * self.members
@@ -118,4 +138,4 @@ FAULTS: dict[str, type[Core]] = {
     "passes-one": PassesOne,
     "sends-suffix-to-all": SendsSuffixToAll,
 }
-"""The cores that differ in a step, by name."""
+"""Faulty cores by name."""

@@ -1,4 +1,4 @@
-"""Totem's paragraph and its implementation speak of the same things by these names.
+"""Binding of Totem's paragraph and its implementation, with corresponding names.
 
 | paper                                    | specification `TotemRing` | implementation `Core`, its snapshot |
 |------------------------------------------|---------------------------|-------------------------------------|
@@ -12,8 +12,9 @@
 | update                                   | Message(k)                | payload b"k"                        |
 | in flight                                | network, a set of packets | the encoded datagrams               |
 
-The core has two variables more, to refuse what cannot be: what it told last, and of each member the
-identifier that it delivered last. Both follow from what was sent and delivered, which is compared.
+The core has two more variables, with which it refuses impossible messages: the delivery information that it
+sent last, and each member's last delivered identifier. Both follow from sent and delivered messages, which
+are compared.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from antiphon.spec.services import Process
 
 
 class TotemBinding(CoreBinding[Message]):
-    """The ring and the core of `impl.protocols.totem`, or a faulty one by its name."""
+    """Binding of the ring to the core of `impl.protocols.totem`, or to a faulty core by its name."""
 
     protocol = "totem"
     specification = TotemRingBounded
@@ -43,12 +44,14 @@ class TotemBinding(CoreBinding[Message]):
     ending = frozenset({Timer.PASS_IDLE})
 
     def sizes(self) -> Mapping[str, object]:
-        """The specification's; and more may wait for the token than any exploration broadcasts."""
+        """Return the specification's settings, with room for more waiting messages than any exploration
+        broadcasts.
+        """
         limits = {name: int(self.program.constants[name]) for name in ("visit_max", "unstable_max")}
         return {**limits, "pending_max": 64}
 
     def packet(self, sender: int, to: int, message: Message) -> spec.Packet:
-        """The specification's packet that a message on its way stands for."""
+        """Return the specification's packet that a datagram stands for."""
         del sender
         if isinstance(message, wire_messages.Token):
             return spec.Token(Process(to), message.seq, _told(message))
@@ -72,11 +75,11 @@ class TotemBinding(CoreBinding[Message]):
         }
 
     def delivered(self, snapshot: Snapshot) -> int:
-        """`status`."""
+        """Return `status`, the number of the last delivered message."""
         return snapshot.status
 
     def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """A multicast names the message and the number that it gets."""
+        """Return the values of a multicast: the message and its number."""
         if action != "multicast" or before.token is None:
             return super().told(me, before, after, action)
         return tracing.Step(me, action, Identifier(me, before.waiting[0][0]), before.token.seq + 1)
@@ -90,4 +93,4 @@ TOTEM = TotemBinding.bound(
     small={"processes": 2, "messages": 3, "visit_max": 2, "unstable_max": 2},
     random={"processes": 3, "messages": 4, "visit_max": 2, "unstable_max": 2},
 )
-"""Totem's ring."""
+"""Binding of Totem's ring."""

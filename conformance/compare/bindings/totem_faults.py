@@ -1,4 +1,4 @@
-"""Plausible mistakes in an implementation of Totem's ring, each a core with one thing wrong.
+"""Planted faults in an implementation of Totem's ring, each a core with one mistake.
 
 `antiphon lockstep totem --fault NAME` shows the shortest trace to where it differs from the specification.
 """
@@ -11,7 +11,9 @@ from antiphon.impl.protocols.totem.messages import Token, Update
 
 
 class KeepsTheToken(Core):
-    """Forgotten update (pass_idle): who passed the token on after a rest still holds it."""
+    """Planted fault in Totem (pass_idle), forgotten update: a member that passed a resting token on still
+    holds it. Correct: it does not.
+    """
 
     def _transmit(self, token: Token, step: str) -> None:
         """Take it back."""
@@ -22,7 +24,9 @@ class KeepsTheToken(Core):
 
 
 class PassesBackwards(Core):
-    """Wrong neighbour (pass_token): the token goes to the member before."""
+    """Planted fault in Totem (pass_token), wrong neighbour: the token goes to the predecessor. Correct: to
+    the successor.
+    """
 
     def _transmit(self, token: Token, step: str) -> None:
         """Change the address."""
@@ -31,7 +35,9 @@ class PassesBackwards(Core):
 
 
 class TellsNothing(Core):
-    """Forgotten update (pass_token): the token goes on without the own delivery information."""
+    """Planted fault in Totem (pass_token), forgotten update: the token goes on without the own delivery
+    information. Correct: with it.
+    """
 
     def _transmit(self, token: Token, step: str) -> None:
         """Send what came."""
@@ -40,7 +46,9 @@ class TellsNothing(Core):
 
 
 class TellsWhatWasGiven(Core):
-    """Wrong variable (pass_token): a member tells the last number that was given as delivered."""
+    """Planted fault in Totem (pass_token), wrong variable: a member reports the last assigned number as
+    delivered. Correct: its last delivered one.
+    """
 
     def _transmit(self, token: Token, step: str) -> None:
         """Pretend to be at the end."""
@@ -50,7 +58,9 @@ class TellsWhatWasGiven(Core):
 
 
 class TakesOwnForAll(Core):
-    """Forgotten minimum (stability): what a member has delivered itself it takes for stable."""
+    """Planted fault in Totem (stability), forgotten minimum: a member takes its own deliveries for stable.
+    Correct: the minimum over all members is.
+    """
 
     def _least(self, token: Token) -> int:
         """Its own."""
@@ -59,7 +69,9 @@ class TakesOwnForAll(Core):
 
 
 class BelievesTheToken(Core):
-    """Stale variable (stability): a member judges by what it told of itself a rotation ago."""
+    """Planted fault in Totem (stability), stale variable: a member uses its own delivery information of a
+    rotation ago. Correct: the current one.
+    """
 
     def _least(self, token: Token) -> int:
         """Only the token's."""
@@ -67,10 +79,12 @@ class BelievesTheToken(Core):
 
 
 class GivesNumberAgain(Core):
-    """Lost update (multicast): the token goes on with the seq that it came with."""
+    """Planted fault in Totem (multicast), lost update: the token goes on with the `seq` that it arrived with.
+    Correct: with the last assigned one.
+    """
 
     def multicast(self, now: float) -> bool:
-        """Put it back."""
+        """Multicast, and restore the token's `seq`."""
         before = self._token
         done = super().multicast(now)
         if done and before is not None and self._token is not None:
@@ -79,7 +93,9 @@ class GivesNumberAgain(Core):
 
 
 class DeliversAsItComes(Core):
-    """Forgotten guard (deliver): an update is delivered although an earlier one is missing."""
+    """Planted fault in Totem (deliver), forgotten guard: an update is delivered although an earlier one is
+    missing. Correct: it waits.
+    """
 
     def _take_in(self, update: Update) -> None:
         """Skip the gap."""
@@ -88,7 +104,9 @@ class DeliversAsItComes(Core):
 
 
 class DeliversOne(Core):
-    """`if` for `while` (deliver): what waited behind a gap stays there when it closes."""
+    """Planted fault in Totem (deliver), `if` for `while`: updates behind a closed gap stay undelivered.
+    Correct: they are delivered.
+    """
 
     def _take_in(self, update: Update) -> None:
         """Hide the others."""
@@ -99,7 +117,9 @@ class DeliversOne(Core):
 
 
 class ForgetsItself(Core):
-    """Forgotten copy (multicast): the holder does not deliver what it multicasts."""
+    """Planted fault in Totem (multicast), forgotten copy: the holder does not deliver its own multicast.
+    Correct: it does.
+    """
 
     def _take_in(self, update: Update) -> None:
         """Only what comes from another."""
@@ -108,7 +128,9 @@ class ForgetsItself(Core):
 
 
 class LeavesOneOut(Core):
-    """Off by one (multicast): the last of the others is sent no update."""
+    """Planted fault in Totem (multicast), off by one: the last other member gets no update. Correct: every
+    member gets one.
+    """
 
     def multicast(self, now: float) -> bool:
         """Multicast, and drop the copy for the last of the others."""
@@ -119,10 +141,12 @@ class LeavesOneOut(Core):
 
 
 class SendsNewestFirst(Core):
-    """Wrong end (multicast): of several messages that wait the last one goes first."""
+    """Planted fault in Totem (multicast), wrong end of the queue: the newest waiting message is sent first.
+    Correct: the oldest is.
+    """
 
     def multicast(self, now: float) -> bool:
-        """Turn what waits around."""
+        """Reverse the waiting messages, and multicast."""
         self._waiting.reverse()
         done = super().multicast(now)
         self._waiting.reverse()
@@ -130,7 +154,9 @@ class SendsNewestFirst(Core):
 
 
 class SendsAll(Core):
-    """Forgotten limit (flow control): a visit lets everything go that waits."""
+    """Planted fault in Totem (flow control), forgotten limit: a visit of the token sends all waiting
+    messages. Correct: at most the visit's limit.
+    """
 
     def _may_multicast(self, token: Token) -> bool:
         """Forget how many went."""
@@ -141,7 +167,9 @@ class SendsAll(Core):
 
 
 class CountsForEver(Core):
-    """Forgotten reset (flow control): what went in one visit counts in the next."""
+    """Planted fault in Totem (flow control), forgotten reset: messages of one visit count in the next.
+    Correct: the count begins at 0.
+    """
 
     def _transmit(self, token: Token, step: str) -> None:
         """Put it back."""
@@ -151,7 +179,9 @@ class CountsForEver(Core):
 
 
 class ForgetsItsOwn(Core):
-    """Forgotten limit (flow control): a member sends however much of its own is not stable."""
+    """Planted fault in Totem (flow control), forgotten limit: a member sends without a bound on its unstable
+    messages. Correct: with the bound.
+    """
 
     def _may_multicast(self, token: Token) -> bool:
         """Planted fault: take no own message for unstable."""
@@ -162,7 +192,9 @@ class ForgetsItsOwn(Core):
 
 
 class SendsOneAVisit(Core):
-    """Wrong order (pass_token): the token is passed as soon as something went."""
+    """Planted fault in Totem (pass_token), wrong order: the token is passed after one message. Correct: after
+    all that the limit allows.
+    """
 
     def _may_multicast(self, token: Token) -> bool:
         """Not twice."""
@@ -170,7 +202,9 @@ class SendsOneAVisit(Core):
 
 
 class NeverRests(Core):
-    """Forgotten case (pass_idle): a token that has nothing to do goes on at once."""
+    """Planted fault in Totem (pass_idle), forgotten case: an idle token goes on at once. Correct:
+    it rests.
+    """
 
     def _may_rest(self, token: Token) -> bool:
         """Never."""
@@ -179,7 +213,9 @@ class NeverRests(Core):
 
 
 class RestsEarly(Core):
-    """Wrong guard (pass_idle): the token rests where all delivered all, though the others cannot know."""
+    """Planted fault in Totem (pass_idle), wrong guard: the token rests once all have delivered all, though
+    the other members cannot know so. Correct: it goes on until they know.
+    """
 
     def _may_rest(self, token: Token) -> bool:
         """Ask what this member knows."""
@@ -206,4 +242,4 @@ FAULTS: dict[str, type[Core]] = {
     "tells-nothing": TellsNothing,
     "tells-what-was-given": TellsWhatWasGiven,
 }
-"""The cores that differ in a step, by name."""
+"""Faulty cores by name."""

@@ -1,4 +1,4 @@
-"""The common part of the bindings of CM and Pinwheel, over queues, by these names.
+"""Common part of the bindings of CM and Pinwheel over queues, with corresponding names.
 
 | paper                    | specification `InQueues` | implementation `Updates`, its snapshot      |
 |--------------------------|--------------------------|---------------------------------------------|
@@ -11,8 +11,8 @@
 | U_id                     | `first` and `step`       | Identifier(i, l)                            |
 | in flight                | channel[s][p]            | the encoded datagrams, in order             |
 
-An ACK names its update by the U_id alone, so that it has to follow from that which update it is: the l-th of
-those of which `first` and `step` say that they come from process i.
+An ACK names its update by the U_id alone, so that the U_id must determine the update: it is the l-th update
+of process i by `first` and `step`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from antiphon.spec.services import Message, Process
 
 
 class UpdatesBinding(CoreBinding[Any]):
-    """A specification over queues, and cores made from `impl.protocols.updates`."""
+    """Binding of a specification over queues to cores made from `impl.protocols.updates`."""
 
     queues = "channel"
     internal = ("deliver", "acknowledge")
@@ -42,7 +42,7 @@ class UpdatesBinding(CoreBinding[Any]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """As every binding; a queue has room for all updates."""
+        """Set up the binding, with room for all updates in a queue."""
         super().__init__(fault=fault, **{"room": constants.get("messages", 3), **constants})
         given = {name: int(value) for name, value in self.program.constants.items()}
         sources = [(given["first"] + k * given["step"]) % self.members for k in range(given["messages"])]
@@ -52,16 +52,16 @@ class UpdatesBinding(CoreBinding[Any]):
 
     @property
     def window(self) -> int:
-        """Largest number of own updates without a number."""
+        """Return the largest number of own updates without a number."""
         return 1
 
     def packet(self, sender: int, to: int, message: Any) -> spec.Packet:
-        """The specification's packet that a message on its way stands for; a MSG has no number."""
+        """Return the specification's packet that a datagram stands for; a MSG has no number."""
         del sender, to
         return spec.Packet(self.update(message.identifier), getattr(message, "number", 0))
 
     def offered(self, me: int, snapshot: UpdatesSnapshot, probe: Any, action: str) -> Step:
-        """A delivery names the gsn, an acknowledgement the update."""
+        """Return the step with its arguments: a delivery names the gsn, an acknowledgement the update."""
         del snapshot
         after: UpdatesSnapshot = probe.snapshot()
         if action == "deliver":
@@ -85,15 +85,17 @@ class UpdatesBinding(CoreBinding[Any]):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """All processes together have broadcast what each has; one of them knows each gsn."""
+        """Join the shares of all processes: the broadcasts are the union, and each gsn is known to some
+        process.
+        """
         return max(shares) if variable == "assigned" else super().join(variable, shares)
 
     def busy(self, me: int, snapshot: UpdatesSnapshot) -> bool:
-        """As many own updates as may be have no number."""
+        """Return True while as many own updates as the window allows have no number."""
         return snapshot.obtained[me] - snapshot.numbered[me] >= self.window
 
     def update(self, name: Identifier) -> Message:
-        """The update of the specification that has this U_id."""
+        """Return the specification's update with this U_id."""
         if name not in self._updates:
             raise Refused(f"{tuple(name)} names no update")
         return self._updates[name]
@@ -101,7 +103,7 @@ class UpdatesBinding(CoreBinding[Any]):
     def reported(
         self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """A delivery is the answer to its own step."""
+        """Return the events to compare: a delivery belongs to its own step."""
         if asked.action != "deliver":
             return super().reported(me, before, after, asked)
         number = after.status
@@ -110,7 +112,7 @@ class UpdatesBinding(CoreBinding[Any]):
         return Delivery(*name, number, payload), (tracing.Deliver(me, name, number, payload),)
 
     def told(self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, action: str) -> tracing.Step:
-        """An acknowledgement names the update and its gsn."""
+        """Return the values of an acknowledgement: the update and its gsn."""
         if action != "acknowledge":
             return super().told(me, before, after, action)
         return tracing.Step(me, action, dict(after.names)[after.acknowledged], after.acknowledged)

@@ -1,4 +1,4 @@
-"""Figure 29 over view-synchronous multicast and the change of a list speak of the same things by these names.
+"""Binding of figure 29 to view-synchronous multicast with the change of a list, with corresponding names.
 
 | figure 29                  | specification `VscByMessage`   | implementation                          |
 |----------------------------|--------------------------------|-----------------------------------------|
@@ -11,8 +11,8 @@
 | unstable_k, as it was sent | sent_unstable, heard, `Told`   | `ViewChange.heard`, `Told`              |
 | init_k, (View, Msg)        | proposal, decided, `Decided`   | `Decision`, as the service has it       |
 
-Each process multicasts one message at most, so that the queues below the core, which keep the order of each
-source, have nothing to keep; `listed.py` says what stands in place of detectors, channels and the consensus.
+Each process multicasts one message at most, so that the order of each source, which the queues below the core
+keep, does not matter; `listed.py` names the stand-ins for detectors, channels and the consensus.
 """
 
 from __future__ import annotations
@@ -38,13 +38,17 @@ __all__ = ["VSC", "VscBinding"]
 
 
 class VscBinding(ListedBinding):
-    """Figure 29, message by message, and the members of a group that has views and no order."""
+    """Binding of figure 29, message by message, to the members of a group with views and without
+    total order.
+    """
 
     specification = VscByMessage
     fixed: Mapping[str, int | bool | str] = {
         "assigned": True, "stability": True, "called_once": False, "detected_at_once": False, "joiners": 0,
     }  # fmt: skip
-    """Message k is of process k; a crash is noticed by each by itself, and anybody may call."""
+    """Required constants: message k is of process k, each process notices a crash by itself, and any process
+    may call.
+    """
     faults = FAULTS
     joint = frozenset({"decided", "sent_unstable", "sent_stable"})
     decisions = "decided"
@@ -59,7 +63,11 @@ class VscBinding(ListedBinding):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Raises SpecError where somebody would multicast more than one message."""
+        """Check the constants.
+
+        Raises:
+            SpecError: a process would multicast more than one message.
+        """
         super().__init__(fault=fault, **constants)
         messages = int(self.program.constants["messages"])
         if messages > self.members:
@@ -67,13 +75,13 @@ class VscBinding(ListedBinding):
             raise SpecError(f"{told}: with {self.members} processes so many")
 
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """View-synchronous multicast on its lists."""
+        """Return view-synchronous multicast on its lists."""
         return impl.vsc_listed(kind=kind or impl.Core)
 
     # Messages -----------------------------------------------------------------------------------------------
 
     def packet(self, me: int, past: Past, message: impl.Message, to: int) -> object | None:
-        """A message, that it has come, that all have it."""
+        """Return the packet for a message, an acknowledgement or a note of stability."""
         view, own = len(past.lists), past.members.index(me)
         match message:
             case impl.Data(number=number):
@@ -84,30 +92,30 @@ class VscBinding(ListedBinding):
                 return packets.Stable(self.message(past, (own, number)), view)
 
     def is_for_one(self, packet: object) -> bool:
-        """An acknowledgement is for the source."""
+        """Return True for an acknowledgement, which goes to the source alone."""
         return isinstance(packet, packets.Acked)
 
     def called(self, me: int, past: Past) -> object:
-        """(view-change, i)."""
+        """Return the packet of a call, (view-change, i)."""
         return packets.Call(Process(me), len(past.lists))
 
     def told(self, me: int, past: Past) -> object:
-        """Step 1."""
+        """Return the packet of a report of step 1."""
         return packets.Told(Process(me), len(past.lists))
 
     def decided(self, past: Past) -> object:
-        """Step 4."""
+        """Return the packet of a decision of step 4."""
         return packets.Decided(len(past.lists))
 
     def agreed(self, past: Past, decision: Decision) -> Initial:
-        """(View, Msg)."""
+        """Return an agreed value as (View, Msg)."""
         return Initial(
             self.those(past, decision.core),
             frozenset(self.message(past, item.identifier) for item in decision.agreed.bodies),
         )
 
     def check_report(self, past: Past, core: impl.Snapshot, report: Report) -> None:
-        """All that is received is delivered, and the report counts it."""
+        """Check that the report has every received message, and that every received message was delivered."""
         fresh = past.delivered - past.over
         received = tuple(sum(1 for m in fresh if m % self.members == process) for process in past.members)
         if (report.settled, core.received) != (len(fresh), received):
@@ -116,26 +124,26 @@ class VscBinding(ListedBinding):
     # Steps --------------------------------------------------------------------------------------------------
 
     def rest(self, process: ListProcess) -> None:
-        """Do nothing: nothing is done without a message."""
+        """Do nothing: the core acts only on messages."""
 
     def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
-        """Step 3 names the process itself."""
+        """Return the arguments of step 3, which names the process itself."""
         return p, heard, p
 
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
-        """The core takes no step of its own."""
+        """Return None: the core takes no internal step."""
         del process, step
         return None
 
     def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
-        """None."""
+        """Return no steps: the core takes no internal step."""
         del me, snapshot, probe
         return ()
 
     # What is shown ------------------------------------------------------------------------------------------
 
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """Return the messages, the views, and where the process stands."""
+        """Return the messages, the views, and the phase of the process."""
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         view = len(past.lists)
         later = int(self.program.constants["views"]) - len(past.reports)
@@ -179,12 +187,12 @@ class VscBinding(ListedBinding):
         return super().join(variable, shares)
 
     def broadcasts(self, core: impl.Snapshot) -> int:
-        """Return the number of messages multicast on the list; no process acknowledges to itself."""
+        """Return the number of messages multicast on the list; a process does not acknowledge its own."""
         others = {place for place, _ in core.acknowledged}
         return sum(count for place, count in enumerate(core.received) if place not in others)
 
     def last_number(self, core: impl.Snapshot) -> int:
-        """No number goes on from list to list."""
+        """Return 0: numbering does not go on from list to list."""
         del core
         return 0
 
@@ -197,4 +205,4 @@ VSC = Bound(
     faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
     never=frozenset({"receive", "receive_cast", "receive_last_cast", "stabilise", "lose", "change"}),
 )
-"""The change of views under view-synchronous multicast."""
+"""Binding of the change of views under view-synchronous multicast."""

@@ -1,4 +1,4 @@
-"""Plausible mistakes in view-synchronous multicast on a list: cores with one thing wrong.
+"""Planted faults in view-synchronous multicast on a list, each a core with one mistake.
 
 `antiphon lockstep vsc --fault NAME` shows the shortest trace to where it differs. Those in the change itself
 are in `listed_faults.py`.
@@ -20,10 +20,12 @@ __all__ = ["FAULTS"]
 
 
 class AcknowledgesToAll(Core):
-    """Wrong receiver (the stability detector): everybody gets the acknowledgement, and not the source."""
+    """Planted fault (stability detector), wrong receiver: an acknowledgement goes to all. Correct: to the
+    source.
+    """
 
     def outputs(self) -> list[Send[Message]]:
-        """Send it to all."""
+        """Send the acknowledgements to all."""
         sent = super().outputs()
         acks = [send.message for send in sent if isinstance(send.message, Ack)]
         rest = [send for send in sent if not isinstance(send.message, Ack)]
@@ -31,49 +33,57 @@ class AcknowledgesToAll(Core):
 
 
 class AcknowledgesNothing(Core):
-    """Forgotten message (the stability detector): no acknowledgement is sent."""
+    """Planted fault (stability detector), forgotten message: no acknowledgement is sent. Correct: each
+    message is acknowledged.
+    """
 
     def outputs(self) -> list[Send[Message]]:
-        """Leave it out."""
+        """Send no acknowledgements."""
         return [send for send in super().outputs() if not isinstance(send.message, Ack)]
 
 
 class ForgetsAtTheFirst(Core):
-    """Any for all (the stability detector): one acknowledgement makes a message stable."""
+    """Planted fault (stability detector), any for all: one acknowledgement makes a message stable. Correct:
+    those of all members do.
+    """
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """Take the highest."""
+        """Take the highest acknowledgement as that of all."""
         super().receive(sender, message, now)
         if isinstance(message, Ack):
             self._forget(self.me, max(self._acknowledged.values()))
 
 
 class ForgetsNothing(Core):
-    """Leak (the stability detector): what is stable is kept."""
+    """Planted fault (stability detector), leak: stable messages stay in memory. Correct: they are deleted."""
 
     def _forget(self, source: int, number: int) -> None:
         """Keep it."""
 
 
 class KeepsStability(Core):
-    """Forgotten message (the stability detector): the source tells nobody that all have a message."""
+    """Planted fault (stability detector), forgotten message: the source does not announce stability. Correct:
+    it does.
+    """
 
     def outputs(self) -> list[Send[Message]]:
-        """Leave it out."""
+        """Send no notes of stability."""
         return [send for send in super().outputs() if not isinstance(send.message, Stable)]
 
 
 class TellsStabilityToOne(Core):
-    """Off by one (the stability detector): the first of the others is told that all have a message."""
+    """Planted fault (stability detector), off by one: stability is announced to the first other member alone.
+    Correct: to all.
+    """
 
     def outputs(self) -> list[Send[Message]]:
-        """Leave the others out."""
+        """Send the note of stability to one member."""
         sent = super().outputs()
         return [s for s in sent if not isinstance(s.message, Stable) or s.to == self._others[0]]
 
 
 class DeliversOwnLate(Core):
-    """Missing step (VSCast): the own copy is not taken."""
+    """Planted fault (VSCast), missing step: a process does not take its own copy. Correct: it delivers it."""
 
     def _take(self, source: int, payload: bytes) -> None:
         """Look whose it is."""
@@ -82,7 +92,9 @@ class DeliversOwnLate(Core):
 
 
 class KeepsNoOwn(Core):
-    """Missing part (unstable_k): the own messages are not kept."""
+    """Planted fault (unstable_k), missing part: a process does not keep its own messages. Correct: they are
+    unstable until acknowledged.
+    """
 
     def _take(self, source: int, payload: bytes) -> None:
         """Drop it."""
@@ -92,10 +104,12 @@ class KeepsNoOwn(Core):
 
 
 class ReportsOwn(Core):
-    """Missing part (step 1): a process reports what it has sent, and not what it has received."""
+    """Planted fault (step 1), missing part: a report has the sent messages alone. Correct: it has the
+    received ones too.
+    """
 
     def report(self) -> Report:
-        """Take the own."""
+        """Report the own messages alone."""
         told = super().report()
         return structs.replace(
             told, bodies=tuple(item for item in told.bodies if item.identifier.source == self.me)
@@ -103,18 +117,22 @@ class ReportsOwn(Core):
 
 
 class ReportsReceived(Core):
-    """Wrong value (step 1): what was received is said to be stable."""
+    """Planted fault (step 1), wrong value: received messages are reported as stable. Correct: only
+    acknowledged ones are.
+    """
 
     def report(self) -> Report:
-        """Say it."""
+        """Report the received messages as stable."""
         return structs.replace(super().report(), counts=tuple(self._received))
 
 
 class MergesStable(Core):
-    """Missing condition (step 3): what somebody knows to be stable is in Msg."""
+    """Planted fault (step 3), missing condition: Msg has messages that a member knows to be stable. Correct:
+    it has none.
+    """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Take the lowest."""
+        """Merge from the lowest stable number."""
         counts = tuple(min(report.counts[at] for report in reports) for at in range(self.members))
         before, self._stable = self._stable, list(counts)
         agreed = super().merge([structs.replace(report, counts=counts) for report in reports], missing)
@@ -123,10 +141,12 @@ class MergesStable(Core):
 
 
 class MergesWhatAllHave(Core):
-    """Intersection for union (step 3): what one of the reports lacks is not in Msg."""
+    """Planted fault (step 3), intersection for union: Msg lacks messages that one report lacks. Correct: Msg
+    is the union.
+    """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Cut it."""
+        """Merge to the intersection."""
         names = set.intersection(*({item.identifier for item in report.bodies} for report in reports))
         cut = [
             structs.replace(
@@ -138,20 +158,24 @@ class MergesWhatAllHave(Core):
 
 
 class DeliversMsgAgain(Core):
-    """Missing condition (step 6): all of Msg is delivered, also what was."""
+    """Planted fault (step 6), missing condition: all of Msg is delivered, also delivered messages. Correct:
+    only the others.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Forget what was."""
+        """Forget the deliveries, and adopt."""
         for item in agreed.bodies:
             self._received[item.identifier.source] = 0
         return super().adopt(agreed)
 
 
 class DeliversNoMsg(Core):
-    """Missing step (step 6): what others have received is not delivered."""
+    """Planted fault (step 6), missing step: messages of Msg that a process lacks are not delivered. Correct:
+    they are.
+    """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver nothing."""
+        """Adopt without delivering Msg."""
         return [] if super().adopt(agreed) is not None else None
 
 
@@ -172,4 +196,6 @@ FAULTS: Mapping[str, type[Any]] = {
     "delivers-no-msg": DeliversNoMsg,
     **{name: kind for name, kind in CHANGE_FAULTS.items() if name != "turns-the-list-round"},
 }
-"""By their names. The order of a list without a ring says nothing: one that all turn round is as good."""
+"""Faulty cores by name. An order fault is absent: without a ring, a list whose order all reverse alike is as
+good.
+"""

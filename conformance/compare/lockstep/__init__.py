@@ -1,4 +1,6 @@
-"""Specification and implementation, walked together through every transition and compared after each step."""
+"""Lockstep: specification and implementation, walked together through every transition and compared after
+each step.
+"""
 
 from antiphon.conformance.compare.lockstep.comparison import (
     LOCKSTEP,

@@ -1,4 +1,5 @@
-"""Specification and implementation agree when variables, events and what each would do next are equal.
+"""Comparison of specification and implementation: variables, events and the next possible steps must be
+equal.
 
 `Comparison` is the one place that judges; the exhaustive walk, the Hypothesis machine and replay use it.
 """
@@ -31,19 +32,22 @@ from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised, foreign
 
 RERUNS = 5
-"""Number of times that a difference is looked for again before it is reported."""
+"""Number of times that a difference is reproduced before it is reported."""
 
 LOCKSTEP = "Lockstep"
-"""The name of what a trace of a difference shows."""
+"""Name of the property that the trace of a difference breaks."""
 
 UNSTEADY = "the implementation is not deterministic"
-"""Part of what differs where it does not differ each time: the implementation depends on more than its
-snapshot and what it is given."""
+"""Part of the text on a difference that does not occur each time: the implementation depends on more than its
+snapshot and its input.
+"""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of the two sides: the steps to it, what differs, and the value of each side."""
+    """Difference of the two sides: the steps that lead there, the differing part, and the value of
+    each side.
+    """
 
     trace: Trace
     what: str
@@ -59,14 +63,15 @@ class Difference:
         )
 
     def shown(self) -> str:
-        """The run that leads to the difference, and the difference."""
+        """Return the run that leads to the difference, and the difference, as text."""
         return f"{trace_text(self.trace)}\n{self}"
 
 
 class Differs(Exception):
-    """The two sides disagree here: what about, and what each says.
+    """Error: the two sides differ; it has the differing part and each side's value.
 
-    `events` are those that the implementation emitted in the step, where they are not the specification's.
+    `events` are the events that the implementation emitted in the step, where they are not the
+    specification's.
     """
 
     def __init__(
@@ -84,9 +89,9 @@ class Differs(Exception):
 
 
 class Comparison:
-    """A binding and a machine that executes its specification: generated code when None.
+    """Comparison of a binding with a machine that executes its specification (generated code if None).
 
-    `drew` is whether the last `run` drew from the global `random`; `hears`, whether events are compared.
+    `drew` is True if the last `run` drew from the global `random`; `hears` is True if events are compared.
     """
 
     def __init__(self, binding: Binding, machine: Machine | None = None) -> None:
@@ -106,7 +111,11 @@ class Comparison:
         ]
 
     def state(self, state: State, system: System) -> None:
-        """Every variable that is not exempt has the same value. Raises Differs."""
+        """Check that every variable that is not exempt has the same value.
+
+        Raises:
+            Differs: a variable has another value.
+        """
         with raising():
             projection = systems.project(self.binding, system)
         for position, name in self.compared:
@@ -118,11 +127,11 @@ class Comparison:
                 raise Differs(f"variable {name}", state[position], projection[name])
 
     def offers(self, enabled: Sequence[Step], system: System) -> None:
-        """The implementation would take exactly the internal steps that the specification enables. Raises
-        Differs.
+        """Check that the implementation would take exactly the internal steps that the specification enables.
+        Raises Differs.
 
-        Where the specification orders the internal steps of different processes, it enables some of those
-        that the processes offer, and none only when they offer none.
+        Where the specification orders the internal steps of different processes, the enabled steps must be a
+        subset of the offered ones, and not empty unless the processes offer none.
         """
         internal = frozenset(step for step in enabled if step.action in self.binding.internal)
         with raising():
@@ -134,7 +143,9 @@ class Comparison:
         )
 
     def take(self, state: State, system: System, step: Step) -> tuple[State, System]:
-        """The step on both sides; events, variables and what a shell sees are compared. Raises Differs."""
+        """Take the step on both sides, and compare events, variables and the effect in a shell. Raises
+        Differs.
+        """
         transition = self.machine.apply(state, step)
         try:
             with raising(events=()):
@@ -151,12 +162,12 @@ class Comparison:
         return transition.state, after
 
     def start(self) -> System:
-        """All processes of the implementation, fresh. Raises Differs."""
+        """Return the system of fresh processes of the implementation. Raises Differs."""
         with raising():
             return systems.start(self.binding)
 
     def begin(self, state: State, system: System) -> None:
-        """The two agree before the first step. Raises Differs."""
+        """Check that the two sides agree before the first step. Raises Differs."""
         self.state(state, system)
         with raising():
             for me, snapshot in enumerate(system.processes):
@@ -165,8 +176,7 @@ class Comparison:
     def difference(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
         """Return the difference, with its trace as CPython executes it.
 
-        The last step of the trace has the events of the implementation: what it did not do is not drawn, nor
-        what has no text.
+        The last step of the trace has the implementation's events, except for those without a text.
         """
         trace = replay(self.binding.program, start, steps, shows=LOCKSTEP, why=str(found))
         if found.events is not None:
@@ -175,9 +185,9 @@ class Comparison:
         return Difference(trace, found.what, found.specification, found.implementation)
 
     def run(self, start: State, steps: Sequence[Step], seed: int = 0) -> Difference | None:
-        """Take the steps from the beginning on one system; the first difference, None when there is none.
+        """Take the steps from the beginning on one system; return the first difference, or None.
 
-        The global `random` begins with `seed`, so that what an implementation draws from it comes again.
+        The global `random` begins with `seed`, so that the implementation's random draws repeat.
 
         Raises:
             Disabled: a step is not enabled in the specification.
@@ -199,12 +209,12 @@ class Comparison:
         return None
 
     def again(self, start: State, steps: Sequence[Step], *, tries: int = 1) -> Difference | None:
-        """The difference that the steps show in one of several runs, each with other chance; None if in none.
+        """Return the difference that the steps show in one of several runs with different seeds, or None.
 
-        One run is enough where the implementation draws nothing from the global `random`, and `tries` is 1.
+        One run is made if `tries` is 1 or the implementation draws nothing from the global `random`.
 
         Raises:
-            Disabled: as `run`.
+            Disabled: a step is not enabled in the specification.
         """
         for seed in range(CHANCES):
             found = self.run(start, steps, seed)
@@ -215,14 +225,16 @@ class Comparison:
         return None
 
     def checked(self, start: State, found: Difference, seed: int) -> Difference:
-        """A difference as it was found; one that does not come each time in several runs says so."""
+        """Return a found difference after reproducing it; a difference that does not occur each
+        time says so.
+        """
         steps = found.trace.steps
         if all(self.run(start, steps, seed) is not None for _ in range(RERUNS)):
             return found
         return self.unsteady(start, steps, Differs(found.what, found.specification, found.implementation))
 
     def unsteady(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
-        """A difference that was found and does not come again in the same steps."""
+        """Return the difference that a found difference does not occur again in the same steps."""
         what = (
             found.what
             if UNSTEADY in found.what
@@ -234,13 +246,12 @@ class Comparison:
 
 @contextmanager
 def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
-    """Turn an error or wrong report of code that is not ours into a difference: the specification takes the
-    step.
+    """Turn an error or a wrong report of the user's code into a difference: the specification takes the step.
 
-    `events` are those that it emitted in the step before it raised; None: the specification's.
+    `events` are the events before the error; None stands for the specification's.
 
     Raises:
-        Differs: something was raised.
+        Differs: the code raised something.
     """
     try:
         with foreign(Differs, Refused, Misreports, Unsteady, Enough, SpecError):
@@ -252,17 +263,17 @@ def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
 
 
 def raises(raised: Raised, events: tuple[object, ...] | None = None) -> Differs:
-    """The difference that the implementation raises something where the specification takes a step."""
+    """Return the difference that the implementation raises an error where the specification takes a step."""
     return Differs("the implementation raises", "goes on", str(raised), events=events)
 
 
 def misreports(told: Misreports, events: tuple[object, ...] | None = None) -> Differs:
-    """The difference that the implementation says something that the specification does not."""
+    """Return the difference that the implementation reports something that the specification does not."""
     return Differs(told.what, told.specification, told.implementation, events=events)
 
 
 def refuses(refusal: Refused) -> Differs:
-    """The difference that the implementation refuses a step of the specification."""
+    """Return the difference that the implementation refuses a step of the specification."""
     return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
 
 

@@ -1,14 +1,14 @@
-"""A local step is executed once on the real code, and remembered as masks over packed states.
+"""Cache of local steps: each is executed once on the real code, and stored as masks over packed states.
 
-A core is deterministic and takes all its input as arguments, so what it does is a function of its snapshot
-and of the step or datagram that it is given. Snapshots and datagrams are numbered; a local step is remembered
-as what it changes in the specification's packed state, if the two agree: `keep` and `add`, as the
-specification's own steps are. See docs/decisions/0004-lockstep.md for why that is sound.
+A core is deterministic and takes all its input as arguments, so that its step is a function of its snapshot
+and of the step or datagram. Snapshots and datagrams are numbered. A local step is stored as its change of the
+specification's packed state, if the two agree: `keep` and `add`, as the specification's own steps are.
+docs/decisions/0004-lockstep.md says why that is sound.
 
-The implementation's side of a pair is one integer: the number of each process's snapshot in a field of its
-own, the number of what is in each link in another, and above them one bit for every datagram in flight that
-is not the first known for its packet. A link has a bit beyond those of the specification's state: where masks
-tell which packets a step touches, it stands for the link.
+The implementation's side of a pair is one integer: a field for the number of each process's snapshot, a field
+for the number of each link's contents, and above them one bit for every datagram in flight that is not the
+first known one for its packet. A link also has a bit beyond those of the specification's state, which stands
+for the link in masks of touched packets.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from antiphon.spec.lang.foreign import Raised, foreign
 from antiphon.spec.lang.watch import working
 
 FIELD_BITS = 24
-"""The width of a field: so many snapshots of one process, or contents of one link, can be numbered."""
+"""Width of a field, which bounds the number of different snapshots of a process or contents of a link."""
 
 FIELD = (1 << FIELD_BITS) - 1
 
 TWICE = 5_000
-"""Number of local steps that are executed twice, and of snapshots of a process whose meaning is asked twice,
-to see whether the implementation is deterministic; of the later ones a sample is.
+"""Number of local steps that are executed twice, and of snapshots that are projected twice, as a check that
+the implementation is deterministic; later ones are sampled.
 """
 
 NEVER = -1
-"""Added to a packed state it gives no state: what cannot agree differs everywhere."""
+"""Addend that turns a packed state into no state, for values that cannot agree."""
 
 
 @dataclass(slots=True)
 class Local:
-    """A local step: kept and added bits of the specification's state, the change of the processes' fields,
-    the packets and links that it touches.
+    """Local step: kept and added bits of the specification's state, the change of the processes' fields, the
+    touched packets and links.
 
-    `sent` are the bits of packets with their datagrams; `reader` takes from the first of `lines` if `takes`;
-    `queued` goes into lines. `wider` is true when more changes than the process's own part: its share of a
-    variable that is no map, or what is in a link.
+    `sent` has the bits of packets with their datagrams; `reader` takes from the first of `lines` if `takes`;
+    `queued` goes into lines. `wider` is True when more changes than the process's own part: its share of a
+    variable that is no map, or the contents of a link.
     """
 
     keep: int
@@ -76,10 +76,10 @@ class Local:
 
 @dataclass(slots=True)
 class Known:
-    """A step of the specification: the field of the process it concerns, the bit of the packet that it
-    receives or of the link that it takes from, its bit among internal steps, what it did.
+    """Step of the specification: the field of its process, the bit of the received packet or of the link, its
+    bit among internal steps, its effect.
 
-    `locals` maps the number of a snapshot, or that and a datagram (from a link, or other than the first of
+    `locals` maps the number of a snapshot, or that number and a datagram (from a link, or not the first of
     its packet), to the local step.
     """
 
@@ -95,8 +95,8 @@ class Known:
 
 @dataclass(slots=True)
 class Process:
-    """The snapshots of one process by number, and of each: projected bits (None: outside the domains),
-    offers, number of its shares.
+    """Numbered snapshots of a process, with each one's projected bits (None: outside the domains), offers,
+    and number of its shares.
     """
 
     snapshots: list[Hashable] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Process:
 
 
 class Line:
-    """A link and its contents by number; of each its bits in a packed state (NEVER: outside the domains)."""
+    """Link with its numbered contents, and each one's bits in a packed state (NEVER: outside the domains)."""
 
     def __init__(self, link: Link, parts: Parts, flag: int, shift: int) -> None:
         self.link, self.flag, self.shift = link, flag, shift
@@ -120,7 +120,7 @@ class Line:
         self._taken: dict[tuple[int, int], int] = {}
 
     def number(self, content: Content) -> int:
-        """The number of a content; a new one is packed."""
+        """Return the number of a content; a new content is packed."""
         found = self._numbers.setdefault(content, len(self.contents))
         if found == len(self.contents):
             if found > FIELD:
@@ -138,7 +138,7 @@ class Line:
         return self.contents[implementation >> self.shift & FIELD]
 
     def put(self, implementation: int, packet: object, datagram: int, content: bytes) -> int:
-        """The implementation's integer with one more datagram in the link."""
+        """Return the implementation's integer with one more datagram in the link."""
         number = implementation >> self.shift & FIELD
         after = self._put.get((number, datagram))
         if after is None:
@@ -147,7 +147,7 @@ class Line:
         return implementation + (after - number << self.shift)
 
     def take(self, implementation: int, reader: int) -> int:
-        """The implementation's integer when `reader` has taken what was next."""
+        """Return the implementation's integer after `reader` took the next datagram."""
         number = implementation >> self.shift & FIELD
         after = self._taken.get((number, reader))
         if after is None:
@@ -157,13 +157,13 @@ class Line:
 
 
 class LocalSteps:
-    """All that the processes of a binding did so far; events are forgotten unless it `hears`.
+    """Cache of all local steps of a binding's processes; events are stored only if the binding `hears`.
 
     Attributes:
         known: the steps of the specification by number; `learn` adds to them.
         compared: the bits of a packed state that are compared.
-        several: the bits of the packets for which several datagrams are known, and of all links.
-        executed: how many local steps were run on the code.
+        several: the bits of the packets with several known datagrams, and of all links.
+        executed: the number of local steps that were run on the code.
     """
 
     def __init__(self, binding: Guarded, edges: Transitions, *, hears: bool = True) -> None:
@@ -200,7 +200,7 @@ class LocalSteps:
     # Steps --------------------------------------------------------------------------------------------------
 
     def learn(self, number: int) -> Known:
-        """Steps up to this number, as the binding reads them."""
+        """Add the specification's steps up to this number, as the binding reads them."""
         while len(self.known) <= number:
             step = self.edges.step(len(self.known))
             stimulus = self.binding.stimulus(step)
@@ -228,8 +228,8 @@ class LocalSteps:
         return self.known[number]
 
     def execute(self, known: Known, snapshot: int, datagram: int | None) -> Local:
-        """Run a local step on the code, and remember it. With `datagram` None the packet's first one is
-        received, if it takes a packet.
+        """Execute a local step on the code, and store it. With `datagram` None the packet's first datagram is
+        received, if the step takes a packet.
         """
         self.executed += 1
         working("walking", large=True)
@@ -297,7 +297,9 @@ class LocalSteps:
     # Snapshots ----------------------------------------------------------------------------------------------
 
     def number(self, me: int, snapshot: Hashable) -> int:
-        """The number of a snapshot of process `me`; a new one is projected and asked for its offers."""
+        """Return the number of a snapshot of process `me`; a new snapshot is projected and its offers are
+        computed.
+        """
         process = self.processes[me]
         with foreign(Enough):  # a snapshot compares itself
             number = process.numbers.setdefault(snapshot, len(process.snapshots))
@@ -325,7 +327,7 @@ class LocalSteps:
         return number
 
     def joined(self, implementation: int) -> int:
-        """The bits of the variables that are no maps, put together from the shares of all processes."""
+        """Return the bits of the variables that are no maps, joined from the shares of all processes."""
         fields = [implementation >> FIELD_BITS * me & FIELD for me in range(self.binding.members)]
         shares = tuple(process.shares[number] for process, number in zip(self.processes, fields, strict=True))
         if shares not in self._joined:
@@ -337,7 +339,7 @@ class LocalSteps:
         return self._joined[shares]
 
     def widened(self, expected: int, implementation: int, local: Local) -> int:
-        """`expected` with the joint variables, and what is in the links of a local step, as the
+        """Return `expected` with the joint variables and the contents of the step's links as the
         implementation has them.
         """
         if self._shared:
@@ -360,7 +362,9 @@ class LocalSteps:
     # Flight -------------------------------------------------------------------------------------------------
 
     def variant(self, packet: int, implementation: int, reader: int = -1) -> int | None:
-        """The datagram in flight for a packet, None: the first known one; of a link what `reader` takes."""
+        """Return the datagram in flight for a packet (None: the first known one), or the one that `reader`
+        takes from a link.
+        """
         at = self._line.get(packet)
         if at is not None:
             line = self.lines[at]
@@ -374,8 +378,8 @@ class LocalSteps:
         return None
 
     def mixed(self, packed: int, implementation: int, local: Local) -> int:
-        """The implementation's integer after a local step that touches links, or packets with several
-        datagrams; of equal packets the least stays.
+        """Return the implementation's integer after a local step that touches links, or packets with several
+        datagrams; of equal packets the least datagram stays.
         """
         after = implementation + local.change
         if local.takes:
@@ -444,7 +448,7 @@ class LocalSteps:
     # Whole systems ------------------------------------------------------------------------------------------
 
     def pack(self, system: System) -> int:
-        """The integer of a whole system."""
+        """Return the integer of a whole system."""
         implementation = 0
         for me, snapshot in enumerate(system.processes):
             implementation |= self.number(me, snapshot) << FIELD_BITS * me
@@ -459,7 +463,7 @@ class LocalSteps:
         return implementation
 
     def unpack(self, packed: int, implementation: int) -> System:
-        """The whole system of a pair: a packed state with which it agrees, and its own integer."""
+        """Return the whole system of a pair: a packed state with which it agrees, and its own integer."""
         snapshots = (
             process.snapshots[implementation >> FIELD_BITS * me & FIELD]
             for me, process in enumerate(self.processes)

@@ -1,4 +1,4 @@
-"""A walk reports how much was compared, how much of the code was executed, and what differs first."""
+"""Report of a lockstep walk: how much was compared, how much code was executed, the first difference."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ ONE_WAY = "each after one way to its state, as there is no snapshot"
 
 @dataclass(frozen=True)
 class LockstepReport:
-    """The result of a walk.
+    """Result of a lockstep walk.
 
     Attributes:
         program: the specification with its constants.
-        transitions: the specification's transitions that were taken on both sides and compared.
-        compared: comparisons in all: more than `transitions` when a state was met with several systems.
-        states: different states of the specification.
-        pairs: different pairs of a state and a system.
-        complete: whether these are all.
-        executed: different local steps, each executed on the code through encoder and decoder.
-        repeated: transitions of the sample that were executed on the code once more, and compared by value.
-        replayed: paths of the sample that were run from the start, on processes that are never restored.
+        transitions: the number of the specification's transitions that were taken on both sides and compared.
+        compared: the number of comparisons: more than `transitions` when a state was met with several
+            systems.
+        states: the number of different states of the specification.
+        pairs: the number of different pairs of a state and a system.
+        complete: True if these are all.
+        executed: the number of different local steps, each executed on the code through encoder and decoder.
+        repeated: the number of sampled transitions that were executed on the code once more, and compared by
+            value.
+        replayed: the number of sampled paths that were run from the start, on processes that are never
+            restored.
         seconds: wall clock time.
-        seed: of the samples.
-        exempt: variables that were not compared, and why.
-        fired: transitions by action.
-        difference: the first one, with a shortest trace, if there is one.
-        stopped: the bound that ended the walk, if one did.
-        one_way: whether each transition was taken after one way to its state only, since the implementation
-            keeps no snapshots.
+        seed: the seed of the samples.
+        exempt: the variables that were not compared, each with its reason.
+        fired: the number of transitions by action.
+        difference: the first difference, with a shortest trace, or None.
+        stopped: the bound that ended the walk, or None.
+        one_way: True if each transition was taken after one path to its state only, since the implementation
+            has no snapshots.
     """
 
     program: Program
@@ -71,8 +74,8 @@ class LockstepReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Violated when they differ, holds when every transition agreed, unknown when a bound ended the walk
-        or there was none.
+        """Return violated if the sides differ, holds if every transition agreed, unknown if a bound ended the
+        walk or there was none.
         """
         if self.difference is not None:
             return Outcome.VIOLATED
@@ -85,7 +88,7 @@ class LockstepReport:
 
 
 def unwalked(binding: Binding, seed: int, seconds: float, stop: Stop) -> LockstepReport:
-    """The report of a walk that a bound ended before it began."""
+    """Return the report of a walk that a bound ended before it began."""
     return LockstepReport(
         binding.program, 0, 0, 0, complete=False, seconds=seconds, replayed=0, seed=seed,
         exempt=dict(binding.exempt), stopped=stop, one_way=trait(binding, "one_way"),

@@ -1,19 +1,18 @@
-"""The implementation does what the specification does, step for step: both are walked together, and compared.
+"""Exhaustive lockstep walk: specification and implementation take every transition together, and are
+compared.
 
 1. A pair is a state of the specification and a system of the implementation, both packed. From every pair
-   every enabled step of the specification is taken on both; the events and every compared variable must
-   agree. Pairs that were visited are not walked again.
-2. At every pair the steps that the processes would take on their own accord must be those that the
-   specification enables.
-3. The walk is breadth first, so the first difference has a shortest trace. It is run again from the start,
-   without memory, to be shown.
-4. What a process does is remembered (`local`). A seeded sample of transitions is executed on the code once
-   more and compared by value, and a sample of paths is run from the start on processes that are never
-   restored.
-5. Of a binding that goes one way, one pair is walked for each state of the specification: the steps to it
-   are run again for each step from it.
+  every enabled step of the specification is taken on both sides; the events and every compared variable must
+  agree. Each pair is walked once.
+2. At every pair the internal steps that the processes offer must be those that the specification enables.
+3. The walk is breadth first, so that the first difference has a shortest trace. It is run again from the
+  start, without the cache, to be shown.
+4. Local steps are cached (`local`). A seeded sample of transitions is executed on the code once more and
+  compared by value, and a sample of paths is run from the start on processes that are never restored.
+5. For a binding without snapshots, one pair is walked for each state of the specification: the steps to it
+    are run again for each step from it.
 
-This file knows no protocol; the binding does.
+This module knows no protocol; the binding does.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ from antiphon.spec.lang.foreign import Raised
 from antiphon.spec.lang.watch import unwatched, working
 
 BLOCK = 2_048
-"""Pairs between two reports of progress."""
+"""Number of pairs between two reports of progress."""
 
 AGAIN = 1_000
-"""One transition in about so many is executed on the code again."""
+"""Average number of transitions between two that are executed on the code again."""
 
 OTHERWISE = Differs(
     f"the implementation does something else when the step is executed again: {UNSTEADY}, or depends on more "
@@ -74,11 +73,11 @@ def lockstep(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> LockstepReport:
-    """Walks specification and implementation together.
+    """Walk specification and implementation together, and return the report.
 
-    `machine` executes the specification (generated code when None; it is much the fastest); `bounds` and
-    `max_transitions` end the walk; `sample` is how many paths are replayed from the start; `progress` is
-    called with pairs, transitions and queue length now and then.
+    `machine` executes the specification (generated code, much the fastest, if None). `bounds` and
+    `max_transitions` end the walk. `sample` is the number of paths that are replayed from the start.
+    `progress` is called now and then with the numbers of pairs, transitions and queued pairs.
     """
     with chance(seed), within(bounds) as limits:
         try:

@@ -1,4 +1,4 @@
-"""A saved trace runs again: on the specification, on the implementation, or for ever as a regression test."""
+"""Replay of a saved trace: on the specification, on the implementation, or as a regression test."""
 
 from antiphon.conformance.compare.replay.regression import regression_test
 from antiphon.conformance.compare.replay.rerun import (

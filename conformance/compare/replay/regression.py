@@ -1,9 +1,10 @@
-"""A trace becomes a regression test: a pytest file beside it that runs it and says what must be so.
+"""Generator of a regression test from a trace: a pytest file beside the trace that runs it and states its
+result.
 
-A trace of a broken property must go on to show it: when the specification is mended, a step is impossible or
-the property is true, and the test says which. A trace of a difference between specification and
-implementation must show none any more. Whatever the test names stands beside it or is seen from it, so that
-it runs from every directory.
+A trace of a broken property must go on to break it: when the specification is repaired, a step is impossible
+or the property is true, and the test says which. A trace of a difference between specification and
+implementation must show none any more. Files that the test names are relative to it, so that it runs from
+every directory.
 """
 
 from __future__ import annotations
@@ -52,16 +53,16 @@ def regression_test(
     binding: str = "",
     specification: str = "",
 ) -> str:
-    """The text of the test file `out` for the trace saved in `file`.
+    """Return the text of the test file `out` for the trace saved in `file`.
 
     Args:
         trace: the run.
-        file: where it is saved.
-        out: where the test will stand.
-        outcome: what replay on the specification gives (`violated`).
-        implementation: the implementation takes the steps too.
+        file: the path of the saved trace.
+        out: the path of the test.
+        outcome: the result of the replay on the specification (`violated`).
+        implementation: True if the implementation takes the steps too.
         binding: the name of the implementation's binding, if it is not in the catalogue.
-        specification: the name of the specification, if the trace does not say it.
+        specification: the name of the specification, if the trace does not have it.
     """
     file, out = Path(file), Path(out)
     agrees = implementation or trace.shows == LOCKSTEP

@@ -1,6 +1,6 @@
-"""A saved trace is judged again: its property is asked at its end, of the specification or of both sides.
+"""Judge of a saved trace: evaluates its property at its end, on the specification or on both sides.
 
-A trace that was loaded has run on CPython already; here it is judged. A trace of a lockstep difference shows
+A loaded trace has run on CPython already; this module judges it. A trace of a lockstep difference shows
 something only together with the implementation: if both agree now, the difference is gone.
 """
 
@@ -26,27 +26,27 @@ from antiphon.spec.lang.question import asked, reached, sought
 
 
 class NotBound(Told):
-    """There is no implementation on which this trace could run; the message says why."""
+    """Error: no implementation can run this trace; the message says why."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """The result of a trace today, in one sentence, and the difference to the implementation, if any."""
+    """Result of a replay: one sentence, and the difference to the implementation, if any."""
 
     outcome: Outcome
     reason: str
     difference: Difference | None = None
 
     def __str__(self) -> str:
-        """The outcome, the reason, and the run that leads to the difference."""
+        """Return the outcome, the reason, and the run that leads to the difference, as text."""
         lines = [f"{self.outcome.value}: {self.reason}"]
         return "\n".join([*lines, *([] if self.difference is None else [self.difference.shown()])])
 
 
 def on_specification(trace: Trace) -> Replayed:
-    """Judge whether the trace still shows what it says.
+    """Judge whether the trace still breaks its property.
 
-    Violated if it does, holds if it reaches its witness, unknown if it shows nothing.
+    The outcome is violated if it does, holds if the trace reaches its witness, unknown if it shows nothing.
     """
     name = trace.shows
     if name == LOCKSTEP:
@@ -66,11 +66,12 @@ def on_specification(trace: Trace) -> Replayed:
 
 
 def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
-    """Take the steps of the trace on both sides; violated with the first difference, holds if they agree.
+    """Take the steps of the trace on both sides; the outcome is violated with the first difference, holds if
+    they agree.
 
-    `binding` is one, or the name of one; without, that of the catalogue which fits. An implementation that
-    draws from the global `random` is run with one seed of it after the other. A difference that was said not
-    to come each time, and does not come, is unknown.
+    `binding` is a binding or its name; without one the catalogue's matching binding is used. An
+    implementation that draws from the global `random` is run with several seeds. The outcome is unknown for a
+    difference that is marked as not occurring each time and does not occur.
 
     Raises:
         NotBound: no implementation is bound to the trace's specification with its constants.
@@ -91,11 +92,10 @@ def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
 
 
 def binding_for(program: Program, name: str = "") -> Binding:
-    """The binding of the implementation of `program`, with its constants: the one of this name, or that of
-    the catalogue which fits.
+    """Return the binding of the implementation of `program`, by its name or as the catalogue's matching one.
 
     Raises:
-        NotBound: there is none, or it implements another text: other repairs or readings.
+        NotBound: there is none, or it implements other repairs or readings.
     """
     asked = (name,) if name else bound_protocols()
     for protocol in asked:

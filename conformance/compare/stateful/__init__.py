@@ -1,4 +1,6 @@
-"""Hypothesis state machines are made from a specification and a binding, and what they find is shortened."""
+"""Hypothesis state machines made from a specification and a binding; the failures that they find are
+shortened.
+"""
 
 from antiphon.conformance.compare.stateful.machine import StatefulReport, run_stateful, state_machine
 from antiphon.conformance.compare.stateful.run import Tally

@@ -1,10 +1,10 @@
-"""Walks go to steps that were not taken yet, so that they soon have taken all steps of a small model.
+"""Guided walks: random runs that prefer steps that were not taken yet, so that a small model is soon covered.
 
-A walk at random comes to the end of seven certain steps with the product of their probabilities. This one
-takes a step that was never taken from where it stands, and where there is none goes a shortest way to such a
-place, over steps that were taken. In a large model nearly every step is new, and the walk is a random one.
+A random walk completes seven given steps with the product of their probabilities. A guided walk takes a step
+that was never taken from the current state. Where there is none, it follows a shortest path of known steps to
+a state with one. In a large model nearly every step is new, and the walk is a random one.
 
-This file knows nothing of Hypothesis.
+This module knows nothing of Hypothesis.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from antiphon.conformance.compare.stateful.run import Diverged, Run, Tally
 from antiphon.spec.lang import State, Step
 
 LOOK_AT = 2_000
-"""A way to a new step is looked for among so many states, the nearest first."""
+"""Largest number of states, nearest first, in which a new step is looked for."""
 
 
 def guided_walks(run: Run, tally: Tally, generator: random.Random, *, walks: int, steps: int) -> None:
-    """Take so many walks of at most so many steps; the first difference ends them.
+    """Take a number of walks of a bounded length; the first difference ends them.
 
-    A walk that comes to rest begins again. Each begins with another seed of the global `random`.
+    A walk that reaches a state without steps begins again. Each begins with another seed of the global
+    `random`.
 
     Raises:
         Spent: a bound is hit.

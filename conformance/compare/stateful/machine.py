@@ -1,8 +1,8 @@
-"""Hypothesis explores a protocol by a state machine made from its specification: one rule an action.
+"""Hypothesis state machine made from a specification, with one rule for each action.
 
-No rule is written by hand and nothing is filtered: a rule may fire when its action is enabled, and draws from
-the list of its enabled steps. After each step both sides are compared as in lockstep. What fails is shrunk by
-Hypothesis, then shortened by us.
+Nothing is filtered: a rule may fire when its action is enabled, and draws from the list of its enabled steps.
+After each step both sides are compared as in lockstep. Hypothesis shrinks a failing run, and `shorten`
+shortens it further.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from antiphon.spec.lang import Machine, Program, State
 from antiphon.spec.lang.watch import unwatched
 
 SHRINKS = 200
-"""Number of runs that Hypothesis may take to shrink a failure; `shorten` does the rest, faster."""
+"""Largest number of runs in which Hypothesis shrinks a failure; `shorten` does the rest, faster."""
 
 NEAR = 5_000
-"""Among so many transitions a shorter way to a difference is looked for."""
+"""Largest number of transitions in which a shorter path to a difference is looked for."""
 
 MOST_STATES = 5_000
-"""The transitions of a bounded model of so many states are counted."""
+"""Largest number of states of a bounded model whose transitions are counted."""
 
 
 @dataclass(frozen=True)
 class StatefulReport:
-    """The result of random runs: runs and steps in all, the seed, and the shortened difference, if any.
+    """Result of random runs: the numbers of runs and steps, the seed, and the shortened difference, if any.
 
-    `met` counts the different transitions that were taken, of the `transitions` of the bounded model where
-    these were counted: of at most `MOST_STATES` states, when nothing was found. A model of more is `large`.
-    `stopped` is the bound that ended the runs.
+    `met` counts the different transitions that were taken, of the `transitions` of the bounded model. These
+    are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
+    is `large`. `stopped` is the bound that ended the runs.
     """
 
     program: Program
@@ -81,8 +81,8 @@ class StatefulReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Violated when they differ, holds when all runs agreed, which is measured, not proved; unknown when
-        there was no step, or the specification has an error.
+        """Return violated if the sides differ, holds if all runs agreed (measured, not proved), unknown if
+        there was no step or the specification has an error.
         """
         if self.difference is not None:
             return Outcome.VIOLATED
@@ -91,7 +91,7 @@ class StatefulReport:
 
     @property
     def share(self) -> str:
-        """The share of the bounded model that the runs have met, in words."""
+        """Return the share of the bounded model's transitions that the runs took, in words."""
         if self.transitions is None:
             told = f"took {self.met:,} different transitions"
             return f"{told} of a model of more than {MOST_STATES:,} states" if self.large else told
@@ -108,16 +108,15 @@ class StatefulReport:
 def state_machine(
     comparison: Comparison, tally: Tally, *, shrinks: int = SHRINKS
 ) -> type[RuleBasedStateMachine]:
-    """A Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
+    """Return a Hypothesis state machine class for both sides of `comparison`, which counts in `tally`.
 
     Run it with `run_state_machine_as_test`, or as `.TestCase` under pytest. It interrupts Hypothesis
-    (`Spent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is what was
-    found.
+    (`Spent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is the result.
     """
     starts = Run(comparison, tally, shrinks).starts
 
     class Conformance(RuleBasedStateMachine):
-        """Specification and implementation, side by side."""
+        """State machine with specification and implementation side by side."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -125,15 +124,15 @@ def state_machine(
 
         @initialize(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
         def begin(self, start: State, chance: int) -> None:
-            """Both in an initial state; the global `random`, which Hypothesis sets alike for every run, in
-            one that the run draws.
+            """Set both sides to an initial state. Hypothesis seeds the global `random` alike for every run;
+            the run draws another seed.
             """
             self.run.begin(start, chance)
 
         @precondition(lambda self: not self.run.enabled)
         @rule(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
         def begin_again(self, start: State, chance: int) -> None:
-            """Begin another run: nothing can happen any more, and steps are left."""
+            """Begin another run when no step is possible and steps are left."""
             self.run.begin(start, chance)
 
     for method in comparison.binding.program.declaration.marked("action", "environment"):
@@ -161,18 +160,19 @@ def run_stateful(
     shrinks: int = SHRINKS,
     bounds: Bounds = UNBOUNDED,
 ) -> StatefulReport:
-    """Up to `runs` runs of up to `steps` steps each, from `seed_number`; the first difference, shortened.
+    """Run up to `runs` runs of up to `steps` steps each from `seed_number`; return the first difference,
+    shortened.
 
-    Half of the runs are `guided_walks`, then Hypothesis has its own, which may begin several times.
+    Half of the runs are `guided_walks`; Hypothesis makes the others, and may begin several times.
 
     Args:
         binding: specification and implementation.
         machine: executes the specification; None is generated code.
-        runs: how many.
-        steps: of a run, at most.
-        seed_number: repeats the runs.
-        shrinks: how many runs Hypothesis may take to shrink.
-        bounds: its seconds and its memory end the runs, and shortening.
+        runs: the number of runs.
+        steps: the largest number of steps of a run.
+        seed_number: the seed that repeats the runs.
+        shrinks: the largest number of runs in which Hypothesis shrinks.
+        bounds: seconds and memory that end runs and shortening.
     """
     tally, stopped, difference, transitions, large = Tally(), None, None, None, False
     with within(bounds) as limits:

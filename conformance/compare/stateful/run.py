@@ -1,6 +1,6 @@
-"""A run takes steps on both sides, compares after each, and counts which transitions were taken.
+"""Run of both sides: takes steps, compares after each, and counts the transitions that were taken.
 
-This file knows neither Hypothesis nor what chooses the steps.
+This module knows neither Hypothesis nor the choice of the steps.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class Diverged(AssertionError):
-    """A run in which the two sides differ: its initial state, its steps, what differs, and the seed of the
-    global `random` in it.
+    """Run in which the two sides differ: its initial state, its steps, the difference, and its seed of the
+    global `random`.
     """
 
     def __init__(self, start: State, steps: list[Step], differs: Differs, chance: int) -> None:
@@ -30,7 +30,9 @@ class Diverged(AssertionError):
 
 
 class Spent(KeyboardInterrupt):
-    """No more runs: a bound is hit, or shrinking has had its runs. Hypothesis passes an interruption on."""
+    """Error: no more runs, because a bound is hit or shrinking has used its runs. Hypothesis lets it pass
+    through.
+    """
 
     def __init__(self, stop: Stop | None = None) -> None:
         self.stop = stop
@@ -39,11 +41,10 @@ class Spent(KeyboardInterrupt):
 
 @dataclass
 class Tally:
-    """Counts of all runs so far; `shrinks` counts the runs since the first that failed.
+    """Counts over all runs; `shrinks` counts the runs since the first failure.
 
-    `graph` has for each state of the specification that was seen the steps that it enables, with the state to
-    which each led when it was taken, None where it was not; `met` counts those that were. `wrong` is what is
-    wrong with the binding, if anything is.
+    `graph` maps each seen state of the specification to its enabled steps, each with the state that it led
+    to, or None if it was not taken. `met` counts the taken ones. `wrong` is an error of the binding, or None.
     """
 
     runs: int = 0
@@ -55,17 +56,17 @@ class Tally:
     met: int = 0
 
     def failed(self, run: Diverged) -> None:
-        """Keep the shortest; of equals the first."""
+        """Store a failing run if it is the shortest so far."""
         if self.shortest is None or len(run.steps) < len(self.shortest.steps):
             self.shortest = run
 
 
 class Run:
-    """Both sides, somewhere on a run.
+    """Run of both sides, at its current state.
 
     Attributes:
-        state: of the specification.
-        steps: those that it enables; `enabled` has them by action.
+        state: the specification's state.
+        steps: the enabled steps; `enabled` has them by action.
     """
 
     def __init__(self, comparison: Comparison, tally: Tally, shrinks: int) -> None:
@@ -76,11 +77,11 @@ class Run:
         self.enabled: dict[str, list[Step]] = {}
 
     def begin(self, start: State, chance: int) -> None:
-        """Both in an initial state; the global `random` begins with a seed.
+        """Set both sides to an initial state, with this seed of the global `random`.
 
         Raises:
-            Diverged: they differ.
-            Spent: shrinking has had its runs, or a bound is hit.
+            Diverged: the sides differ.
+            Spent: shrinking has used its runs, or a bound is hit.
         """
         self.tally.runs += 1
         if self.tally.shortest is not None:
@@ -94,7 +95,7 @@ class Run:
         self._judge(self._look)
 
     def take(self, step: Step) -> None:
-        """One step on both sides. Raises as `begin`."""
+        """Take one step on both sides. Raises Diverged and Spent."""
         self.tally.steps += 1
         self.done.append(step)
         before = self.tally.graph[self.state]

@@ -1,7 +1,7 @@
-"""A failing run is shortened by delta debugging: what is left can lose no step, nor any pair of steps.
+"""Delta debugging of a failing run: from the result no single step and no pair of steps can be removed.
 
-Deletion works on the specification's steps: a candidate must be a run of the specification, and the two sides
-must still differ. What differs may change on the way; the first difference ends the run.
+Deletion works on the specification's steps: a candidate must be a run of the specification on which the two
+sides still differ. The difference may be another one than before; the first difference ends the run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from antiphon.spec.lang.watch import working
 
 
 def shorten(comparison: Comparison, start: State, difference: Difference, chance: int = 0) -> Difference:
-    """A difference in no more steps, found by deleting chunks, halves first, then pairs of single steps.
+    """Return a difference in no more steps, found by deleting chunks, halves first, then pairs of single
+    steps.
 
     `chance` is the seed of the global `random` in each run.
     """

@@ -1,8 +1,8 @@
-"""Every protocol core, every binding and every engine passes the checks that others have passed.
+"""Suites of checks for every protocol core, every binding and every engine.
 
 The tests of a new core are a subclass of `CoreSuite`, in three lines, and one call of `check_binding(make)`
 for its binding; those of a new engine `check_engine(check)`, and `check_transitions(make)` where it takes
-single steps. What a `CoreSuite` checks can be had alone: `check_core("module:function")`,
+single steps. The checks of a `CoreSuite` can be called alone: `check_core("module:function")`,
 `check_times(implementation, times)`, `check_memory(implementation, kept=..., bytes_max=...)`.
 """
 

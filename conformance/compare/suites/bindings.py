@@ -1,9 +1,9 @@
-"""Every binding keeps the rules on which lockstep, Hypothesis machines and replay build.
+"""Checks of the rules for bindings, on which lockstep, Hypothesis machines and replay build.
 
 1. Every variable of the specification is projected, or exempt with a reason of at least four words.
 2. Every action is bound: random walks take each of them on both sides, which agree.
 3. Snapshots are immutable and hashable, and the same steps lead to the same ones.
-4. Asking what a process offers leaves it where it stands.
+4. Asking a process for its offers does not change it.
 5. A binding assigns only to its own attributes and reads no private one of the implementation.
 
 This module must not know any protocol.
@@ -33,8 +33,9 @@ def check_binding(
     seed: int = 0,
     never: frozenset[str] = frozenset(),
 ) -> None:
-    """Check a binding, of constants under which every action is possible but those that `never` names; `make`
-    makes a fresh one each time.
+    """Check a binding; `make` makes a fresh one each time.
+
+    Its constants must make every action possible, except for those that `never` names.
 
     Raises:
         AssertionError: a rule is broken; the message says which and where.

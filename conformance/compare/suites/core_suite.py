@@ -1,4 +1,5 @@
-"""A new core's tests are a subclass: it names the core and what its protocol states, and has every check.
+"""Test suite for a new core: a subclass names the core and its protocol's stated times, and inherits every
+check.
 
     class TestMine(CoreSuite):
         core = "mine:mine"
@@ -21,30 +22,36 @@ __all__ = ["CoreSuite"]
 
 
 class CoreSuite:
-    """The suite that every core of any protocol must pass."""
+    """Suite that every core of any protocol must pass."""
 
     core: ClassVar[str]
-    """`module:function` of a function without arguments that gives the implementation."""
+    """Place of the implementation, as `module:function` of a function without arguments."""
     times: ClassVar[Times]
-    """The protocol's statements about its times, for the implementation that `timed` gives."""
+    """Stated times of the protocol, for the implementation that `timed` returns."""
     members: ClassVar[int] = 3
-    """The size of the group whose times are looked at."""
+    """Size of the group whose times are checked."""
     kept: ClassVar[frozenset[str]] = frozenset()
-    """The containers, by their paths from the endpoint, that may hold more after a longer run."""
+    """Containers that may grow in a longer run, by their paths from the endpoint."""
 
     def timed(self) -> Implementation[Any]:
-        """The implementation whose times are looked at, if it has other settings than the usual ones."""
+        """Return the implementation whose times are checked, if its settings are not the usual ones."""
         return named(self.core)
 
     def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
-        """No clock, no chance, no order of a set or hash seed; nothing mutable is kept or handed out."""
+        """Check that a core uses no clock, randomness or hash order, and shares no mutable value with its
+        caller.
+        """
         check_core(self.core)
 
     def test_it_keeps_to_its_times(self) -> None:
-        """Also after pauses, partitions and late starts, and with clocks that differ and jump."""
+        """Check the stated times, also after pauses, partitions and late starts, and with clocks that differ
+        and jump.
+        """
         check_times(self.timed(), self.times, members=(self.members,))
 
     def test_its_memory_stays_bounded_over_a_long_run(self) -> None:
-        """Over a network that loses and repeats; what grows is what the protocol keeps."""
+        """Check that memory stays bounded over a network that loses and repeats, except for what the protocol
+        keeps.
+        """
         grown = growing(named(self.core), messages=500)
         assert grown <= self.kept, f"{sorted(grown - self.kept)} grow with the messages"

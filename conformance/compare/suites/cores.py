@@ -1,14 +1,14 @@
-"""Every protocol core keeps the rules on which shells, lockstep and replay build.
+"""Checks of the rules for protocol cores, on which shells, lockstep and replay build.
 
-1. Put to a snapshot, a core stands where the one stood of which it was taken, and goes the same way from
-   there.
-2. It reads no clock and no chance: at another time of day it gives the same answers, later by as much.
-3. What it hands out is immutable or a copy, and it keeps nothing that its caller can change.
+1. A core set to a snapshot behaves as the core of which it was taken.
+2. A core reads no clock and draws no random number: at another time of day it gives the same answers, shifted
+    by the difference.
+3. Values that it returns are immutable or copies, and it stores nothing that its caller can change.
 4. No answer depends on the order of a set or on the seed of Python's hashes.
 
-The rules are checked on seeded random runs: messages arrive late, twice, in any order or never, but late and
-in order for a core that needs queues; timers expire. Beside each core goes a twin that is put to the core's
-snapshot before every call, at another time; now and then a new one takes its place. This module must not
+The rules are checked on seeded random runs: messages arrive late, twice, in any order or never (late and in
+order for a core that needs queues), and timers expire. Each core has a twin, which is set to the core's
+snapshot before every call, at another time; now and then a new core takes its place. This module must not
 know any protocol.
 """
 
@@ -30,7 +30,7 @@ from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 from antiphon.spec.lang.errors import SpecError
 
 SHIFT_MS = 4096.0
-"""Milliseconds by which the twin is later; a power of two, so that sums with it are exact."""
+"""Milliseconds by which the twin's time is later; a power of two, so that sums are exact."""
 
 Core = ProtocolCore[Any]
 Call = Callable[[Core, float], object]
@@ -40,7 +40,7 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
     """Check an implementation, named as `module:function` of a function without arguments that gives it.
 
     Raises:
-        SpecError: nothing stands at `name`.
+        SpecError: there is nothing at `name`.
         AssertionError: a rule is broken, or nothing was ever delivered; the message says where.
     """
     implementation = named(name)
@@ -56,7 +56,7 @@ def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, 
 
 
 def digest_of_run(name: str, members: int) -> str:
-    """A digest of all that happens in a run on a simulated network that loses and reorders what it may."""
+    """Return a digest of all events in a run on a simulated network that loses and reorders what it may."""
     tracer, implementation = RecordingTracer(), named(name)
     lossy = implementation.network is Network.LOSSY
     faults = Faults(loss=0.2, duplication=0.2, delay_ms=(1.0, 30.0)) if lossy else Faults()
@@ -222,10 +222,10 @@ def _check_hash_seeds(name: str, members: int) -> None:
 
 
 def named(name: str) -> Implementation[Any]:
-    """The implementation that `module:function` gives.
+    """Return the implementation that `module:function` returns.
 
     Raises:
-        SpecError: the name is not of this form, or nothing stands there.
+        SpecError: the name is not of this form, or there is nothing at it.
     """
     module, sign, function = name.partition(":")
     if not sign:

@@ -1,10 +1,10 @@
-"""Every engine gives the answers of the reference.
+"""Checks of an engine's answers against those of the reference.
 
-`check_engine` is for whatever gives a report on a program. On each of a list of programs, within the same
-bounds:
+`check_engine` is for any function that returns a report on a program. It compares, on each of a list of
+programs and within the same bounds:
 
-1. No property is violated there that holds here, nor the other way round; what the reference decides, an
-   exhaustive engine decides too.
+1. No property is violated for one and holds for the other; an exhaustive engine decides every property that
+  the reference decides.
 2. A counterexample, or the way to a witness, is as short as the reference's, and CPython can take it: its
    last state, or its last step, is what it claims to show.
 3. An exhaustive engine has seen as many states, transitions and levels, and the same actions fired.
@@ -14,7 +14,7 @@ bounds:
 `check_transitions` is for engines that take single steps: from every state that the reference reaches, the
 steps, their successors, events and broken properties, and all predicates, are the reference's.
 
-Neither knows what an engine is made of. All differences are told together.
+Neither knows how an engine works. All differences are reported together.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ MOST_TOLD = 10
 
 
 class Check(Protocol):
-    """A checker: it reports on all properties of a program but liveness, within bounds."""
+    """Checker: a function that reports on all properties of a program but liveness, within bounds."""
 
     def __call__(self, program: Program, bounds: Bounds) -> Report:
-        """The report."""
+        """Return the report."""
 
 
 @lru_cache(maxsize=1)
 def engine_programs() -> tuple[Program, ...]:
-    """Programs with every kind of property, violated and not, with services, faults, packets and errors, of
-    up to 700 states.
+    """Return programs with every kind of property, violated and not, with services, faults, packets and
+    errors, of up to 700 states.
     """
     return (
         program(TwoPhase, managers=3), program(DieHard), program(Chameneos, creatures=2, meetings=2),
@@ -75,11 +75,11 @@ def check_engine(
     """Check an engine, named or given as a function, against the reference.
 
     Args:
-        engine: what gives reports, or the name of an engine of this house.
-        programs: on what it is tried; None for `engine_programs()`.
-        bounds: of all explorations; give a depth to one that needs it.
-        exhaustive: whether it sees every state within the bounds, and counts them. One that does not may
-            leave open what the reference decides, and claims nothing about counts.
+        engine: the function that returns reports, or the name of an engine of this package.
+        programs: the programs to compare on; None for `engine_programs()`.
+        bounds: the bounds of all explorations; give a depth to an engine that needs one.
+        exhaustive: True for an engine that sees every state within the bounds, and counts them. Another one
+            may leave properties open that the reference decides, and its counts are not compared.
 
     Raises:
         AssertionError: a rule is broken; the message has all differences.

@@ -1,9 +1,9 @@
-"""A protocol core keeps of a message what its protocol says that it keeps, and nothing else grows.
+"""Checks of a core's memory: it keeps per message what its protocol says, and nothing else grows.
 
-Two measures, each of a run of its own, between two moments at which the group is at rest: which containers
-that can be reached from the endpoints hold more than before, each by its path; and how many bytes more Python
-has allocated, for each message and member. A core that needs queues has them from its layers. This module
-must not know any protocol.
+Two measures, each from a run of its own, compare two moments at which the group is at rest: the containers
+reachable from the endpoints that hold more than before, by their paths; and the bytes that Python has
+allocated in addition, for each message and member. A core that needs queues gets them from its layers. This
+module must not know any protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ PAYLOAD_BYTES = 100
 
 
 def growing(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> set[str]:
-    """The paths of the containers that have one element more for each message, or for each in some part."""
+    """Return the paths of the containers that grow by one element for each message, or for each message in
+    some part.
+    """
     network = _rested(implementation, members, messages)
     before = _sizes(network)
     _deliver(network, messages)
@@ -30,10 +32,9 @@ def growing(implementation: Implementation[Any], *, members: int = 3, messages: 
 
 
 def bytes_kept(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> float:
-    """Measure the memory that a member allocates for each message, the payload of `PAYLOAD_BYTES`
-    included.
+    """Measure the memory that a member allocates for each message, including the payload of `PAYLOAD_BYTES`.
 
-    To count them makes the run several times as slow.
+    The measurement makes the run several times as slow.
     """
     network = _rested(implementation, members, messages)
     tracing = tracemalloc.is_tracing()
@@ -67,10 +68,10 @@ def check_memory(
     members: int = 3,
     messages: int = 2_000,
 ) -> None:
-    """Check that just the containers of these paths grow, and by so many bytes a message and member at most.
+    """Check that exactly the containers of these paths grow, by at most so many bytes a message and member.
 
     Raises:
-        AssertionError: others grow, or these do not, or by more.
+        AssertionError: other containers grow, or these do not, or by more.
     """
     found = growing(implementation, members=members, messages=messages)
     if found != kept:

@@ -1,13 +1,12 @@
-"""Every protocol core keeps to its times, on simulated clocks that no test waits for.
+"""Checks of a protocol core's stated times, on simulated clocks.
 
-1. In a quiet group the first message of every member is delivered everywhere within so many milliseconds, at
-   the start and after minutes in which nothing happened, and costs no more datagrams then, nor do the
-   messages of all together.
+1. In a quiet group the first message of every member is delivered everywhere within the stated milliseconds,
+  at the start and after idle minutes, and costs no more datagrams then.
 2. A deadline is never further away than the longest stated waiting time, and after a tick none is over.
-3. However long members were cut off from one another, one way or both, or started late: what was broadcast
-   meanwhile is delivered everywhere within a stated time of the end of that.
-4. Clocks that differ, run at other rates or jump forward change nothing but when timers ring, and a jump does
-   not set off more than one round of them.
+3. After any partition, one way or both, or a late start, messages that were broadcast meanwhile are delivered
+  everywhere within a stated time.
+4. Clocks that differ, run at other rates or jump forward change only the time at which timers expire, and a
+  jump lets each timer expire once at most.
 
 Whatever happened, all members deliver the same messages, once and in one order. A core that needs queues has
 them from its layers. This module must not know any protocol.
@@ -28,26 +27,28 @@ MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
 
 DELAY_MS = 1.0
-"""Milliseconds that each datagram takes."""
+"""Milliseconds of delay of each datagram."""
 
 
 class Times(NamedTuple):
-    """The protocol's statements about its times, in milliseconds."""
+    """Stated times of a protocol, in milliseconds."""
 
     delivered_ms: float
-    """A message of a quiet group, from its broadcast to its last delivery."""
+    """Longest time from the broadcast of a message of a quiet group to its last delivery."""
     waiting_ms: float
-    """The longest time between two expiries of a timer."""
+    """Longest time between two expiries of a timer."""
     recovered_ms: float
-    """From the end of a partition to the last delivery of what was broadcast before."""
+    """Longest time from the end of a partition to the last delivery of a message that was
+    broadcast before.
+    """
     circulating: int = 0
-    """The datagrams by which equal runs may differ, since a token goes round in a quiet group."""
+    """Number of datagrams by which equal runs may differ, since a token circulates in a quiet group."""
 
 
 def check_times(
     implementation: Implementation[Any], times: Times, *, members: tuple[int, ...] = (2, 3, 4)
 ) -> None:
-    """Check an implementation.
+    """Check the stated times of an implementation.
 
     Raises:
         AssertionError: a rule is broken; the message says which, in which run, and when.

@@ -1,6 +1,6 @@
-"""A value is immutable when nothing that it is made of can change; what is not can be spoiled.
+"""Checks of immutability: finds the mutable parts of a value, and changes them.
 
-This module knows the kinds of values that cores and bindings hand out, and nothing about them.
+This module knows the kinds of values that cores and bindings return, not their meaning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ATOMS = (bool, int, float, str, bytes, type(None), Enum)
 
 
 def spoil(value: object) -> None:
-    """Empty every container that `value` is made of, as a caller may with what is its own."""
+    """Empty every container inside `value`, as a caller may do with a value of its own."""
     if isinstance(value, dict):
         for part in value.values():
             spoil(part)
@@ -28,7 +28,7 @@ def spoil(value: object) -> None:
 
 
 def mutable_parts(value: object, path: str = "") -> Iterator[str]:
-    """Yield the places in `value` that could be changed, each as a path with the type that stands there."""
+    """Yield the mutable places in `value`, each as a path with the type there."""
     if isinstance(value, _ATOMS):
         return
     if isinstance(value, tuple):

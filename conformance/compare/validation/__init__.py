@@ -1,4 +1,4 @@
-"""Is there a behaviour of the specification that explains the log of a real run?
+"""Trace validation: search for a behaviour of the specification that explains the log of a real run.
 
 A map says what each line of a log tells: the action that was taken, some of its arguments, a part of the
 state before or after it (`observations`, `logs`). A search finds steps of the specification that agree with

@@ -1,9 +1,10 @@
-"""Logs are held against a specification: explained by one behaviour, in so many ways, or not, and why not.
+"""Verdict on logs: explained by a behaviour of the specification, in how many ways, or not, and why not.
 
-1. An explained log holds; one that no behaviour explains is violated; where a bound ended the search, or no
-   line tells anything, nothing is known.
-2. Properties are judged on complete explanations alone. One that is false in the explanation that was found
-   is asked of all of them: false in all is violated, false in some is unknown: nobody knows which it was.
+1. An explained log holds. A log that no behaviour explains is violated. The outcome is unknown where a bound
+  ended the search, or no line has an observation.
+2. Properties are judged on complete explanations alone. A property that is false in the found explanation is
+    evaluated on all explanations: false in all is violated, false in some is unknown, because nobody knows
+    which one happened.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ NOTHING_TOLD = "no line of the logs tells anything"
 
 @dataclass(frozen=True)
 class Validation:
-    """The result of a validation of logs.
+    """Result of a validation of logs.
 
     Attributes:
         program: the specification with its constants.
-        outcome: of the whole.
-        reason: in one sentence.
-        lines: how many observations there are, of all logs.
-        hidden: how many steps of the explanation no line tells of.
-        trace: the explanation that was found first, if there is one.
-        ways: how many explanations there are, if all were counted.
-        broken: of each property that an explanation breaks, in how many of all.
-        failure: why there is none.
-        nodes: how much was explored.
-        seconds: how long it took.
+        outcome: the verdict on the whole.
+        reason: the reason, in one sentence.
+        lines: the number of observations in all logs.
+        hidden: the number of steps of the explanation without a line.
+        trace: the explanation that was found first, or None.
+        ways: the number of explanations, if all were counted.
+        broken: for each broken property, the number of explanations that break it, and of all.
+        failure: why there is no explanation.
+        nodes: the number of explored nodes.
+        seconds: the time it took.
     """
 
     program: Program
@@ -72,15 +73,15 @@ def validate(
 
     Args:
         program: the specification with its constants.
-        logs: what was observed (`read_logs`).
-        hidden: how often each of these actions may be taken that no line tells of.
-        start: values of variables in which the logs begin, plain; the others are those of the initial state.
-        every: look for all explanations, and count them.
-        bounds: where to stop; states are pairs of a place in the logs and a state, a million if nothing is
-            said.
+        logs: the observations (`read_logs`).
+        hidden: the number of times that each of these actions may be taken without a line.
+        start: plain values of variables at the beginning of the logs; others have their initial values.
+        every: True to find all explanations, and count them.
+        bounds: the bounds of the search; states are pairs of a place in the logs and a state, a million by
+            default.
 
     Raises:
-        ObservationError: no such action or variable, or a value that means nothing.
+        ObservationError: no such action or variable, or a value without meaning.
         SpecError: the specification is wrong.
     """
     begun, steps = time.monotonic(), Steps(program)
@@ -175,10 +176,10 @@ def _broken(search: Search, found: Found) -> tuple[str, ...]:
 
 
 def begin(program: Program, start: Mapping[str, Any]) -> State:
-    """The first initial state with other values.
+    """Return the first initial state with other values of some variables.
 
     Raises:
-        ObservationError: no such variable, or a value that it cannot have.
+        ObservationError: no such variable, or a value outside its domain.
     """
     state = list(program.reference.initial()[0])
     for name, value in start.items():

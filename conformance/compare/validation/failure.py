@@ -1,7 +1,8 @@
-"""Why logs are not explained: how far they are, in which states the system may be, what keeps lines back.
+"""Explanation of a failed validation: how many lines are explained, the possible states there, the obstacles
+of the next lines.
 
-Of the next line of each log, in each of these states: the guard that is false for every step that it could
-be, or the value that a possible step leads to where the log tells another.
+An obstacle of a log's next line in a state is a guard that is false for every step that the line could be, or
+a value after a possible step that differs from the log's.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from antiphon.model.notation import compact_step, short_places
 from antiphon.spec.lang import Disabled, Location, State, Step
 
 STATES_MAX = 20
-"""In so many states the lines are asked why not."""
+"""Largest number of states in which the obstacles of lines are computed."""
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """An obstacle of a line in a state.
+    """Obstacle of a line in a state.
 
-    `steps` are those that fail so (none: there is no such step at all), `at` is the line of the guard.
+    `steps` are the steps that fail in this way (none: no step matches the line), `at` is the line of the
+    guard.
     """
 
     action: str
@@ -31,7 +33,9 @@ class Obstacle:
     steps: tuple[Step, ...] = ()
 
     def __str__(self) -> str:
-        """`vote requires self.voted_for[s] is None (raft.py:12): vote(s1, ...)`."""
+        """Return the obstacle as text: `vote requires self.voted_for[s] is None (raft.py:12):
+        vote(s1, ...)`.
+        """
         named = ", ".join(map(compact_step, self.steps[:3]))
         more = f" and {len(self.steps) - 3:,} more" if len(self.steps) > 3 else ""
         place = f" ({short_places(str(self.at))})" if self.at is not None else ""
@@ -41,7 +45,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Stuck:
-    """A state in which no next line is possible: the line of each log, and what keeps it back."""
+    """State in which no next line is possible, with each log's next line and its obstacles."""
 
     state: State
     lines: tuple[tuple[Observation, tuple[Obstacle, ...]], ...]
@@ -49,10 +53,10 @@ class Stuck:
 
 @dataclass(frozen=True)
 class Failure:
-    """The end of the longest explained prefix.
+    """End of the longest explained prefix of the logs.
 
-    `explained` counts the lines, `total` all of them; `states` is how many states the system may be in there,
-    of which `stuck` has the first few, all if there are no more than `STATES_MAX`.
+    `explained` counts its lines, `total` all lines. `states` is the number of states in which the system may
+    be there; `stuck` has the first few, or all if there are at most `STATES_MAX`.
     """
 
     explained: int
@@ -62,12 +66,12 @@ class Failure:
 
     @property
     def lines(self) -> tuple[Observation, ...]:
-        """The lines that are not explained, each once: the first of each log that has one."""
+        """Return the first unexplained line of each log that has one."""
         return tuple({seen.place: seen for item in self.stuck for seen, _ in item.lines}.values())
 
 
 def failure(search: Search, farthest: Iterable[Node]) -> Failure:
-    """Return the obstacles of the lines after those nodes."""
+    """Return the obstacles of the lines that follow these nodes."""
     nodes = list(farthest)
     by_state = {(node.positions, node.state): node for node in nodes}
     stuck = tuple(stuck_at(search, node) for node in list(by_state.values())[:STATES_MAX])

@@ -1,7 +1,8 @@
-"""Logs become observations: a line of JSON or of text, by way of a map; a trace of another tool by itself.
+"""Reader of logs: turns lines of JSON or text into observations by a map, and traces of other tools without
+one.
 
-Without a map a line of JSON is an observation as it stands. A trace of Apalache or Quint (ITF) is one whose
-states are whole, as far as its variables are those of the specification. This module judges nothing.
+Without a map a line of JSON is an observation itself. In a trace of Apalache or Quint (ITF) states are whole,
+for the variables that the specification has. This module judges nothing.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from antiphon.spec.lang import Program
 from antiphon.spec.lang.foreign import foreign as boundary
 
 JSON = (".ndjson", ".jsonl", ".json")
-"""Names of logs whose lines are JSON; of others a map is given the text."""
+"""Endings of the names of logs whose lines are JSON; a map gets the lines of other logs as text."""
 
 
 def read_logs(program: Program, files: Sequence[str | Path], observe: Observe | None = None) -> list[Log]:
-    """The observations of each file, in the order of its lines.
+    """Return the observations of each file, in the order of its lines.
 
     Args:
         program: the specification with its constants.
         files: logs, each of one process, or of several in one order.
-        observe: the map; of a line nothing, one observation (a dict), or several.
+        observe: the map from a line to None, one observation (a dict), or several.
 
     Raises:
-        ObservationError: a file cannot be read, a line is no JSON, or an observation means nothing.
-        Raised: the map raises something.
+        ObservationError: a file cannot be read, a line is no JSON, or an observation is invalid.
+        Raised: the map raises an error.
     """
     steps = Steps(program)
     return [Log(str(file), tuple(_observations(steps, Path(file), observe))) for file in files]

@@ -1,9 +1,9 @@
-"""An observation is what a line of a log tells of a step, in words of the specification; it may be little.
+"""Observation: the partial knowledge about a step that a line of a log gives, in the specification's terms.
 
-It names the action, or several of which it was one; arguments, each whole or in part; and values of variables
-before and after the step. An observation without an action is a look at the state, and no step. Values are
-plain: an index as its number, a member of an enumeration by its name, of a map some keys, of a record some
-fields; or a function that says of the plain value whether it is one.
+It may name the action, or several possible actions; arguments, each whole or in part; and values of variables
+before and after the step. An observation without an action is about the state, and no step. Values are plain:
+an index as its number, a member of an enumeration by its name, of a map some keys, of a record some fields;
+or a function that returns True for the plain values that match.
 
 This module knows no file and no order of lines.
 """
@@ -26,29 +26,29 @@ from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.maps import Map, entries
 
 KEYS: Final = ("action", "args", "state", "before", "stay", "sends", "receives")
-"""Keys that a map may give for a line."""
+"""Keys of the dict that a map may return for a line."""
 STEPS_MAX: Final = 100_000
 """Largest number of steps of one action that are tried for a line."""
 
 
 class ObservationError(Told):
-    """A map, or a log, says something that means nothing; the message names the place."""
+    """Error: a map or a log gives an invalid observation; the message names the place."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The observation in a line.
+    """Observation in a line.
 
     Attributes:
         file: the log.
         line: the number of the line, from 1; in a trace of another tool the number of the state.
-        actions: the actions of which it was one; nothing: it is a look at the state.
-        arguments: of the action, by the names of parameters, as far as they are told.
+        actions: the possible actions; none for an observation of the state.
+        arguments: the known arguments of the action, by the names of parameters.
         before: values of variables before the step.
-        after: values of variables after it.
-        sends: names of messages that leave here.
-        receives: names of messages that arrive here: what sent them comes before.
-        may_stay: it may be no step as well.
+        after: values of variables after the step.
+        sends: names of messages that are sent here.
+        receives: names of messages that arrive here: the line that sent them comes before.
+        may_stay: True if it may also be no step.
         text: the line.
     """
 
@@ -65,20 +65,20 @@ class Observation:
 
     @property
     def place(self) -> str:
-        """`FILE:LINE`."""
+        """Return `FILE:LINE`."""
         return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True)
 class Log:
-    """The observations of one process, in its order."""
+    """Observations of one process, in its order."""
 
     file: str
     observations: tuple[Observation, ...]
 
 
 class Steps:
-    """Finds the steps of a program that an observation may be."""
+    """Finder of the steps of a program that match an observation."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.machine = program, program.reference
@@ -89,7 +89,7 @@ class Steps:
         """Return the observation that a map makes of a line.
 
         Raises:
-            ObservationError: it means nothing; the message says where and what is known.
+            ObservationError: it is invalid; the message says where, and lists the known names.
         """
         where = f"{file}:{line}"
         if not isinstance(told, Mapping):
@@ -118,13 +118,13 @@ class Steps:
         )  # fmt: skip
 
     def agrees(self, state: State, wanted: Mapping[str, Any]) -> bool:
-        """Return True if the variables have these values, as far as they are told."""
+        """Return True if the variables have the observed values."""
         return all(
             fits(self.program.domains[name], state[self.places[name]], item) for name, item in wanted.items()
         )
 
     def differing(self, state: State, wanted: Mapping[str, Any]) -> Apart | None:
-        """The first variable that has another value."""
+        """Return the first variable with a value that differs from the observed one."""
         for name, item in wanted.items():
             value = state[self.places[name]]
             if not fits(self.program.domains[name], value, item):
@@ -132,7 +132,7 @@ class Steps:
         return None
 
     def candidates(self, state: State, seen: Observation, action: str) -> Iterator[Step]:
-        """The steps of an action whose arguments are as the observation tells, possible or not."""
+        """Return the steps of an action whose arguments match the observation, possible or not."""
         method = self.methods[action]
         ranges = [list(self._values(state, method, k, seen.arguments)) for k in range(len(method.parameters))]
         count = 1
@@ -146,7 +146,7 @@ class Steps:
         return (Step(action, arguments) for arguments in itertools.product(*ranges))
 
     def after(self, state: State, seen: Observation) -> Iterator[Transition | None]:
-        """The transitions that explain an observation in a state; None for one that is no step."""
+        """Return the transitions that explain an observation in a state; None stands for no step."""
         if not self.agrees(state, seen.before):
             return
         if (not seen.actions or seen.may_stay) and self.agrees(state, seen.after):
@@ -162,7 +162,7 @@ class Steps:
                     yield transition
 
     def no_values(self, seen: Observation, action: str) -> list[str]:
-        """The arguments that no parameter of an action can have, as `s is told 7`."""
+        """Return the observed arguments that no parameter of an action can have, as `s is told 7`."""
         told = []
         for parameter in self.methods[action].parameters:
             wanted = seen.arguments.get(parameter.name, _ANY)
@@ -173,7 +173,7 @@ class Steps:
         return told
 
     def taken(self, state: State, step: Step) -> Transition | None:
-        """The transition of a step, if it is possible."""
+        """Return the transition of a step, or None if the step is not possible."""
         try:
             return self.machine.apply(state, step)
         except Disabled:
@@ -207,7 +207,7 @@ _ANY: Final = _Any()
 
 
 def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
-    """Return True if a value of a state is as told, as far as that goes."""
+    """Return True if a value of a state matches the observed one, as far as that is given."""
     if wanted is _ANY:
         return True
     if callable(wanted) and not isinstance(wanted, type | Enum):
@@ -239,9 +239,7 @@ def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
 
 
 class Apart(NamedTuple):
-    """The place where a value differs from the log, down to the key of a map: the place, the value, the log's
-    value.
-    """
+    """Place where a value differs from the log, down to the key of a map, with both values."""
 
     name: str
     value: str
@@ -252,7 +250,7 @@ class Apart(NamedTuple):
 
 
 def mentioned(program: Program, seen: Observation) -> set[str]:
-    """The variables that an observation speaks of, of maps the keys, as `described` writes them."""
+    """Return the variables in an observation, with the keys of maps, as `described` writes them."""
     found = set()
     for part in (seen.before, seen.after):
         for name, wanted in part.items():
@@ -283,7 +281,7 @@ def apart(name: str, domain: types.Domain, value: Any, wanted: Any) -> Apart:
 
 
 def as_plain(domain: types.Domain, value: Any) -> Any:
-    """A value of a state as plain Python: a map as a dict."""
+    """Return a value of a state as plain Python: a map as a dict."""
     if isinstance(domain.type, types.MapOf):
         keys, inner = domain.parts
         return {plain(key): as_plain(inner, item) for key, item in zip(keys, entries(value), strict=True)}
@@ -295,7 +293,7 @@ def _frozen(value: Any) -> Any:
 
 
 def as_key(key: object) -> object:
-    """A key as JSON spells it: a number in quotes is a number."""
+    """Return a key as JSON spells it: a number in quotes is a number."""
     return int(key) if isinstance(key, str) and key.isdecimal() else key
 
 
@@ -312,4 +310,4 @@ def _shown(wanted: object) -> str:
 
 
 Observe = Callable[[Any], Any]
-"""A map: it makes nothing, one observation, or several of a line."""
+"""Map from a line to None, one observation, or several."""

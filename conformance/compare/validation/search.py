@@ -1,13 +1,14 @@
-"""A depth-first search for behaviours that explain logs: positions in them, a state, budgets of hidden steps.
+"""Depth-first search for behaviours that explain logs, over positions in logs, a state, and budgets of hidden
+steps.
 
-1. From a node the next line of a log that may come now is explained by a step that agrees with it; the log
-   that went on last comes first. A line that receives a message comes after the line that sent it.
-2. A look at the state that agrees is taken at once, and nothing else is tried in its place: it changes
-   nothing, so that whatever comes before it may as well come after it.
-3. Where no line goes on, and after all that do, hidden steps are taken: those of the actions that may be
-   missing in the logs, each as often as its budget says. When all lines are explained no step is taken.
-4. A node is explored once. Every way leads on, in lines or in budgets, so that there is no circle.
-5. Of an exhaustive search the explanations are counted, and those in which a property is true throughout.
+1. From a node the next possible line of a log is explained by a step that matches it; the log that advanced
+  last comes first. A line that receives a message comes after the line that sent it.
+2. An observation of the state that matches is taken at once, without alternatives: it changes nothing, so
+    that any line before it may as well come after it.
+3. After all lines that go on, hidden steps are tried: those of the actions that may be missing in the logs,
+    within their budgets. When all lines are explained no step is taken.
+4. A node is explored once. Every edge explains a line or uses a budget, so that there is no cycle.
+5. An exhaustive search counts the explanations, and those in which a property is true throughout.
 
 This module reads no file and shows nothing.
 """
@@ -25,12 +26,12 @@ from antiphon.spec.lang import State, Transition
 from antiphon.spec.lang.walk import variables_read
 
 NODES_MAX: Final = 1_000_000
-"""Default largest number of nodes that are explored."""
+"""Default largest number of explored nodes."""
 _LOOK_EVERY: Final = 64
 
 
 class Node(NamedTuple):
-    """A node: how far each log is explained, the state, and the rest of each budget."""
+    """Node: the number of explained lines of each log, the state, and the rest of each budget."""
 
     positions: tuple[int, ...]
     state: State
@@ -38,12 +39,12 @@ class Node(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """Number of observations that are explained."""
+        """Return the number of explained observations."""
         return sum(self.positions)
 
 
 class Edge(NamedTuple):
-    """A step on the way: the transition (None: no step), the log whose line it explains (None: hidden)."""
+    """Edge: the transition (None: no step), and the log whose line it explains (None: hidden step)."""
 
     transition: Transition | None
     log: int | None
@@ -63,15 +64,15 @@ class _Frame:
 
 @dataclass
 class Found:
-    """The result of a search.
+    """Result of a search.
 
     Attributes:
         start: the state in which the explanation begins.
-        edges: the explanation that was found first; None if there is none.
-        ways: how many explanations there are, in an exhaustive search.
-        good: in how many of them each property is true throughout.
+        edges: the explanation that was found first, or None.
+        ways: the number of explanations, in an exhaustive search.
+        good: for each property, the number of explanations in which it is true throughout.
         farthest: the nodes that explain most lines.
-        nodes: how many were explored.
+        nodes: the number of explored nodes.
         stopped: the bound that ended the search.
     """
 
@@ -85,13 +86,13 @@ class Found:
 
 
 class Search:
-    """Explains logs by a program.
+    """Search for explanations of logs by a program.
 
     Args:
         steps: finds the steps for a line.
-        logs: what was told.
-        hidden: how often each action may be taken that no line tells of.
-        bounds: where to stop; states are nodes.
+        logs: the observations.
+        hidden: the number of times that each action may be taken without a line.
+        bounds: the bounds of the search; states are nodes.
     """
 
     def __init__(self, steps: Steps, logs: Sequence[Log], hidden: Mapping[str, int], bounds: Bounds) -> None:
@@ -114,7 +115,7 @@ class Search:
     def explain(
         self, starts: Sequence[State], properties: Sequence[str] = (), *, every: bool = False
     ) -> Found:
-        """Search from these states; with `every` for all explanations, and count those that keep each
+        """Search from these states; with `every` find all explanations, and count those that keep each
         property.
         """
         found = Found(good=dict.fromkeys(properties, 0))
@@ -177,7 +178,9 @@ class Search:
         return 0, nothing
 
     def edges(self, node: Node) -> Iterator[Edge]:
-        """Every way on from a node, lines before hidden steps; a look that agrees is the only one."""
+        """Return every edge from a node, lines before hidden steps; a matching observation of the state is
+        the only edge.
+        """
         possible = [
             (number, seen)
             for number in self._order(node)
@@ -201,12 +204,12 @@ class Search:
                         yield Edge(transition, None, Node(node.positions, transition.state, left))
 
     def next_line(self, node: Node, number: int) -> Observation | None:
-        """The next line of a log; None where it is over."""
+        """Return the next line of a log, or None at its end."""
         position = node.positions[number]
         return self.logs[number][position] if position < len(self.logs[number]) else None
 
     def waits_for(self, node: Node, seen: Observation) -> Observation | None:
-        """The line that sends what a line receives, if it is not explained yet."""
+        """Return the line that sends a message that a line receives, if that line is not explained yet."""
         for name in seen.receives:
             number, position = self.sent.get(name, (0, -1))
             if node.positions[number] <= position:
@@ -242,9 +245,9 @@ class Search:
         )
 
     def holds(self, state: State, name: str) -> bool:
-        """Return True if an invariant is true; what only steps break is true of every state.
+        """Return True if an invariant is true; a property of steps counts as true in every state.
 
-        An invariant is asked once for the same values of the variables that it reads.
+        An invariant is evaluated once for equal values of the variables that it reads.
         """
         read = self._read.get(name)
         if read is None:

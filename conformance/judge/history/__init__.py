@@ -1,9 +1,10 @@
-"""The logs of one run are judged, each property by the machine that judges models, the first offence located.
+"""Judge of the logs of one run: each property by the service machine that also judges models, the first
+violation located.
 
-This is the judge that every caller shares: the cluster for the run that it made, the pipeline for each of
-many runs. It knows the trace schema and the definitions; it must not know Spark, any protocol or where the
-logs came from. The machines of `spec.services` define what services promise and judge the logs; what only
-logs can break (datagrams, handover, identifiers and payloads) has a function here.
+All callers share this judge: the cluster for the run that it made, the pipeline for each of many runs. It
+knows the trace schema and the definitions; it must not know Spark, any protocol or the origin of the logs.
+The machines of `spec.services` define the promises of services and judge the logs; properties that only logs
+can break (datagrams, handover, identifiers and payloads) have a function here.
 """
 
 from antiphon.conformance.judge.history.doubts import hints

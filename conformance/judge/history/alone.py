@@ -1,8 +1,8 @@
-"""Judge of one log by itself, event by event: handover, accusations, the sending of datagrams.
+"""Judge of one log alone, event by event: handover, accusations, the sending of datagrams.
 
-The streaming form of `members` and `datagrams`, as far as these compare the events of one process. Held is
-what is under way between an application and its protocol, and the datagram that was sent last. The state is
-plain data, which can be kept and read back; this module knows nothing of other processes.
+It is the streaming form of `members` and `datagrams`, for the checks that compare events of one process. Its
+state has the messages under way between an application and its protocol, and the datagram that was sent last.
+The state is plain data, which can be saved and loaded; this module knows nothing of other processes.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from antiphon.conformance.judge.trace import (
 from antiphon.spec.services.broadcast import BROADCAST_ONCE
 
 PASSING_MAX = 1_000
-"""Largest number of broadcasts that are held of a log which shows nothing of the protocol yet; if it does so
-after more, its handover is judged when the run is over.
+"""Largest number of broadcasts that are stored for a log that shows no protocol event yet; after more, its
+handover is judged at the end of the run.
 """
 
 _Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver
@@ -57,12 +57,12 @@ class _Held(msgspec.Struct):
 
 
 class Alone(msgspec.Struct):
-    """The state of the judge for the log of `process`.
+    """State of the judge for the log of `process`.
 
-    `taken` is on its way from the application to the protocol, `given` from there; `two_sided`: the log shows
-    what the protocol takes and gives. `unasked` is the first that the application got before that was seen,
-    `unknown`: more than `PASSING_MAX` was under way then. `datagram` is the count of the one that was sent
-    last, `sent_to` the processes to which, with the index of each.
+    `taken` are messages on their way from the application to the protocol, `given` those on their way back.
+    `two_sided` is True if the log shows the protocol's events. `unasked` is the first delivery to the
+    application before that was seen; `unknown` is True if more than `PASSING_MAX` broadcasts were under way
+    then. `datagram` is the count of the last sent datagram, `sent_to` its receivers, with the index of each.
     """
 
     process: int
@@ -75,8 +75,8 @@ class Alone(msgspec.Struct):
     sent_to: dict[int, int] = msgspec.field(default_factory=dict)
 
     def feed(self, event: Event) -> Iterator[Finding]:
-        """Take the next event; what it breaks. A datagram with a smaller count than the last one may have
-        been sent before: see `falls`.
+        """Take the next event, and return the violations. A datagram with a smaller count than the last one
+        may have been sent before: see `falls`.
         """
         match event:
             case Broadcast(m=m):
@@ -111,7 +111,7 @@ class Alone(msgspec.Struct):
                 pass
 
     def falls(self, event: Event) -> bool:
-        """Return True if this sends a datagram with a smaller count than the last one."""
+        """Return True if the event sends a datagram with a smaller count than the last one."""
         if not isinstance(event, Send):
             return False
         sender, _, count = event.d.partition(":")

@@ -1,7 +1,8 @@
-"""Events of a growing run that come after all that caused them: no circle of causes goes through these.
+"""Causal order of a growing run: the events that come after all their causes, and so are on no cycle.
 
 An effect waits until its cause is known, or can never come: its process has ended, or sends larger counts.
-What waits, and what stands behind it in its log, is held. This module knows causes, and no property.
+Waiting effects, and the events behind them in their logs, are stored. This module knows causes, and no
+property.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from antiphon.conformance.judge.trace.causal import causes_of, effect_of
 
 
 class Caused(msgspec.Struct):
-    """The state of one log: `events` are held; of those that left, `known` are the messages that were
-    broadcast, and `sent` is the count of the last datagram.
+    """State of one log: `events` wait; of the events that left, `known` are the broadcast messages, and
+    `sent` is the count of the last datagram.
     """
 
     events: list[Event] = msgspec.field(default_factory=list)
@@ -28,7 +29,7 @@ class Caused(msgspec.Struct):
 
 
 class Causes:
-    """The events that are known to come after all that caused them."""
+    """Return the events that are known to come after all their causes."""
 
     def __init__(self, logs: Sequence[Caused], closed: Collection[int]) -> None:
         self.logs, self.closed = logs, closed
@@ -38,7 +39,7 @@ class Causes:
         }
 
     def forget(self) -> None:
-        """Let go of them."""
+        """Delete the events of a run."""
         waiting = defaultdict[int, set[int]](set)
         ready = list(range(len(self.logs)))
         while ready:

@@ -1,13 +1,14 @@
-"""No sequence explains the deliveries of a run if each message of a circle is delivered before the next.
+"""Check of global order: no single sequence explains the deliveries of a run in which "delivered before" has
+a cycle.
 
-1. p delivers a b, q delivers b c, r delivers c a: no two processes share two messages, so that nothing that
-   is said of pairs is broken; but no order of a, b and c agrees with all three. Hadzilacos and Toueg 1994
-   call the promise that there is one the global total order: the relation "somebody delivers m before m'"
+1. p delivers a b, q delivers b c, r delivers c a: no two processes share two messages, so that no property of
+    pairs is broken, but no order of a, b and c agrees with all three. Hadzilacos and Toueg 1994 call the
+    existence of such an order global total order: the relation "somebody delivers m before m'"
    has no cycle.
-2. A process orders the messages that it delivers in one row. What comes before what in all rows follows from
-   what comes next in each: the relation has a cycle if and only if the successors have one. So each delivery
+2. Each process delivers a sequence. The relation "delivered before" has a cycle if and only if the relation
+  "delivered directly before" has one. So each delivery
    is one edge, and edges of several processes between the same messages are one.
-3. Only first deliveries count: who delivers again breaks integrity, and no order.
+3. Only first deliveries count: a repeated delivery breaks integrity, and no order.
 
 This module knows the deliveries of all processes, and no group, view or number. A process that crashes counts
 too.
@@ -43,15 +44,15 @@ UNIFORM_GLOBAL_ORDER: Final = Property(
     for_some=True,
     implies=("UniformPrefixOrder", "UniformNumbering"),
 )
-"""No service has it: a machine would need the whole past."""
+"""Property without a service: a machine for it would need the whole past."""
 
 LINKS_SHOWN: Final = 5
-"""Largest number of links of a circle in the reason."""
+"""Largest number of links of a cycle in the reason."""
 
 
 class Link(NamedTuple):
-    """A process delivers `message` (its event `at`), then `following` (its event `next_at`), and none
-    between for the first time.
+    """Link: a process delivers `message` (its event `at`), then `following` (its event `next_at`), with no
+    first delivery between.
     """
 
     message: str
@@ -62,16 +63,16 @@ class Link(NamedTuple):
 
 
 def global_order(history: History) -> Finding:
-    """All deliveries, crashed processes' too, agree with one sequence of messages.
+    """Check that all deliveries, also those of crashed processes, agree with one sequence of messages.
 
-    Takes time linear in the number of deliveries, and more only where there is a circle. Counts the messages
-    that stand in circles.
+    The time is linear in the number of deliveries, and longer only where there is a cycle. The count is of
+    the messages on cycles.
     """
     return circles(link for process in range(len(history)) for link in links_of(process, history))
 
 
 def links_of(process: int, history: History) -> Iterator[Link]:
-    """The links of one process, in its order."""
+    """Return the links of one process, in its order."""
     seen: set[str] = set()
     last: Deliver | None = None
     for event in history[process]:

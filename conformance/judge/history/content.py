@@ -1,8 +1,8 @@
-"""An identifier names the source of its message, a payload is the one that the source broadcast, and a
-message comes to those whom it is for, once.
+"""Check of the contents of messages: source, payload, receivers, duplication.
 
-What logs say of messages beside their identity, of which the machines know nothing. This module knows nothing
-of order, and nothing of agreement.
+The identifier of a message names its source; the payload is the one that the source broadcast; a message is
+delivered at its destinations alone, once each. The service machines know only the identity of messages. This
+module knows nothing of order, and nothing of agreement.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_DUPLICATION: Final = Property(
 
 
 def foreign_broadcasts(history: History) -> list[Offence]:
-    """The broadcasts of messages that name another process as their source."""
+    """Return a finding about broadcasts of messages that name another process as their source."""
     return [
         (BROADCAST_BY_ANOTHER, Place(process, event.i, event.m), None)
         for process, events in enumerate(history)
@@ -47,7 +47,7 @@ def foreign_broadcasts(history: History) -> list[Offence]:
 
 
 def other_payloads(history: History) -> list[Offence]:
-    """The first deliveries of messages at a process with another payload than that of the source's first
+    """Return a finding about first deliveries of messages with another payload than in the source's first
     broadcast; payloads are compared by digest.
     """
     sent: dict[str, tuple[Place, str]] = {}
@@ -70,9 +70,7 @@ def other_payloads(history: History) -> list[Offence]:
 
 
 def destinations_of(history: History) -> dict[str, frozenset[int]]:
-    """Return the destinations of each message that is for some processes: the first broadcast of its source
-    names them.
-    """
+    """Return the destinations of each message that has some: the first broadcast of its source names them."""
     told: dict[str, frozenset[int] | None] = {}
     for process, events in enumerate(history):
         for event in events:
@@ -83,7 +81,7 @@ def destinations_of(history: History) -> dict[str, frozenset[int]]:
 
 
 def deliveries_to_others(history: History) -> list[Offence]:
-    """The deliveries of messages at processes that they are not for."""
+    """Return a finding about deliveries of messages at processes that are not among the destinations."""
     meant = destinations_of(history)
     return [
         (FOR_OTHERS, Place(process, event.i, event.m), None)
@@ -94,7 +92,7 @@ def deliveries_to_others(history: History) -> list[Offence]:
 
 
 def no_duplication(history: History) -> Finding:
-    """No process delivers a message twice, whoever broadcast it."""
+    """Check that no process delivers a message twice, whoever broadcast it."""
     offences: list[Offence] = []
     for process, events in enumerate(history):
         first: dict[str, Place] = {}

@@ -1,10 +1,10 @@
-"""Counts of the events that each property is about: a property that no event of the logs is about was not
+"""Counts of the events that each property concerns: a property that concerns no event of the logs was not
 judged.
 
-1. Counted are events, or pairs of a message and a process, and none where what is there could not break the
-   property: two processes have to share two messages before their order can differ, and to go from one view
+1. Counted are events, or pairs of a message and a process, and none if the events could not break the
+    property: two processes have to share two messages before their order can differ, and to go from one view
    to the same next one before they can have delivered different messages in it.
-2. Who crashes is counted like everybody else: that nothing is owed to it is a part of each definition.
+2. Crashed processes are counted too: their exemption is part of each definition.
 3. One walk over the logs notes what all counts need, in time linear in the events.
 
 This module judges nothing, and knows no property: the table of its service says which count is asked for.
@@ -26,13 +26,13 @@ from antiphon.spec.services.promises import About
 
 
 def judged_in(history: History, names: Collection[str]) -> dict[str, int]:
-    """Count of each of these properties what it is about."""
+    """Return, for each of these properties, the number of events that it concerns."""
     noted = _Noted(history)
     return {name: COUNTS[property_of(name).about](noted) for name in names}
 
 
 def nothing_for(name: str) -> str:
-    """Say what the logs would have to hold for a property to be judged."""
+    """Return a sentence that says which events the logs would need for a property to be judged."""
     return f"nothing to judge: {property_of(name).nothing}"
 
 
@@ -217,4 +217,4 @@ COUNTS: Final[Mapping[About, _Count]] = {
     "views installed from others": lambda noted: noted.from_before,
     "views later than the first": lambda noted: noted.later_views,
 }
-"""The count of what a property is about."""
+"""Function that counts the events that a property concerns, by property."""

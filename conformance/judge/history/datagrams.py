@@ -1,7 +1,8 @@
-"""A datagram is received by whom its sender sent it to, and no event comes before its cause.
+"""Check of datagrams: a datagram is received by a process that its sender sent it to, and no event comes
+before its cause.
 
-What the network and those who write the logs owe: it may lose, duplicate and reorder datagrams, not make
-them. This module knows nothing of order between messages.
+These are duties of the network and of the writers of logs: the network may lose, duplicate and reorder
+datagrams, not make them. This module knows nothing of order between messages.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ CAUSALITY: Final = Property(
 
 
 def datagram_integrity(history: History) -> Finding:
-    """A datagram is sent once to each, by the process that it names, and received only where it was sent to.
+    """Check that a datagram is sent once to each receiver, by the process that it names, and received only by
+    a receiver.
 
-    It may be received any number of times, or never. An event offends at most once.
+    It may be received any number of times, or never. An event counts as one violation at most.
     """
     sends: dict[str, dict[int, Place]] = {}
     offences: list[Offence] = []
@@ -77,10 +79,10 @@ def datagram_integrity(history: History) -> Finding:
 
 
 def causality(history: History, merge: Merge) -> Finding:
-    """There is an order of all events with each process's own, sends before receives, broadcasts before
-    deliveries.
+    """Check that there is an order of all events with each process's own order, sends before receives,
+    broadcasts before deliveries.
 
-    Shown are an event and the cause that comes after it; other events may stand between them.
+    A violation shows an event and its cause that comes after it; other events may stand between them.
     """
     offences: list[Offence] = [
         (CYCLE, _place(history, effect, name), _place(history, cause, name))

@@ -1,13 +1,15 @@
-"""Logs that a promise was not made for: what it cannot be asked of them, and which promise to ask instead.
+"""Doubts about verdicts: properties that these logs cannot decide, and the promise to use instead.
 
-1. Views change, and the promise is of a group that stays as it is: whoever comes later lacks what was before.
-2. A process crashed and returned: its incarnations are judged as processes of their own, and what it owes for
-   the time before, or in views that name it, no property says.
-3. A message is for some processes: their sequences need not begin alike, and views owe it to those alone.
-4. No broadcast stands in the logs: nobody can tell whether what is delivered was broadcast.
+1. Views change, and the promise is for a group without changes: a process that joins later lacks earlier
+    messages.
+2. A process crashed and returned: its incarnations are judged as separate processes, and no property states
+    their duties for the time before, or in views that name the process.
+3. A message is for some processes: their delivery sequences need not begin alike, and only they must deliver
+    it.
+4. The logs have no broadcasts: whether a delivered message was broadcast is unknown.
 
-In each case some properties may seem broken that are not, or seem kept that are not: of them nothing is said.
-This module judges nothing.
+In each case some properties may wrongly seem violated or kept: their outcome is unknown. This module judges
+nothing.
 """
 
 from __future__ import annotations
@@ -51,10 +53,10 @@ UNSENT: Final = f"no broadcast stands in these logs: ask --promise {OF_DELIVERIE
 
 
 class Doubts(msgspec.Struct):
-    """Properties that these logs cannot show to be kept or broken, by what the logs hold.
+    """Doubts about properties that these logs cannot decide, by the contents of the logs.
 
-    `in_views`: views are promised. `changes`: they change, and none are promised; `returned`: a process
-    crashed and returned; `for_some`: a message is for some processes; `sent`: a broadcast is logged.
+    `in_views`: the promise has views. `changes`: views change, and the promise has none. `returned`: a
+    process crashed and returned. `for_some`: a message has destinations. `sent`: a broadcast is logged.
     """
 
     in_views: bool
@@ -66,7 +68,7 @@ class Doubts(msgspec.Struct):
 
     @classmethod
     def among(cls, history: History, promise: Collection[str]) -> Doubts:
-        """The doubts about a whole history."""
+        """Return the doubts about a whole history."""
         doubts = cls.begin(len(history), promise)
         for log in history:
             for event in log:
@@ -75,7 +77,7 @@ class Doubts(msgspec.Struct):
 
     @classmethod
     def begin(cls, processes: int, promise: Collection[str]) -> Doubts:
-        """The doubts about a run of which nothing was read."""
+        """Return the doubts about a run of which nothing was read."""
         words = {promise} if isinstance(promise, str) else set(promise)
         return cls(not VIEWS.isdisjoint(words), processes)
 
@@ -93,7 +95,7 @@ class Doubts(msgspec.Struct):
                 pass
 
     def of(self, finding: Finding) -> str | None:
-        """Why a finding is no verdict, if it is none."""
+        """Return the reason why a finding is no verdict, or ""."""
         prop, broken = property_of(finding.property), finding.offending > 0
         if self.returned and prop.incarnations not in (("each",) if broken else ("each", "kept")):
             return RETURNED
@@ -109,10 +111,10 @@ class Doubts(msgspec.Struct):
 
 
 def hints(kinds: Collection[type], promise: Collection[str]) -> Iterator[str]:
-    """Tell what stands in logs that a promise does not speak of, and which promise does.
+    """Return sentences on events in the logs that a promise does not cover, and on the promise that does.
 
     Args:
-        kinds: the kinds of events that stand there.
+        kinds: the kinds of events in the logs.
         promise: the words of the promise.
     """
     there = set(kinds)

@@ -1,7 +1,7 @@
-"""A finding says how often a property was violated in a run, and shows the first two events that clash.
+"""Finding: the number of violations of a property in a run, and the first two contradicting events.
 
-The vocabulary of the judge and of whoever shows its verdicts: findings, places, and the reasons that no
-service gives. It knows no property and no check.
+This module has the vocabulary of the judge and of its callers: findings, places, and the reasons of
+violations that no service has. It knows no property and no check.
 """
 
 from __future__ import annotations
@@ -32,17 +32,14 @@ GOT_NOTHING: Final = "delivered by the protocol, never got by the application"
 ACCUSED: Final = "reports what no correct process says"
 
 ABSENT: Final = (NEVER_BROADCAST, NEVER_SENT, RECEIVED_BY_ANOTHER)
-"""Reasons that a log which stops early may only seem to show: the missing event may stand in the missing
-part.
-"""
+"""Reasons that an incomplete log may only seem to show: the missing event may be in the missing part."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """An event in a run: its process, its index in that process, and the message, datagram or view it is
-    about.
+    """Place of an event in a run: its process, its index in that process, and its message, datagram or view.
 
-    `index` is None where the event is missing: the process should have delivered the message.
+    `index` is None for a missing event: the process should have delivered the message.
     """
 
     process: int
@@ -50,25 +47,25 @@ class Place:
     message: str
 
     def __str__(self) -> str:
-        """File and line, as in a log without faults: the header is line 1, and event 0 follows it."""
+        """Return file and line, as in a log without faults: the header is line 1, and event 0 follows it."""
         if self.index is None:
             return f"no delivery of {self.message} by process {self.process}"
         return f"{log_name(self.process)}:{self.index + 2} ({self.message})"
 
     def to_json(self) -> dict[str, Any]:
-        """The place as JSON data."""
+        """Return the place as JSON data."""
         return {"process": self.process, "index": self.index, "message": self.message}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The finding about a property: the number of its offences (`offending`, 0 when it holds), the first
-    reason, and its place.
+    """Finding about a property: the number of violations (`offending`, 0 when it holds), the first reason,
+    and its place.
 
-    What is counted: events; of what is lacking in the end cases, as pairs of a message and a process that
-    lacks it (agreement); contradictions (causality). `judged` counts what the property is about (`counting`):
-    where that is nothing, it was not judged. `doubt` says why these logs cannot show whether it is kept,
-    `implied` names a property whose violation is this one too, `odd` who is alone in what it does.
+    The unit of the count is an event; for missing deliveries a pair of a message and a process (agreement); a
+    contradiction (causality). `judged` is the number of events that the property concerns (`counting`): with
+    0 it was not judged. `doubt` says why these logs cannot decide it, `implied` names a property whose
+    violation implies this one, `odd` the process that alone differs from the others.
     """
 
     property: str
@@ -82,7 +79,7 @@ class Finding:
     odd: str | None = None
 
     def __str__(self) -> str:
-        """Say what was found in one sentence; nothing if nothing was."""
+        """Return the finding in one sentence, or "" without a violation."""
         if self.doubt or not self.offending:
             return self.doubt or ""
         if self.implied:
@@ -93,7 +90,7 @@ class Finding:
         return f"{self.reason}{where}{against}{more}" + (f"; {self.odd}" if self.odd else "")
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as JSON data."""
+        """Return the finding as JSON data."""
         return {
             "property": self.property,
             "judged": self.judged,
@@ -108,17 +105,17 @@ class Finding:
 
 
 Offence = tuple[str, Place, Place | None]
-"""Why an event offends, where it stands, and what it clashes with."""
+"""Violation: its reason, its place, and the place that it contradicts."""
 
 
 def finding(name: str, offences: Sequence[Offence]) -> Finding:
-    """Sum up the offences of a property, of which the first is shown."""
+    """Return the finding on the violations of a property; it shows the first one."""
     return Finding(name, len(offences), *offences[0]) if offences else Finding(name)
 
 
 def joined(found: Finding, offences: Sequence[Offence]) -> Finding:
-    """The same finding with more offences; those that it had are shown first, but for one that may only
-    seem to be one.
+    """Return the finding with more violations; it shows its earlier ones first, except for one that an
+    incomplete log may only seem to show.
     """
     more = finding(found.property, offences)
     shown = more if more.offending and (not found.offending or found.reason in ABSENT) else found

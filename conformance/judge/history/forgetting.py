@@ -1,13 +1,12 @@
-"""Messages of a growing run that can clash with nothing to come: a beginning of each log, and each message
-whole or not at all.
+"""Messages of a growing run that no later event can contradict, so that the judge can forget them.
 
-A message is finished when all who live have delivered it. Where views are promised, that are all who were in
-its view or can come there, but for those that stopped there; or all have left that view, so that what it owes
-them is known. What orders are compared only when the view is left, it waits for that if these differ; so it
-does while some are in the transitional configuration of the view.
+A message is finished when all live processes have delivered it. With views, these are the processes that are
+or can come to be in its view, except for those that stopped there; or else all of them have left that view.
+If delivery orders in a view differ, or while a process is in the view's transitional configuration, the
+message waits until the view is left.
 
-What is let go is the longest beginning of all logs in which every message is finished and stands with all of
-its events, so that nothing that is left happened before it. This module knows no promise.
+The forgotten part is the longest prefix of all logs in which every message is finished and has all of its
+events, so that no remaining event happened before it. This module knows no promise.
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ from antiphon.conformance.judge.trace import Broadcast, Deliver, Event, Install,
 
 
 class Forgetting:
-    """Finds the events of a window that can clash with nothing to come: how many of each log, from its
-    beginning.
-    """
+    """Finder of the forgettable events of a window: how many of each log, from its beginning."""
 
     def __init__(
         self,
@@ -73,8 +70,8 @@ class Forgetting:
         self.now.append(view)
 
     def cuts(self) -> list[int]:
-        """Return the number of events of each log that may go: a beginning of each log, and each message
-        whole or not at all.
+        """Return the number of forgettable events of each log: a prefix of each log, with each message whole
+        or not at all.
         """
         finished = {m for m in self.places if self._is_finished(m)}
         cuts = [
@@ -96,7 +93,7 @@ class Forgetting:
         return cuts
 
     def view_of(self, m: str) -> int:
-        """A view of a message that has one."""
+        """Return a view of a message that has one."""
         return max(self.views[m])
 
     def _is_finished(self, m: str) -> bool:
@@ -144,6 +141,6 @@ def is_of_message(event: Event) -> bool:
 
 
 def numbers(m: str) -> tuple[int, int]:
-    """The source and the count of a message; of a datagram likewise."""
+    """Return the source and the count of a message or a datagram."""
     source, _, count = m.partition(":")
     return int(source), int(count)

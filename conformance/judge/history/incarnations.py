@@ -1,10 +1,10 @@
-"""A process that crashes and returns is judged as two processes: each incarnation by itself.
+"""Renumbering of incarnations: a process that crashes and returns is judged as two processes.
 
-1. What stands before `recover` in a log is one incarnation, which crashes there, and what stands after it the
-   next. The first keeps the number of the process; others get numbers of their own.
-2. A message that a later incarnation broadcasts is one of its own: it is renamed wherever it is spoken of.
-   One that is for a process is for all of its incarnations.
-3. A place in a finding is told as it stands in the log (`as_logged`).
+1. The events before `recover` in a log are one incarnation, which crashes there, and the events after it the
+  next. The first has the number of the process; others get new numbers.
+2. A message that a later incarnation broadcasts is renamed in every event. A message for a process is for all
+  of its incarnations.
+3. A place in a finding is reported as in the log (`as_logged`).
 
 This module judges nothing.
 """
@@ -22,8 +22,8 @@ from antiphon.conformance.judge.trace import Broadcast, Crash, Event, Recover
 
 
 class Incarnations:
-    """The incarnations of a run: their logs, and `of` which process each is. `names` are the messages by
-    their new names.
+    """Incarnations of a run: their logs, and in `of` the process of each. `names` maps the messages' new
+    names to the logged ones.
     """
 
     def __init__(self, history: History) -> None:
@@ -63,7 +63,7 @@ class Incarnations:
         return told
 
     def as_logged(self, finding: Finding) -> Finding:
-        """Tell a finding by the processes and messages of the logs."""
+        """Return a finding with the processes and messages as in the logs."""
         reason = finding.reason and re.sub(
             r"\bprocess (\d+) delivers (\S+) before (\S+?)(?=;|$)",
             lambda told: (

@@ -1,16 +1,16 @@
-"""The machines of `spec.services` judge logs: the events of a run go one by one into the machine that judges
-models.
+"""Judge of logs by the machines of `spec.services`: each event of a run is fed to the machine that also
+judges models.
 
-1. The events go in in one causal order. What the logs leave open is put in favour of who wrote them
-   (`causal_order`, `assuming`).
-2. Of a log that is over it is known who is correct: who crashes is told first. Only detectors, which must
-   not be faster than a crash, are told of it where it happens. So, with the first rule, no verdict depends on
-   how concurrent events were merged.
-3. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); what is
-   promised of the end is asked once, at the end.
-4. A process that wrote nothing, or that is only spoken of, owes nothing: it counts as crashed. Of the
-   broadcasts of a message that of its source counts.
-5. A message that is for some processes is owed to those alone. All processes are together in a first view
+1. The events are fed in one causal order. Where the logs leave the order open, the order in favour of their
+  writer is used (`causal_order`, `assuming`).
+2. For a finished log the correct processes are known: crashes are fed first. Only detectors, which must not
+    suspect before a crash, get it where it happens. With the first rule, no verdict depends on the merge of
+    concurrent events.
+3. An event costs what the machine's handler costs, which does not grow with the log (`monitor`); a property
+  of the end is evaluated once, at the end.
+4. A process without a log, or only named in other logs, has no duties: it counts as crashed. Only the
+    broadcast of a message by its source counts.
+5. A message with destinations must be delivered by those alone. All processes are together in a first view
    from the start if one of them does anything before it installs a view, and nobody installs view 1; else
    they begin in no view.
 6. Numbers of processes, views and deliveries are replaced by their ranks, and each consensus has a machine of
@@ -50,7 +50,7 @@ from antiphon.spec.services.order import Numbered
 from antiphon.spec.services.survey import Indicate
 
 Told = Sequence[tuple[Step, tuple[object, ...]]]
-"""The events of a run in a causal order, each with what machines are told of it."""
+"""Events of a run in a causal order, each with the machine events that it becomes."""
 
 
 def _of_states(service: type[Spec]) -> tuple[str, ...]:
@@ -67,13 +67,13 @@ def _properties(service: type[Spec]) -> tuple[str, ...]:
 def judge_by_machines(
     history: History, names: Sequence[str], merge: Merge | None = None, *, founded: bool | None = None
 ) -> tuple[Finding, ...]:
-    """Check these properties, of `judges()`, in this order.
+    """Judge these properties, of `judges()`, in this order.
 
     Args:
         history: the events of a run.
         names: the properties.
         merge: the causal order, if it is known.
-        founded: all are together in a first view from the start, if that is known (`is_founded`).
+        founded: True if all processes begin in a first view, None if not known (`is_founded`).
     """
     run = Names(history, founded)
     told: dict[frozenset[str], Told] = {}
@@ -114,7 +114,7 @@ class _Broken:
 
 
 class Judgement:
-    """One machine, and what it has said of a run."""
+    """Machine of a service, with its reports on a run."""
 
     def __init__(self, run: Names, service: type[Spec], told: Told) -> None:
         self.run, self.service, self.told = run, service, told
@@ -237,11 +237,11 @@ def _place(step: Step) -> Place:
 
 
 class Names:
-    """The names of a run, numbered as machines number them.
+    """Names of a run, numbered as machines number them.
 
-    `gone` are who crashes, wrote nothing, or is only spoken of; `silent` the same without the first.
-    `destinations` tells of messages that are for some processes for which; `founded`: all processes are
-    together in a first view from the start.
+    `gone` are the processes that crash, wrote nothing, or are only named by others; `silent` the same without
+    those that crash. `destinations` has those of messages that have some; `founded` is True if all processes
+    begin in a first view.
     """
 
     def __init__(self, history: History, founded: bool | None = None) -> None:
@@ -277,7 +277,7 @@ class Names:
         }
 
     def told(self, steps: Iterable[Step]) -> Told:
-        """The events as machines know them."""
+        """Return the events as machines take them."""
         return [(step, tuple(self._told(step))) for step in steps]
 
     def _told(self, step: Step) -> Iterator[object]:
@@ -315,21 +315,21 @@ class Names:
 
 
 def is_founded(history: History) -> bool:
-    """Tell whether all processes are together in a first view from the start, without an event: nobody
-    installs a view, or nobody view 1 and somebody does something before it installs one.
+    """Return True if all processes begin in a first view without an event: nobody installs a view, or nobody
+    installs view 1 and a process does something before it installs one.
     """
     installed = {event.view for log in history for event in log if isinstance(event, trace.Install)}
     return not installed or (1 not in installed and any(acts_without_view(log) for log in history))
 
 
 def acts_without_view(log: Iterable[trace.Event]) -> bool:
-    """Return True if a process does anything that has a view before it installs one."""
+    """Return True if a process does anything that needs a view before it installs one."""
     first = next((event for event in log if isinstance(event, IN_A_VIEW)), None)
     return first is not None and not isinstance(first, trace.Install)
 
 
 IN_A_VIEW: Final = (trace.Broadcast, trace.Deliver, trace.Safe, trace.Transitional, trace.Install)
-"""The events of a process that happen in a view, and what begins one."""
+"""Kinds of events of a process that happen in a view, and the kind that begins one."""
 
 
 def _spoken_of(event: trace.Event) -> tuple[int, ...]:

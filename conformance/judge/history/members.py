@@ -46,11 +46,10 @@ NO_VIOLATION: Final = Property(
 
 
 def handover(history: History) -> Finding:
-    """The protocol takes what the application broadcasts, and the application gets what the protocol
-    delivers: each one, once, unaltered and in order.
+    """Check that protocol and application exchange the same messages: each one, once, unaltered and in order.
 
-    Asked of the processes whose logs show the protocol's side; in a log that ended nothing may be under way.
-    Counts the events that came out other than they went in, and the first that never came out.
+    Judged are the processes whose logs have the protocol's events; in a finished log no message may be under
+    way. The count is of the messages that arrived altered, and the first that never arrived.
     """
     offences: list[Offence] = []
     for process, events in enumerate(history):
@@ -67,7 +66,7 @@ def handover(history: History) -> Finding:
 
 
 def no_violation(history: History) -> Finding:
-    """No process reports that another said what no correct process says."""
+    """Check that no process reports an impossible message from another."""
     offences: list[Offence] = [
         (ACCUSED, Place(process, event.i, f"process {event.sender}: {event.what}"), None)
         for process, events in enumerate(history)

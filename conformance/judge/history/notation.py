@@ -1,14 +1,15 @@
-"""A history fits on a line: `0: +a a b | 1: b a` says who broadcasts and who delivers what, in order.
+"""Notation for histories on one line: in `0: +a a b | 1: b a`, process 0 broadcasts a, then delivers a and b,
+and process 1 delivers b and a.
 
-A small notation for tests and documents. Each process is `number: words`, processes are separated
-by `|`. `+m` is a broadcast, `+m@01` one for processes 0 and 1, `m` a delivery, `m=d` gives it the payload d,
-`m#7` the number 7, `!` is a crash, `^` a return after it; `d>2` sends datagram d to process 2, `<d` receives
-it; `(+m)` and `(m)` are the protocol's side of a broadcast and a delivery, `?2` reports a violation by
-process 2; `[2=013]` installs view 2 with the members 0, 1 and 3, `[01]` enters the transitional
-configuration of 0 and 1; `*m` is told that m is safe; `1?x` proposes x in consensus 1, `1!x` decides it;
-`-2` suspects process 2, `=2` trusts it again, `-` is an alarm. A message is `source:id`, a datagram
-`sender:counter`, or either is a letter: a is the first of process 0, b the first of process 1, and so on.
-Where no number is given, messages are numbered in the order in which the text first delivers them.
+A small notation for tests and documents. Each process is `number: words`, processes are separated by `|`.
+`+m` is a broadcast, `+m@01` one for processes 0 and 1, `m` a delivery, `m=d` gives it the payload d, `m#7`
+the number 7, `!` is a crash, `^` a return after it; `d>2` sends datagram d to process 2, `<d` receives it;
+`(+m)` and `(m)` are the protocol's side of a broadcast and a delivery, `?2` reports a violation by process 2;
+`[2=013]` installs view 2 with the members 0, 1 and 3, `[01]` enters the transitional configuration of 0 and
+1; `*m` is the notice that m is safe; `1?x` proposes x in consensus 1, `1!x` decides it; `-2` suspects process
+2, `=2` trusts it again, `-` is an alarm. A message is `source:id`, a datagram `sender:counter`, or either is
+a letter: a is the first of process 0, b the first of process 1, and so on. Where no number is given, messages
+are numbered in the order in which the text first delivers them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Words say what a system promises, and decide which properties its logs are judged by.
+"""Promises: words that select the properties by which a system's logs are judged.
 
-A promise is a set of these words. `total-order` alone is the promise of a group that stays as it is. With
-`virtual-synchrony` (a primary partition), `view-synchrony` (the same, but for the view in which a message
-comes) or `extended-virtual-synchrony` (parts that go on, each by itself) processes come and go. Then a
-promise about all processes becomes one about the members of views.
+A promise is a set of these words. `total-order` alone is for a group whose members stay. With
+`virtual-synchrony` (a primary partition), `view-synchrony` (the same, except that a message may be delivered
+in a later view than it was sent in) or `extended-virtual-synchrony` (partitions that go on separately)
+members change. Then a promise about all processes becomes one about the members of views.
 
-`safe-delivery` adds that nobody delivers a message that another process, to whom the delivery promises it,
-will not deliver. All other words go with everything, or stand alone. Logs of deliveries alone are asked for
-`no-duplication`, `uniform-total-order` and `prefix-order`, which need no broadcast.
+`safe-delivery` adds that a process delivers a message only if every receiver will deliver it, unless it
+crashes. All other words combine with each of these, or are used alone. Logs of deliveries alone can be judged
+by `no-duplication`, `uniform-total-order` and `prefix-order`, which need no broadcast.
 
 Each word and its properties come from the tables of the services (`properties`).
 """
@@ -30,11 +30,11 @@ VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SY
 
 
 class PromiseError(ValueError):
-    """No system promises this."""
+    """Error: an unknown promise."""
 
 
 def properties_of(promise: Collection[str]) -> tuple[str, ...]:
-    """List the properties that a promise stands for, in the order of report.
+    """List the properties of a promise, in the order of report.
 
     Args:
         promise: words of `promised_words()`, or one of them.

@@ -1,8 +1,8 @@
 """Catalogue of the properties by which logs are judged, and of the words that promise them.
 
-Everything here is derived from the `Promises` of the services, and of the functions that judge what no
-service does. `JUDGED` lists them in the order of report. A property that is added to the table of a service
-is in the catalogue. A service that is added needs a line of its own in `JUDGED`.
+Everything here is derived from the `Promises` of the services, and of the functions for properties without a
+service. `JUDGED` lists them in the order of report. A property that is added to the table of a service is in
+the catalogue. A service that is added needs a line of its own in `JUDGED`.
 
 This module knows which services judge logs. It knows no definition and no event.
 """
@@ -50,7 +50,9 @@ JUDGED: tuple[Promises, ...] = (
     ALARM_PROMISES,
     Promises((), OF_DELIVERIES),
 )
-"""The order of report. A property that several services have is judged by the first."""
+"""Services and functions in the order of report. A property that several services have is judged by the
+first.
+"""
 
 
 def properties() -> Mapping[str, Property]:
@@ -59,59 +61,61 @@ def properties() -> Mapping[str, Property]:
 
 
 def property_of(name: str) -> Property:
-    """Return the property of this name."""
+    """Return the property with this name."""
     return _catalogue(JUDGED)[name][0]
 
 
 def property_names() -> tuple[str, ...]:
-    """Name the properties that reports can have, in the order of report."""
+    """Return the names of the properties that reports can have, in the order of report."""
     return tuple(name for name, prop in properties().items() if prop.is_reported)
 
 
 def promised_words() -> tuple[str, ...]:
-    """Name the words by which systems promise properties."""
+    """Return the words by which systems promise properties."""
     return tuple(word for promises in JUDGED for word in promises.words)
 
 
 def judges() -> Mapping[str, type[Spec]]:
-    """Return the service that judges each property that a service judges, by the name of the property."""
+    """Return, for each property of a service, the service that judges it."""
     found = {name: promises.service for name, (_, promises) in _catalogue(JUDGED).items()}
     return {name: service for name, service in found.items() if service is not None}
 
 
 def reported_name(service: type[Spec], name: str) -> str:
-    """Return the name in reports of a property that a service calls so."""
+    """Return the name in reports of a service's property."""
     return _promises_of(service).prefix + name
 
 
 def assumed(service: type[Spec]) -> frozenset[str]:
-    """Name the events that are put in favour of who wrote the logs, before this service judges them."""
+    """Return the names of the events that are ordered in favour of the logs' writer before this service
+    judges them.
+    """
     return frozenset({_promises_of(service).assuming} - {""})
 
 
 def is_eventual(name: str) -> bool:
     """Return True if no violation of the property is final while the run goes on.
 
-    What is lacking may still come, or the property rests on an event that the logs may leave out.
+    A missing event may still come, or the property depends on an event that the logs may lack.
     """
     prop, promises = _catalogue(JUDGED)[name]
     return prop.unseen or promises.is_of_end(prop)
 
 
 def asks_for_views(name: str) -> bool:
-    """Return True if the property speaks of views."""
+    """Return True if the property concerns views."""
     service = _catalogue(JUDGED)[name][1].service
     return service is not None and issubclass(service, Views)
 
 
 def reason_of(name: str, refusal: Refusal) -> str:
-    """Tell why an event breaks a property."""
+    """Return the reason why an event breaks a property."""
     reason = property_of(name).reason
     return reason if isinstance(reason, str) else reason(refusal)
 
 
 def reason_at_end(service: type[Spec], name: str) -> str:
-    """Tell why the end of a run breaks a property that a service calls so."""
+    """Return the reason why the end of a run breaks a service's property."""
     reason = property_of(reported_name(service, name)).reason
     sentence = (inspect.getdoc(getattr(service, name)) or "").split(".")[0].replace("\n", " ")
     return reason if isinstance(reason, str) and reason else f"not true: {sentence}"

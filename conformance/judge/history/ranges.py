@@ -1,11 +1,11 @@
-"""A set of counts is a sorted list of ranges: whoever counts makes few of them."""
+"""Set of counts as a sorted list of ranges: consecutive counts make few of them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
 Ranges = list[tuple[int, int]]
-"""First and last of each, apart from one another."""
+"""Pairs of the first and last count of each range, with gaps between."""
 
 LARGE = 1 << 62
 """Count that is too large to be in any set."""
@@ -18,7 +18,7 @@ def holds(ranges: Ranges, count: int) -> bool:
 
 
 def note(ranges: Ranges, count: int) -> None:
-    """Put a count that is smaller than `LARGE` into the set."""
+    """Add a count that is smaller than `LARGE` to the set."""
     if holds(ranges, count):
         return
     k = bisect_right(ranges, (count, LARGE))

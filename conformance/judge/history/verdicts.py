@@ -1,14 +1,14 @@
-"""The verdict on a run: each property holds or is violated if the logs are whole, else little is known.
+"""Verdict on a run: each property holds or is violated if the logs are whole, else most are unknown.
 
-1. With whole logs a property is violated if anything offends it, else it holds, if the logs hold anything
-   that it is about (`counting`) and are such that they can show it (`doubts`); else it is unknown.
-2. Where logs merely stop early, or nothing was delivered, what is broken for ever stays violated: no event
-   that is missing can mend it. Everything else is unknown.
+1. With whole logs a property is violated if an event breaks it. Else it holds if it concerns any event of the
+  logs (`counting`) and the logs can decide it (`doubts`); else it is unknown.
+2. Where logs merely stop early, or nothing was delivered, a final violation stays violated: no missing event
+    can undo it. Everything else is unknown.
 3. With any other damage everything is unknown, whatever the readable part seems to show.
 
-This is the one judge: the cluster, `antiphon verify` and the tests call it. What a service of `spec.services`
-promises its machine judges, whatever was promised; what only logs can break has a function here. This module
-knows no property's definition and no file format.
+This is the one judge: the cluster, `antiphon verify` and the tests call it. The machine of a service of
+`spec.services` judges the service's properties; properties that only logs can break have a function here.
+This module knows no property's definition and no file format.
 """
 
 from __future__ import annotations
@@ -55,34 +55,36 @@ from antiphon.spec.services.broadcast import BROADCAST_ONCE, TOTAL_ORDER, UNIFOR
 from antiphon.spec.services.order import UNIFORM_TOTAL_ORDER
 
 INCOMPLETE: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES}
-"""The faults of logs to which only their end is missing."""
+"""Faults of logs that only lack their end."""
 
 
 @dataclass(frozen=True)
 class RunFindings:
-    """Findings about one run: one a property, the reasons against a verdict, and other promises to ask."""
+    """Findings about one run: one for each property, the reasons against a verdict, and other promises to
+    use.
+    """
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     hints: tuple[str, ...] = ()
 
     def outcome(self, finding: Finding) -> Outcome:
-        """Tell the outcome of one property."""
+        """Return the outcome of one property."""
         return outcome_of(finding, {problem.reason for problem in self.problems})
 
     def told(self, finding: Finding) -> str:
-        """Say what was found of a property, or why nothing is known of it; nothing if it holds."""
+        """Return the sentence on a property: the violation, or why nothing is known; "" if it holds."""
         if self.outcome(finding) is not Outcome.UNKNOWN or finding.doubt:
             return str(finding)
         return "the logs are damaged" if self.problems else nothing_for(finding.property)
 
     @property
     def worst(self) -> Outcome:
-        """The outcome of the run: the worst of all properties."""
+        """Return the outcome of the run: the worst of all properties."""
         return Outcome.worst(self.outcomes.values())
 
     def __str__(self) -> str:
-        """Say what is known of each property, a line each."""
+        """Return a line for each property."""
         lines = [
             f"{finding.property}: {self.outcome(finding).value}, {finding.judged} judged"
             + (f": {told}" if (told := self.told(finding)) else "")
@@ -92,12 +94,12 @@ class RunFindings:
 
     @property
     def outcomes(self) -> dict[str, Outcome]:
-        """The outcome of each property by its name."""
+        """Return the outcome of each property by its name."""
         return {finding.property: self.outcome(finding) for finding in self.findings}
 
 
 def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
-    """Tell the outcome of a property from what was found of it, and the reasons of the faults of the logs."""
+    """Return the outcome of a property from its finding and the faults of the logs."""
     if finding.doubt:
         return Outcome.UNKNOWN
     if is_final(finding) and all(map(_is_incomplete, faults)):
@@ -110,7 +112,7 @@ def outcome_of(finding: Finding, faults: Collection[str]) -> Outcome:
 
 
 def is_final(finding: Finding) -> bool:
-    """Return True if something is broken, and no event that is missing can mend it."""
+    """Return True for a violation that no missing event can undo."""
     return bool(
         finding.offending
         and not finding.doubt
@@ -147,16 +149,16 @@ _CONTENT: Final[Mapping[str, Callable[[History], list[Offence]]]] = {
 
 
 def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -> tuple[Finding, ...]:
-    """Check every property that a promise stands for, in the order of report.
+    """Judge every property of a promise, in the order of report.
 
-    What is judged whatever is promised is left out where the logs hold nothing that it is about.
+    Properties that are judged for every promise are omitted if they concern no event of the logs.
 
     Args:
         history: the events of each process.
         promise: words of `promised_words()`, or one of them.
 
     Raises:
-        PromiseError: nobody promises this.
+        PromiseError: the promise is unknown.
     """
     names = properties_of(promise)
     run = Incarnations(history)
@@ -174,7 +176,7 @@ def judge_history(history: History, promise: Collection[str] = (TOTAL_ORDER,)) -
 
 
 def qualified(findings: Iterable[Finding], history: History, promise: Collection[str]) -> tuple[Finding, ...]:
-    """Tell of each finding how much was judged, whether the logs can show it, and from which it follows."""
+    """Return each finding with the number of judged events, its doubt, and the property that implies it."""
     found = {finding.property: finding for finding in findings}
     doubts, counts = Doubts.among(history, promise), judged_in(history, found)
     found = {
@@ -194,7 +196,9 @@ def qualified(findings: Iterable[Finding], history: History, promise: Collection
 
 
 def odd_one_out(finding: Finding, history: History) -> str | None:
-    """Tell who delivers the two messages of a finding in which order, the fewest first."""
+    """Return a sentence that names the processes for each order in which they deliver the two messages of a
+    finding, the fewest first.
+    """
     if finding.first is None or finding.second is None or finding.first.message == finding.second.message:
         return None
     one, other = finding.first.message, finding.second.message
@@ -223,13 +227,13 @@ def judge_properties(
     *,
     founded: bool | None = None,
 ) -> tuple[Finding, ...]:
-    """Check these properties, none of them of `ALONE`, without saying how much was judged.
+    """Judge these properties, none of them of `ALONE`, without counting the judged events.
 
     Args:
         history: the events of each process.
         names: the properties.
         merge: the causal order, if it is known.
-        founded: as `judge_by_machines` takes it.
+        founded: as in `judge_by_machines`.
     """
     findings = {name: _CHECKS[name](history) for name in names if name in _CHECKS}
     asked = [name for name in names if name not in findings]
@@ -240,14 +244,14 @@ def judge_properties(
 
 
 def judge_run(run: Run, promise: Collection[str] = (TOTAL_ORDER,)) -> RunFindings:
-    """Judge the logs of one run by what its system promises.
+    """Judge the logs of one run by its system's promise.
 
     Args:
         run: the logs, as `load_run` reads them.
         promise: words of `promised_words()`, or one of them.
 
     Raises:
-        PromiseError: nobody promises this.
+        PromiseError: the promise is unknown.
     """
     kinds = {type(event) for log in run.events for event in log}
     return RunFindings(judge_history(run.events, promise), run.problems, tuple(hints(kinds, promise)))

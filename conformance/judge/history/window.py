@@ -1,22 +1,22 @@
-"""The judge of logs reads a run while it goes on, through a window that does not grow with it.
+"""Judge of a run while it goes on, through a window of events that does not grow with the run.
 
-1. The events of each log are fed in the log's order, those of several logs in any order. Held are those that
-   may still clash with one to come; `judge` asks the one judge about these, as often as is wished. What it
-   finds broken for ever stays broken.
-2. A message leaves the window (`forgetting`) when it is *finished*: every process that lives has delivered
-   it, or, where views are promised, all who were in its view or can come there have, or have all left that
-   view. It leaves with everything that stands before it in any log, so that what is forgotten is a beginning
-   of each log: no order between a message that is held and one that is not can be broken any more.
-3. A datagram or message is no more looked at as a cause or an effect (`causes`) when all that happened
-   before it is known: no circle of causes can go through it.
-4. Of what was forgotten, ranges of counts are held. An event that speaks of it (a second delivery, say)
-   breaks something in nearly all cases; what, the window cannot tell: it is `unsure`, and the judge of whole
-   logs has to be asked.
-5. Who has crashed or ended does nothing more, and is not waited for; nor is who is `gone`, of whom nothing is
-   to be fed any more. If more than `HELD_MAX` events are held, the window gives up.
+1. The events of each log are fed in the log's order, those of several logs in any order. The window has the
+  events that a later one may still contradict; `judge` judges them, as often as is wished. A final violation
+  stays.
+2. A message leaves the window (`forgetting`) when it is *finished*: every live process has delivered it. With
+  views, these are the processes that are or can come to be in its view, or all of them have left the view. It
+  leaves with everything before it in any log, so that the forgotten events are a prefix of each log: no order
+  between a remembered and a forgotten message can be broken any more.
+3. A datagram or message is no longer checked as a cause or an effect (`causes`) when all that happened before
+  it is known: no cycle of causes can go through it.
+4. Of forgotten messages, ranges of counts are stored. An event about one of them (a second delivery, say)
+  nearly always breaks a property. The window cannot tell which: it is `unsure`, and the judge of whole logs
+  must be called.
+5. A process that has crashed or ended is not waited for, nor one in `gone`, of which nothing will be fed any
+  more. With more than `HELD_MAX` events the window gives up.
 
-What it says of a run is what the judge says of the same beginnings of logs, of every property that the end of
-a run cannot mend. This module knows no definition, but which messages each property may compare.
+Its verdicts on a run are those of the judge on the same prefixes of logs, for every property that the end of
+a run cannot change. This module knows no definition, but which messages each property may compare.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from antiphon.spec.services.promises import Property
 from antiphon.spec.services.survey import INDICATED_IS_DELIVERED
 
 HELD_MAX: Final = 200_000
-"""Largest number of events that are held, some 10 MB."""
+"""Largest number of events in the window, some 10 MB."""
 
 
 class _Log(msgspec.Struct):
@@ -86,12 +86,12 @@ class _Log(msgspec.Struct):
 
 
 class Window(msgspec.Struct):
-    """The held part of a run with this promise.
+    """Window of a run with this promise.
 
-    `doubts` are about what was fed. `is_founded`: all are in a first view from the start, as far as is known;
-    `first` tells that view 1 is installed, `acted` that a process did something before it installed a view.
-    `forgotten` are the messages that left the window, by view and source, `numbers` theirs, where views are
-    promised, and `decided` the consensuses. `broken` is what was found, by property.
+    `doubts` are about the fed events. `is_founded`: all processes begin in a first view, as far as is known;
+    `first` is True if view 1 is installed, `acted` if a process did something before it installed a view.
+    `forgotten` are the messages that left the window, by view and source, `numbers` their numbers with views,
+    and `decided` the consensuses. `broken` has the findings, by property.
     """
 
     promise: tuple[str, ...]
@@ -109,17 +109,17 @@ class Window(msgspec.Struct):
 
     @classmethod
     def of(cls, processes: int, promise: Collection[str]) -> Window:
-        """The window of a run that has not begun."""
+        """Return the window of a run that has not begun."""
         logs = [_Log(Alone(process)) for process in range(processes)]
         return cls(tuple(promise), logs, Doubts.begin(processes, promise))
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return the properties that are broken for ever, in the order of report."""
+        """Return the findings of final violations, in the order of report."""
         found = (self.broken[name] for name in properties_of(self.promise) if name in self.broken)
         return tuple(finding for finding in found if self.doubts.of(finding) is None)
 
     def tell(self, findings: Iterable[Finding], *, unsure: bool = False) -> None:
-        """Take what the judge of whole logs has found, as far as it is broken for ever."""
+        """Take the final violations that the judge of whole logs has found."""
         for finding in findings:
             if is_final(finding) and self.doubts.of(finding) is None:
                 self.broken.setdefault(finding.property, finding)
@@ -127,7 +127,7 @@ class Window(msgspec.Struct):
 
     @property
     def held(self) -> int:
-        """Number of held events."""
+        """Return the number of events in the window."""
         return sum(len(log.kept) + len(log.caused.events) for log in self.logs)
 
     # Feeding ------------------------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ class Window(msgspec.Struct):
     # Judging ------------------------------------------------------------------------------------------------
 
     def judge(self, gone: Collection[int] = ()) -> None:
-        """Ask the judge about all that is held; then forget what can clash with nothing that is to come.
+        """Judge the events in the window; then forget those that no later event can contradict.
 
         Args:
-            gone: of these processes nothing will be fed any more.
+            gone: the processes of which nothing will be fed any more.
         """
         if self.gave_up:
             return

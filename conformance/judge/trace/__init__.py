@@ -1,8 +1,7 @@
-"""A trace is what the processes of one run wrote down, in an order that only causality gives.
+"""Trace of a run: the logs of its processes, in an order that only causality gives.
 
-This package knows the event schema, how a log is written, read and merged. It must not know any
-protocol, any implementation or any property: those who judge read `Run` and decide for themselves.
-The schema is told in docs/trace-schema.md.
+This package knows the event schema, how a log is written, read and merged. It must not know any protocol, any
+implementation or any property: the judge reads `Run`. docs/trace-schema.md describes the schema.
 """
 
 from antiphon.conformance.judge.trace.blocks import Block

@@ -1,6 +1,6 @@
-"""Lines as `LogWriter` writes them are read many at a time, and say what `lines` says of each of them.
+"""Fast reader for lines as `LogWriter` writes them: it reads many at a time, with the results of `lines`.
 
-1. What is read here are the events of messages and datagrams, which are nearly all of a long log, in the one
+1. It reads the events of messages and datagrams, which are nearly all of a long log, in the one
    spelling that our writer has, with numbers below 10^18 and digests of 16 bytes. Everything else is left to
    `decode_line`, which knows all that is allowed.
 2. A block is read whole or not at all: one pattern has to match every line of it.
@@ -49,9 +49,9 @@ DELIVERIES: Final[Mapping[bytes, Callable[[int, str, int, str], Event]]] = {
 
 
 class Block(NamedTuple):
-    """Events that stand on lines one after the other, by columns; `line` and `i` are of the first of them.
+    """Block of events on consecutive lines, by columns; `line` and `i` are of the first of them.
 
-    An identifier has two parts, `sources` and `counts`. What a kind does not have is b"".
+    An identifier has two parts, `sources` and `counts`. A field that a kind does not have is b"".
     """
 
     line: int
@@ -65,11 +65,11 @@ class Block(NamedTuple):
 
     @property
     def lines(self) -> range:
-        """The lines on which they stand."""
+        """Return the numbers of the lines."""
         return range(self.line, self.line + len(self.kinds))
 
     def events(self) -> Iterator[Event]:
-        """The events themselves."""
+        """Return the events."""
         for i, (kind, source, count, number, digest, peer) in enumerate(zip(*self[2:], strict=True), self.i):
             name = f"{source.decode()}:{count.decode()}"
             if kind in DELIVERIES:
@@ -81,8 +81,8 @@ class Block(NamedTuple):
 
 
 def block_of(line: int, i: int, text: bytes, lines: int) -> Block | None:
-    """Read so many whole lines, of which the first has this number and should have this index; none unless
-    all are events in the spelling of the writer, each with the index that it should have.
+    """Return the block of so many whole lines, of which the first has this number and should have this index.
+    Return None unless all are events in the writer's spelling, each with its expected index.
     """
     found = _LINE.findall(text)
     if len(found) != lines:

@@ -1,13 +1,13 @@
-"""The events of a run have one causal order: every process in its own order, every cause before its effects.
+"""Causal order of the events of a run: every process in its own order, every cause before its effects.
 
 The cause of a receive is the send of its datagram, that of a delivery the broadcast of its message. Events
 are sorted by Lamport time, then by process, which depends on nothing but the events: not on a clock, not on
 the order in which files are read. This module knows neither protocols nor properties. An event that would
-come before its own cause is told, and ordered as if it waited for nothing, so that no event is lost; so is
-one whose cause is not there, which is not told.
+come before its own cause is reported, and ordered as if it had no cause, so that no event is lost; an event
+with a missing cause is ordered so too, without a report.
 
-What logs leave open can be put in favour of who wrote them: a suspicion after the crash of which it speaks, a
-decision after a proposal of its value, where any order of the events has them so (`assuming`).
+An order that the logs leave open can be chosen in favour of their writer: a suspicion after the crash, a
+decision after a proposal of its value, where some order of the events has them so (`assuming`).
 
 Source: Lamport 1978, "Time, clocks, and the ordering of events in a distributed system".
 """
@@ -32,10 +32,10 @@ from antiphon.conformance.judge.trace.schema import (
 )
 
 At = tuple[int, int]
-"""An event by its process and its position there."""
+"""Event by its process and its position there."""
 
 Name = tuple[str, str]
-"""The link between a cause and its effects: its kind and an identifier."""
+"""Link between a cause and its effects: its kind and an identifier."""
 
 PROPOSAL: Final = "proposal"
 CRASH: Final = "crash"
@@ -51,7 +51,9 @@ class Step:
 
 
 class Contradiction(NamedTuple):
-    """An event whose cause can only come after it; `name` is the datagram or message of both."""
+    """Contradiction: an event whose cause can only come after it; `name` is the datagram or
+    message of both.
+    """
 
     effect: At
     cause: At
@@ -60,7 +62,7 @@ class Contradiction(NamedTuple):
 
 @dataclass(frozen=True)
 class Merge:
-    """All events of a run in one topological order of causality, and what contradicts it."""
+    """All events of a run in one topological order of causality, and the contradictions."""
 
     steps: tuple[Step, ...]
     contradictions: tuple[Contradiction, ...]
@@ -69,12 +71,13 @@ class Merge:
 def causal_order(events: Sequence[Sequence[Event]], assuming: Collection[str] = ()) -> Merge:
     """Merge the events of a run, `events[p]` being those of process p, into one causal order.
 
-    Takes time linear in the number of events, and a sort.
+    The time is linear in the number of events, and a sort.
 
     Args:
-        events: those of each process, in its own order.
-        assuming: `PROPOSAL`, a decision comes after the first proposal of its value, whoever makes it;
-            `CRASH`, a suspicion comes after the crash, an alarm after the first; each where that can be.
+        events: the events of each process, in its own order.
+        assuming: `PROPOSAL` puts a decision after the first proposal of its value by any process; `CRASH`
+            puts
+            a suspicion after the crash, an alarm after the first; each where possible.
     """
     return _Merging(events, frozenset(assuming)).merge()
 
@@ -180,7 +183,7 @@ def causes_of(process: int, event: Event) -> Iterator[Name]:
 
 
 def effect_of(event: Event) -> Name | None:
-    """Return the cause that the event needs, if it needs one."""
+    """Return the cause that the event needs, or None."""
     match event:
         case Receive():
             return "datagram", event.d

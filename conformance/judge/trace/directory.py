@@ -1,9 +1,9 @@
-"""A run is a directory that holds one log a process, and its logs must agree on what it was.
+"""Run: a directory with one log a process, whose headers must agree.
 
 DIRECTORY/process-0.ndjson, process-1.ndjson, ... are the logs, each of which may be compressed
-(process-0.ndjson.gz, .bz2, .xz or .zst); anything else in the directory is left alone. This module knows file
-names and headers, not properties. A log that is missing or belongs to another run is a located problem; the
-other logs are still read.
+(process-0.ndjson.gz, .bz2, .xz or .zst); anything else in the directory is ignored. This module knows file
+names and headers, not properties. A log that is missing or belongs to another run is a problem with its
+place; the other logs are still read.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NAME = re.compile(r"process-(0|[1-9][0-9]{0,3})\.ndjson(\.gz|\.bz2|\.xz|\.zst)?
 
 
 def log_name(process: int) -> str:
-    """Name the file that holds the log of a process."""
+    """Return the name of the file for the log of a process."""
     return f"process-{process}.ndjson"
 
 
 def logs_in(directory: str | Path) -> list[tuple[int, Path]]:
-    """The files of a directory that are named as logs, each with the number of its process; in its order.
+    """Return the files of a directory with names of logs, each with the number of its process, in its order.
 
     Raises:
         OSError: the directory cannot be listed.
@@ -44,8 +44,8 @@ def logs_in(directory: str | Path) -> list[tuple[int, Path]]:
 
 
 def logs_among(names: Iterable[str]) -> list[tuple[int, str]]:
-    """The names that are those of logs, each with the number of its process; in its order. Of a log and its
-    compressed copy the log is read.
+    """Return the names that are those of logs, each with the number of its process, in its order. A log is
+    preferred to its compressed copy.
     """
     matches = ((_NAME.fullmatch(name), name) for name in names)
     found = sorted(((int(match.group(1)), name) for match, name in matches if match), reverse=True)
@@ -54,28 +54,28 @@ def logs_among(names: Iterable[str]) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class Run:
-    """The logs of one run, `logs[p]` being that of process p; `header` is that of the first readable log."""
+    """Logs of one run, `logs[p]` being that of process p; `header` is that of the first readable log."""
 
     directory: Path
     header: Header | None
     logs: tuple[Log, ...]
     faults: tuple[Problem, ...]
-    """Problems between the logs; problems within one log stand in that log."""
+    """Problems between the logs; each log has the problems within itself."""
 
     @property
     def events(self) -> tuple[tuple[Event, ...], ...]:
-        """The events of each process, in its own order."""
+        """Return the events of each process, in its own order."""
         return tuple(log.events for log in self.logs)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that forbids a verdict: faults between the logs and within each."""
+        """Return everything that forbids a verdict: faults between the logs and within each."""
         return self.faults + tuple(problem for log in self.logs for problem in log.problems)
 
 
 def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Run:
-    """Read all logs of a run; with `ends` those of these processes alone, each to this byte. Never raises for
-    what the directory holds: see `Run.problems`.
+    """Read all logs of a run; with `ends` the logs of these processes alone, each up to this byte. The
+    contents of the directory raise no error: see `Run.problems`.
     """
     directory = Path(directory)
     try:
@@ -104,8 +104,8 @@ class Contents:
     """Counts of the logs of a run that headers and judges need.
 
     `results` counts the events of `RESULTS`, `broadcasts` the messages that their sources broadcast.
-    `may_be_less`: a process has crashed, or a log has a fault, so that they may hold fewer than there were to
-    be.
+    `may_be_less` is True if a process has crashed or a log has a fault, so that fewer broadcasts than planned
+    are allowed.
     """
 
     results: int = 0
@@ -126,13 +126,13 @@ class Contents:
 def faults_between(
     directory: str | Path, headers: Mapping[int, Header | None], contents: Contents
 ) -> tuple[Problem, ...]:
-    """Tell what is wrong between the logs of a run: one is missing, they disagree, nothing came of the run,
-    they hold other than their headers say.
+    """Return the faults between the logs of a run: a log is missing, headers disagree, the run has no result,
+    or counts differ from the header.
 
     Args:
-        directory: where the logs stand.
-        headers: the header of each log that is there, by the number of its process; None for none.
-        contents: what all logs hold.
+        directory: the directory of the logs.
+        headers: the header of each existing log, by the number of its process; None for none.
+        contents: the counts of all logs.
     """
     directory = Path(directory)
     if not headers:

@@ -1,7 +1,7 @@
-"""A line of a log is a header, an event, or neither: decided here alone, for every reader of logs.
+"""Decoder of one line of a log: a header, an event, or neither; every reader of logs uses it.
 
-This module knows the types of the schema and one line at a time. It must not know what stands on other lines,
-where a line comes from, or what its reader does with a fault.
+This module knows the types of the schema and one line at a time. It must not know other lines, the origin of
+a line, or its reader's treatment of a fault.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Line(NamedTuple):
-    """The content of one line; `fault` is the reason why it may not stand there, of bounded length.
+    """Content of one line; `fault` is the reason why it may not stand there, of bounded length.
 
     A first line that is an event has both an event and a fault, `NO_HEADER`. `more` are the fields that the
     schema does not know: time stamps, places in another log.
@@ -56,10 +56,10 @@ _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode_line(number: int, line: bytes) -> Line:
-    """Read the line with this number, from 1, blank lines not counted; any bytes are allowed and nothing is
+    """Decode the line with this number, from 1, blank lines not counted; any bytes are allowed and nothing is
     raised.
 
-    Of a key that stands twice the last value counts. A byte-order mark is not JSON, and a fault.
+    For a key that occurs twice the last value counts. A byte-order mark is not JSON, and a fault.
     """
     if number == 1:
         return _decode_first(line)
@@ -71,7 +71,7 @@ def decode_line(number: int, line: bytes) -> Line:
 
 
 def shortened(text: str, characters: int = _TOLD_MAX) -> str:
-    """A text, or its beginning and three dots."""
+    """Return a text, or its beginning and three dots."""
     return text if len(text) <= characters else text[: characters - 3] + "..."
 
 

@@ -1,14 +1,20 @@
-"""Logs of members that have no numbers become the logs of a run, whose processes have.
+"""Converter of logs of members, which have no numbers, into logs of a run, whose processes have.
 
-A group that processes join writes one file for each run of each process (`antiphon.impl.member_log`). Here
-each of these is a process of its own, numbered in the order of the incarnations, which begin with the time. A
-log that breaks off is that of a process that crashed, if the others have seen it fail; else the run has a log
-without an end, and is not judged to hold. Who was excluded is taken for crashed, as the others have taken it.
-So is who has left: it owes nothing of what comes in its last view after it has gone.
-Who begins with the state of another one has what was delivered in its first view up to the place of the
-state, as if it had been delivered there: where somebody else's log says what that is.
-A member of a view whose log is missing is a process without a log. A process that ended before it was a
-member of any view was none, and its log, which has nothing but the header, is left out.
+A group that processes join writes one file for each run of each process (`antiphon.impl.member_log`). The
+rules:
+
+| log | in the run |
+|-----|------------|
+| of an incarnation | a process of its own, numbered in the order of the incarnations, which begin with the
+  time |
+| breaks off, others saw the member fail | crashed |
+| breaks off otherwise | a log without an end, so that the run is not judged to hold |
+| of an excluded member | crashed, as the others took it |
+| of a member that left | crashed: it has no duties for messages after it |
+| begins with the state of another member | it has the deliveries of its first view before the state, if
+  another log has them |
+| missing, of a member of a view | a process without a log |
+| ended before the first view | omitted: it has nothing but the header |
 """
 
 from __future__ import annotations
@@ -27,11 +33,11 @@ __all__ = ["MemberLogsError", "as_processes", "member_logs", "numbered"]
 _SCHEMA = "antiphon.member"
 
 Line: TypeAlias = dict[str, Any]
-"""A line of a log, as JSON data."""
+"""Line of a log, as JSON data."""
 
 
 class MemberLogsError(ValueError):
-    """Files that are no logs of members of one group; the message names the file, and why."""
+    """Error: the files are not logs of members of one group; the message names the file, and why."""
 
 
 def member_logs(directory: str | Path) -> list[Path]:
@@ -40,7 +46,7 @@ def member_logs(directory: str | Path) -> list[Path]:
 
 
 def numbered(directory: str | Path, into: str | Path) -> None:
-    """Write the logs of a run, which those of members in `directory` are, into another, empty one.
+    """Convert the logs of members in `directory` to the logs of a run in another, empty directory.
 
     Raises:
         MemberLogsError: there is no log of a member, one has no header, or they are of several groups.
@@ -76,10 +82,10 @@ def numbered(directory: str | Path, into: str | Path) -> None:
 def as_processes(
     logs: Mapping[str, Sequence[Line]], *, crashed: Collection[str] = (), ended: Collection[str] = ()
 ) -> tuple[int, dict[int, list[Line]]]:
-    """Number the members; return how many there are, and the events of each whose log is there.
+    """Number the members; return how many there are, and the events of each member with a log.
 
     Args:
-        logs: what each member wrote down behind the header, by incarnations in hexadecimal digits.
+        logs: the lines of each member behind the header, by incarnations in hexadecimal digits.
         crashed: members that are known to have crashed, whatever the others have seen.
         ended: members whose logs are known to be whole.
     """

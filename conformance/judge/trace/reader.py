@@ -1,9 +1,9 @@
-"""A damaged log is read as far as it can be: every fault is located, every good line is kept.
+"""Reader of a log, damaged or not: every fault has its place, every good line is read.
 
-This module does not judge a run, nor decide what a line is (`lines` does). It knows the shape of one file: a
-header, events whose indices count from 0, `end` on the last line. A line that does not fit is one fault, its
-first, with file, line and reason; whoever judges the log owes the verdict `unknown` while there is one. No
-more than `LINE_BYTES_MAX` bytes of a line are held, however long it is.
+This module does not judge a run, nor decode a line (`lines` does). It knows the shape of one file: a header,
+events whose indices count from 0, `end` on the last line. A line that does not fit is one fault, its first,
+with file, line and reason; the judge must return `unknown` if there is one. No more than `LINE_BYTES_MAX`
+bytes of a line are held, however long it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AFTER_CRASH: Final = "an event of a process that has crashed"
 
 @dataclass(frozen=True)
 class Problem:
-    """One fault of one file; `line` counts from 1, and 0 speaks of the file as a whole."""
+    """Fault of a file; `line` counts from 1, and 0 stands for the file as a whole."""
 
     path: Path
     line: int
@@ -52,11 +52,11 @@ class Problem:
 
 
 class LogLine(NamedTuple):
-    """The content of one line of a log, and its fault if it has one; line 0 is about the file as a whole. A
-    blank line has none.
+    """Content of one line of a log, and its fault if it has one; line 0 is about the file as a whole. A blank
+    line has none.
 
-    `text` holds the line without its end, or the beginning of one that is too long; `more` the fields that
-    the schema does not know.
+    `text` is the line without its end, or the beginning of one that is too long; `more` the fields that the
+    schema does not know.
     """
 
     number: int
@@ -69,10 +69,9 @@ class LogLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """The content of one file: its header if it has one, the events that parse, the faults.
+    """Content of one file: its header if it has one, the events that can be decoded, the faults.
 
-    `lines[k]` is the line on which `events[k]` stands; `more` has, by lines, the fields that the schema does
-    not know.
+    `lines[k]` is the line of `events[k]`; `more` has, by lines, the fields that the schema does not know.
     """
 
     path: Path
@@ -84,15 +83,14 @@ class Log:
 
     @property
     def complete(self) -> bool:
-        """Return True if the log has nothing wrong and nothing missing."""
+        """Return True if the log has no fault and is not cut off."""
         return not self.problems
 
 
 def read_log(path: str | Path, end: int | None = None) -> Log:
-    """Read one log, to this byte if one is named.
+    """Read one log, up to a byte if one is named.
 
-    Never raises for what the file contains, nor for a file that is missing or cannot be read:
-    those are problems too.
+    The contents of the file raise no error, nor does a missing or unreadable file: these are problems too.
     """
     path = Path(path)
     header: Header | None = None
@@ -117,8 +115,8 @@ def read_log(path: str | Path, end: int | None = None) -> Log:
 
 
 def read_lines(log: str | Path | bytes) -> Iterator[LogLine]:
-    """Read a log, or the bytes of one, line by line, with at most one fault each; as `read_log`, it never
-    raises.
+    """Yield the lines of a log, or of its bytes, each with at most one fault; as `read_log`, it
+    never raises.
     """
     for part in _read(log, Reading(in_blocks=False)):
         assert isinstance(part, LogLine)
@@ -126,8 +124,8 @@ def read_lines(log: str | Path | bytes) -> Iterator[LogLine]:
 
 
 def read_parts(log: Path | str | bytes, end: int | None = None) -> Iterator[LogLine | Block]:
-    """Read a log as `read_lines` does, to this byte if one is named; of lines without a fault that stand as
-    our writer writes them, many at a time.
+    """Yield the parts of a log, up to a byte if one is named: blocks of lines in the writer's spelling, and
+    single lines.
     """
     return _read(log, Reading(in_blocks=True), end)
 
@@ -173,7 +171,7 @@ def _opened(log: Path | str | bytes, end: int | None) -> AbstractContextManager[
 
 
 def plain(path: str, mode: str) -> io.FileIO:
-    """Open a file that is not compressed; it is read in large pieces, for which a buffer has no use."""
+    """Open a file that is not compressed, without a buffer: it is read in large pieces."""
     return io.FileIO(path, mode)
 
 
@@ -211,8 +209,8 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 class Reading:
-    """The state of reading one file: how many lines there were, whether one of them was not blank, the index
-    that must come next, and the last event, if that was read alone.
+    """State of reading one file: the number of lines, whether one was not blank, the next expected index, and
+    the last event if it was read alone.
     """
 
     def __init__(
@@ -236,7 +234,7 @@ class Reading:
         return isinstance(self.last, End)
 
     def parts(self, text: bytes) -> Iterator[LogLine | Block]:
-        """Read lines; the first of a file, and the last of these, alone."""
+        """Yield lines and blocks; the first line of a file, and the last of these, alone."""
         begin = end = 0
         if self.in_blocks:
             begin = 0 if self.number else text.find(b"\n") + 1
@@ -267,8 +265,8 @@ class Reading:
             yield from self._one_by_one(text)
 
     def line(self, text: bytes) -> LogLine:
-        """Take one line, keep what it says, note the first thing that is wrong with it. A blank line says
-        nothing. The last line needs no end of line: JSON that is cut off cannot be read.
+        """Decode one line, store its content, and record its first fault. The last line needs no end of line:
+        JSON that is cut off cannot be decoded.
         """
         self.number += 1
         text = text[:LINE_BYTES_MAX]

@@ -1,9 +1,9 @@
-"""An event is one line of JSON, of one of eighteen kinds; all readers and tables take the fields from here.
+"""Schema of events: one line of JSON, of one of eighteen kinds; all readers and tables use these fields.
 
 This module does not know where a line comes from, who reads it or what it proves. It knows no clock: order
 within a process is the index `i`, order between processes is a datagram's send and receive. Integers have 64
-bits, as columns have. A change that an older reader would misread raises `VERSION`; fields that are not here
-are passed over, and kept by who reads a line (`lines`).
+bits, as columns have. A change that an older reader would misread raises `VERSION`; unknown fields are
+skipped here, and returned by the decoder of lines (`lines`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ Hex = Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{2})*\Z")]
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line of a log: which process of which run wrote it, and under which faults.
+    """The first line of a log: its process, its run, and the injected faults.
 
-    `messages` counts the broadcasts of the whole run, 0 where nobody says how many they are. The three
-    probabilities are per datagram.
+    `messages` counts the broadcasts of the whole run, 0 if unknown. The three probabilities are per datagram.
     """
 
     schema: str = SCHEMA
@@ -90,33 +89,33 @@ class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
 
 
 class Install(_Event, frozen=True, tag="install"):
-    """The application is told that view number `view` begins, with these members."""
+    """The application learns that view number `view` begins, with these members."""
 
     view: Natural
     members: Members
 
 
 class Transitional(_Event, frozen=True, tag="transitional"):
-    """The application is told that of its view these members go on with it, before the next."""
+    """The application learns which members of its view go on with it, before the next view."""
 
     members: Members
 
 
 class Safe(_Event, frozen=True, tag="safe"):
-    """The application is told that message `m`, which it has got, all members of the view get."""
+    """The application learns that all members of the view get message `m`, which it has got."""
 
     m: PairName
 
 
 class Propose(_Event, frozen=True, tag="propose"):
-    """The process proposes `value` in the consensus of that number."""
+    """The process proposes `value` in the consensus with this number."""
 
     consensus: Natural
     value: str
 
 
 class Decide(_Event, frozen=True, tag="decide"):
-    """The process learns that `value` is the decision of the consensus of that number."""
+    """The process learns that `value` is the decision of the consensus with this number."""
 
     consensus: Natural
     value: str
@@ -129,17 +128,19 @@ class Suspect(_Event, frozen=True, tag="suspect"):
 
 
 class Trust(_Event, frozen=True, tag="trust"):
-    """The failure detector of the process suspects process `trusted` no more."""
+    """The failure detector of the process no longer suspects process `trusted`."""
 
     trusted: Natural
 
 
 class Alarm(_Event, frozen=True, tag="alarm"):
-    """The failure detector of the process notices that nothing happens, and suspects nobody in particular."""
+    """The failure detector of the process notices that nothing happens, and suspects no particular
+    process.
+    """
 
 
 class Violation(_Event, frozen=True, tag="violation"):
-    """The process has got from process `sender` what no correct process says; `what` tells it."""
+    """The process has got an impossible message from process `sender`; `what` describes it."""
 
     sender: Natural
     what: str
@@ -148,7 +149,7 @@ class Violation(_Event, frozen=True, tag="violation"):
 class Send(_Event, frozen=True, tag="send"):
     """The process hands datagram `d` ("sender:counter", unique in the run) to the network, for `to`.
 
-    A multicast datagram has one such event for each process that it is for.
+    A multicast datagram has one such event for each receiver.
     """
 
     d: PairName
@@ -166,11 +167,11 @@ class Crash(_Event, frozen=True, tag="crash"):
 
 
 class Recover(_Event, frozen=True, tag="recover"):
-    """The process is back after a crash, in a new incarnation, of which all that follows is."""
+    """The process is back after a crash; all following events are of its new incarnation."""
 
 
 class End(_Event, frozen=True, tag="end"):
-    """The log is complete: nothing is missing before, and the process has finished its part in the run."""
+    """The log is complete: no event is missing before, and the process has finished its part in the run."""
 
 
 Event = (
@@ -195,19 +196,19 @@ Event = (
 )
 
 RESULTS: Final = (Deliver, Decide, Suspect, Alarm)
-"""Kinds of events that a run is made for: a run without any shows nothing."""
+"""Kinds of events that are results of a run: a run without any shows nothing."""
 
 
 def message_id(source: int, identifier: int) -> str:
-    """Name a message as the schema does: "source:id"."""
+    """Return the name of a message in the schema: "source:id"."""
     return f"{source}:{identifier}"
 
 
 def datagram_id(sender: int, counter: int) -> str:
-    """Name a datagram as the schema does: "sender:counter"."""
+    """Return the name of a datagram in the schema: "sender:counter"."""
     return f"{sender}:{counter}"
 
 
 def digest(payload: bytes) -> str:
-    """Name a payload by the 128 bits of its BLAKE2b hash, as 32 hexadecimal digits."""
+    """Return the digest of a payload: the 128 bits of its BLAKE2b hash, as 32 hexadecimal digits."""
     return hashlib.blake2b(payload, digest_size=16).hexdigest()

@@ -1,8 +1,7 @@
-"""A log that still grows is read further from where its reader stopped: whole lines, each once.
+"""Reader of a log that still grows: it goes on at its last position, with whole lines, each once.
 
-How far it was read is a small record (`Tail`) that can be kept and read back. A line without its end may
-still be in the making, and is left for the next time, but for `end`. What a line is, `reader` and `lines`
-decide.
+The position is a small record (`Tail`) that can be saved and loaded. A line without its end may still be
+being written, and is left for the next time, except for `end`. `reader` and `lines` decode the lines.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ SHORTER = "the log has become shorter while it was followed"
 
 
 class Tail(msgspec.Struct):
-    """The position in a log that is being read: `at` in bytes, `lines` in lines, then the index that the next
-    event must have.
+    """Position in a log that is being read: `at` in bytes, `lines` in lines, then the index of the next
+    event.
 
-    `begun` tells that a line was not blank, `crashed` and `ended` what stood last; `skipping` that the rest
-    of a line that is too long comes next, `unended` that the end of the line may come that was read last.
+    `begun` is True after a line that was not blank, `crashed` and `ended` are about the last event;
+    `skipping` is True within a line that is too long, `unended` if the end of the last line may still come.
     """
 
     at: int = 0
@@ -37,8 +36,8 @@ class Tail(msgspec.Struct):
     unended: bool = False
 
     def read(self, path: str | Path, end: int) -> Iterator[LogLine]:
-        """Read on to this byte at most, and note how far it came; line 0 speaks of the file as a whole. As
-        `read_lines`, it never raises, but it does not miss an end of the log.
+        """Read on to this byte at most, and store the position; line 0 stands for the file as a whole. Like
+        `read_lines` it never raises, but a missing end of the log is no fault.
         """
         last = End(0) if self.ended else Crash(0) if self.crashed else None
         begun = self.begun or self.next_index > 0

@@ -1,14 +1,14 @@
-"""A log grows by whole lines, each in the kernel's hands before the writer goes on.
+"""Writer of a log: it appends whole lines, each passed to the kernel before the writer goes on.
 
 1. A line is one write to a file opened for appending, so killing the process (even with SIGKILL)
    loses at most the line that was being written; every line before it stays.
 2. An existing log is never overwritten: a second writer for the same file is refused, unless it goes on with
-   the log of a process that stopped and returns (`returning`), by an event that says so.
+    the log of a process that stopped and returns (`returning`), with the event `recover`.
 3. A write that fails, on a full disk for instance, raises at once and names the file, the event
    and the reason. The writer is closed to further events: a log with a hole would be worse.
 
-This module does not know what the events mean. It survives the death of the process, not of the
-machine: nothing is synchronised to the disk.
+This module does not know what the events mean. It survives the death of the process, not of the machine:
+nothing is synchronised to the disk.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from antiphon.conformance.judge.trace.schema import (
 
 
 class LogWriteError(OSError):
-    """A log could not be written; the message says which, where and why."""
+    """Error: a log could not be written; the message says which, where and why."""
 
 
 class LogWriter:
-    """Append the events of one process to one file, giving them their indices.
+    """Append the events of one process to one file, with their indices.
 
-    Use it as a context manager; leaving it closes the file without writing `end`, since only the
-    caller knows whether the log is complete.
+    Use it as a context manager; leaving it closes the file without writing `end`, since only the caller knows
+    whether the log is complete.
     """
 
     def __init__(self, path: str | Path, header: Header) -> None:
@@ -85,7 +85,7 @@ class LogWriter:
     @classmethod
     def returning(cls, path: str | Path) -> Self:
         """Go on with the log of a process that crashed and is back, beginning with `recover`. A last line
-        that is cut off is taken away.
+        that is cut off is removed.
 
         Raises:
             LogWriteError: there is no such log, it is damaged or over, or it cannot be written.
@@ -114,7 +114,7 @@ class LogWriter:
         return writer
 
     def broadcast(self, m: str, digest: str, destinations: Iterable[int] | None = None) -> None:
-        """Record that the application broadcasts message `m`; call it before anybody can have it.
+        """Record that the application broadcasts message `m`; call it before any process can receive it.
 
         Args:
             m: the name of the message, "source:id".
@@ -137,19 +137,19 @@ class LogWriter:
         self._event(CoreDeliver(self.events, m, number, digest))
 
     def install(self, view: int, members: Iterable[int]) -> None:
-        """Record that the application is told of a view; call it after all deliveries of the last one."""
+        """Record that the application learns of a view; call it after all deliveries of the last one."""
         self._event(Install(self.events, view, tuple(members)))
 
     def transitional(self, members: Iterable[int]) -> None:
-        """Record that the application is told who of its view goes on with it."""
+        """Record that the application learns which members of its view go on with it."""
         self._event(Transitional(self.events, tuple(members)))
 
     def safe(self, m: str) -> None:
-        """Record that the application is told that message `m`, which it has got, is safe."""
+        """Record that the application learns that message `m`, which it has got, is safe."""
         self._event(Safe(self.events, m))
 
     def propose(self, consensus: int, value: str) -> None:
-        """Record that the process proposes a value; call it before anybody can have it."""
+        """Record that the process proposes a value; call it before any process can receive it."""
         self._event(Propose(self.events, consensus, value))
 
     def decide(self, consensus: int, value: str) -> None:
@@ -165,11 +165,11 @@ class LogWriter:
         self._event(Trust(self.events, trusted))
 
     def alarm(self) -> None:
-        """Record that the process notices that nothing happens."""
+        """Record that the failure detector notices that nothing happens."""
         self._event(Alarm(self.events))
 
     def violation(self, sender: int, what: str) -> None:
-        """Record what `sender` said that no correct process says; of a long text the beginning."""
+        """Record an impossible message from `sender`; a long text is cut off."""
         self._event(Violation(self.events, sender, shortened(what)))
 
     def send(self, d: str, to: int) -> None:

@@ -1,4 +1,4 @@
-"""Asks the mutants of a specification which of the checks that are recorded to hold can fail."""
+"""Mutation strength: whether mutants of a specification can make each check fail that is recorded to hold."""
 
 from antiphon.conformance.ledger.strength.answers import Answers
 from antiphon.conformance.ledger.strength.asking import SEED, strength

@@ -1,4 +1,4 @@
-"""Answers of mutants, kept on disk as soon as they are known."""
+"""Cache of the answers of mutants, stored on disk as soon as they are known."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from antiphon.model.mutation import Answer
 __all__ = ["FORM", "Answers", "mutating_code", "walking_code"]
 
 FORM = 2
-"""The form of what is kept; a higher one asks everything anew."""
+"""Version of the form of the entries; a higher one discards all answers."""
 
 
 class Answers:
-    """The effects of mutants of a program, kept on disk by everything that they depend on; `read` counts
-    those that were there.
+    """Answers of mutants of a program, on disk by everything that they depend on; `read` counts those that
+    were there.
     """
 
     def __init__(self, cache: Cache, *, fresh: bool = False) -> None:
@@ -29,11 +29,11 @@ class Answers:
 
     @staticmethod
     def private(*, fresh: bool = False) -> Answers:
-        """The answers that this user's earlier runs kept."""
+        """Return the answers of this user's earlier runs."""
         return Answers(Cache.private("mutants"), fresh=fresh)
 
     def of(self, key: str) -> dict[str, Answer]:
-        """All answers under a key, by mutant and property."""
+        """Return all answers under a key, by mutant and property."""
         content = None if self.fresh else self.cache.get(key)
         if content is None:
             return {}
@@ -43,14 +43,14 @@ class Answers:
             return {}
 
     def put(self, key: str, answers: dict[str, Answer]) -> None:
-        """Keep all answers of a key."""
+        """Store all answers of a key."""
         self.cache.put(key, msgspec.json.encode(answers))
 
 
 @cache
 def mutating_code() -> str:
-    """A digest of the code that tries mutants. What reads specifications and explores them may change
-    meanwhile: what it finds of the same meaning stays the same.
+    """Return a digest of the code that tries mutants. The code that reads and explores specifications is left
+    out: its results for the same meaning stay the same.
     """
     files = sorted(Path(antiphon.model.mutation.__path__[0]).glob("*.py"))
     return digest_of(*(file.read_text(encoding="utf-8") for file in files))
@@ -58,5 +58,5 @@ def mutating_code() -> str:
 
 @cache
 def walking_code() -> str:
-    """A digest of the code that asks further where a program takes long."""
+    """Return a digest of the code for the further phases where a program takes long."""
     return digest_of(Path(walked.__file__).read_text(encoding="utf-8"))

@@ -1,29 +1,32 @@
-"""A verdict that cannot fail is worth nothing: every check that is recorded to hold is asked again of mutants
-of its specification, and the mutants that break it are counted.
+"""Mutation testing of checks: every check that is recorded to hold is run on mutants of its specification,
+and the mutants that break it are counted.
 
 1. A check is *strong* if some mutant breaks it. A check that no mutant breaks is *undecided* if a mutant that
    touches it was not explored to the end. It is *trivial*, and refused, if its constants leave no state and
    no step that could break it. Else it is *weak*: it cannot fail, as far as these mutants reach, and its
    `holds` is reported as unknown.
-2. Mutants are sampled by their digests and a seed: all programs of a text have the same sample. A mutant of
-   the sample is asked in one program after the other until it breaks a check or can be seen, in at most
-   `MOST_PROGRAMS` programs.
-3. A mutant that can be seen in some program, and breaks no check there, is asked in all other programs until
-   it breaks one: then in programs of other families that have the changed class as a part, and in those of
-   deep checks. A mutant that adds and takes away nothing but steps that change nothing is the *same*. The
-   rest is reported: there a check is missing, or the text says more than anybody can notice.
-4. A check that no sampled mutant breaks is asked of the other mutants until one does. First come those that
-   are known to have broken the property: by earlier results, in an earlier program, or by the ledger. Then
-   come repairs left out and faults planted, mutants of the method that judges the property, those of a
-   fitting sort, and those that touch it. They are asked briefly; those that this leaves open are asked again.
+2. Mutants are sampled by their digests and a seed: all programs of a text have the same sample. A sampled
+    mutant is checked in one program after the other until it breaks a check or has a visible effect, in at
+    most `MOST_PROGRAMS` programs.
+3. A mutant with a visible effect in some program that breaks no check there is checked in all other programs
+    until it breaks one: then in programs of other families that have the changed class as a part, and in
+    those of
+   deep checks. A mutant that only adds or removes steps that change nothing is the *same*. The others are
+       reported: a check is missing, or the text has an effect that no property concerns.
+4. A check that no sampled mutant breaks is run on the other mutants until one does. First come mutants that
+    are known to have broken the property: by earlier results, in an earlier program, or by the ledger. Then
+    come repairs left out and planted faults, mutants of the method that judges the property, those of a
+    matching operator, and those that touch it. They are checked briefly; those that this leaves open are
+    checked again.
 5. Each of these steps ends for each program after `SECONDS` of processor time, or `DEEP_SECONDS` where the
-   program takes long. A mutant that was not asked by then leaves its check undecided. It never makes a check
+   program takes long. A mutant that was not checked by then leaves its check undecided. It never makes a
+     check
    weak, and neither does a sample.
-6. Answers are kept on disk as soon as they are known. A run that is interrupted goes on where it was.
-7. Where guards are asked (`guards`), every guard of a literal file is left out, and is negated, whatever the
-   sample is. The changes that no check notices are reported.
-8. Programs are asked in rounds of one, two, four, and so on, and independently of one another in each round.
-   So the answers do not depend on the number of processes, as long as the time is enough.
+6. Answers are cached on disk as soon as they are known, so that an interrupted run goes on.
+7. With `guards`, every guard of a literal file is left out, and negated, whatever the sample is. The changes
+  that no check notices are reported.
+8. Programs are checked in rounds of one, two, four, and so on, independently of one another in each round, so
+  that the answers do not depend on the number of processes while the time suffices.
 
 This file knows which classes are a protocol's text, and no protocol.
 """
@@ -78,13 +81,15 @@ SECONDS = 600.0
 """Processor time for one program in each step."""
 
 DEEP_SECONDS = 120.0
-"""Processor time for a program that takes long. Another run goes on where this one was."""
+"""Processor time for a program that takes long. A later run goes on with the cached answers."""
 
 DEEP_STATES = 4_000_000
-"""States that machine code explores of a mutant of a program that takes long: an obligation needs all."""
+"""Number of states that machine code explores of a mutant of a program that takes long: an obligation needs
+all.
+"""
 
 DEEP_WALKS = Walks(walks=4_000, steps=500, live=Bounds(states=200_000, seconds=120.0))
-"""Random walks that are taken of a program that takes long."""
+"""Number of random walks of a program that takes long."""
 
 
 def strength(
@@ -102,22 +107,22 @@ def strength(
     seconds: float = SECONDS,
     guards: bool = False,
 ) -> FamilyStrength:
-    """Ask the mutants of every specification that these claims check.
+    """Check the mutants of every specification of these claims.
 
     Args:
-        claims: claims of one family, whose checks that are recorded to hold are asked.
-        deep: ask also the checks that take long.
-        sample: the number of mutants of each text that are asked in all its programs; None for all mutants.
+        claims: claims of one family; their checks that are recorded to hold are run.
+        deep: also run the checks that take long.
+        sample: the number of mutants of each text that are checked in all its programs; None for all mutants.
         seed: chooses the sample.
         bounds: bounds for each mutant in generated Python.
         further: bounds for machine code, where generated Python leaves something open.
-        answers: answers from before.
+        answers: cached answers.
         progress: called before each mutant, or, with several processes, after each program, with its number,
             the number of mutants, and its name.
         jobs: the number of processes; each has one program at a time.
-        earlier: results from before, whose killers are asked first.
+        earlier: earlier results, whose breaking mutants are checked first.
         seconds: processor time for one program in each step.
-        guards: ask also the guards of the literal files.
+        guards: also change the guards of the literal files.
     """
     claims, answers = tuple(claims), answers or Answers(Cache(None))
     known = Known(earlier, claims)

@@ -1,11 +1,11 @@
-"""The JSON file of the mutants' answers: a section a family, read and written whole.
+"""JSON file of the mutants' answers: a section a family, read and written whole.
 
-1. A section holds the results of a family (`results`), and a digest of what they rest on. A stale section is
-   noticed without running anything.
-2. The digest is of the records, of what their specifications do, and of what the asked properties say. It
+1. A section holds the results of a family (`results`), and a digest of everything they depend on. A stale
+  section is noticed without running anything.
+2. The digest is of the records, of their specifications' meaning, and of the checked properties' meaning. It
    does not depend on whether a check is deep: a row stays true when its check becomes deep or quick. A check
    that was deep may have been left out, so that a section without a row for a quick check is stale too.
-3. A row of the file is a line, so that a difference of two files can be read.
+3. A row is one line, so that a diff of two files is readable.
 
 This file knows no protocol, runs nothing, and knows nothing of the page.
 """
@@ -31,23 +31,23 @@ FORM = 5
 
 
 class Section(msgspec.Struct, frozen=True):
-    """The results of a family, and a digest of what they rest on."""
+    """Results of a family, and a digest of everything they depend on."""
 
     digest: str
     strength: FamilyStrength
 
 
 def read(file: Path) -> dict[str, Section]:
-    """Read the sections by their families; none if there is no file.
+    """Return the sections by their families; none if there is no file.
 
     Raises:
-        msgspec.DecodeError: the file is none that `encoded` made.
+        msgspec.DecodeError: the file was not written by `encoded`.
     """
     return msgspec.json.decode(file.read_bytes(), type=dict[str, Section]) if file.is_file() else {}
 
 
 def encoded(sections: Mapping[str, Section]) -> str:
-    """Write the sections as JSON, a row a line, ending in a newline."""
+    """Return the sections as JSON, a row a line, ending in a newline."""
     return _laid_out(msgspec.to_builtins(sections), "") + "\n"
 
 
@@ -64,8 +64,8 @@ def _laid_out(value: object, indent: str) -> str:
 
 
 def digest(claims: Iterable[Claim]) -> str:
-    """SHA-256, in hex, of the checks of a family that are recorded to hold, and of the meaning of what they
-    check.
+    """Return the SHA-256, in hex, of the checks of a family that are recorded to hold, and of the meaning of
+    their properties.
     """
     meant: list[object] = [FORM]
     for claim, check in held(claims):
@@ -76,7 +76,7 @@ def digest(claims: Iterable[Claim]) -> str:
 
 
 def is_stale(section: Section | None, claims: Iterable[Claim]) -> bool:
-    """Return True if there is no section, or it does not rest on today's records and specifications."""
+    """Return True if there is no section, or it is of other records or specifications than today's."""
     claims = tuple(claims)
     if section is None or section.digest != digest(claims):
         return True

@@ -1,14 +1,14 @@
-"""The guards of literal files: each is left out, and asked for the other way round, until some check notices.
+"""Mutants of the guards of literal files: each guard is left out, and negated, until some check fails.
 
 1. A *guard* is a conjunct of a `require`, of the test of an `if`, or of a helper that is a boolean; those of
-   guards on the actor and of constraints too.
-2. A file is *literal* as far as its classes stand in a specification with no variant switched on: no repair,
-   reading or planted fault, and nothing that surrounds, bounds or judges the protocol.
-3. A file is asked about in one family: the one of which most checks that hold have it as a part.
-4. Each guard is asked in one program after the other until a check breaks, in six at most: briefly in all of
-   them, then further, and in programs of other families. Each of these steps ends for each program after
-   `GUARD_SECONDS` of processor time. What no check noticed is told, with the number of programs in which it
-   was asked to the end.
+  actor guards (`@guard`) and of constraints too.
+2. A file is *literal* if its classes are part of a specification with no variant switched on: no repair,
+    reading or planted fault, and no environment, bound or property of the protocol.
+3. A file belongs to the family in which most checks that hold use it.
+4. Each changed guard is checked in one program after the other until a check breaks, in six at most: briefly
+    in all of them, then further, and in programs of other families. Each of these steps ends for each program
+    after `GUARD_SECONDS` of processor time. A change without a failing check is reported, with the number of
+    programs in which it was explored completely.
 
 This file knows no protocol.
 """
@@ -35,17 +35,17 @@ GUARD_SECONDS = 60.0
 
 OPERATORS = ("guard dropped", "guard negated")
 NOT_LITERAL = ("faults", "readings", "repairs")
-"""Modules of variants, and of what only these have as a part."""
+"""Modules of variants, and of parts that only these use."""
 
 CITED = re.compile(
     r"(?:Figures?|Lines?|Sections?|Step|Algorithm) [\d.]+(?:[-, ]+(?:and )?(?:\d+|phase [IV]+|line \d+))*",
     re.IGNORECASE,
 )
-"""Citations of a place of a document in a docstring."""
+"""Pattern of a citation of a document's place in a docstring."""
 
 
 def guards_of(program: Program) -> Iterator[Mutant]:
-    """Every guard of the program's literal text, left out and asked for the other way round."""
+    """Return every guard of the program's literal text, left out and negated."""
     literal = {part for part in program.spec.__mro__ if _is_literal(part)}
     for mutant in (*text_mutants(program), *_before_steps(program)):
         if mutant.change.operator in OPERATORS and mutant.owner in literal and _is_guard(mutant):
@@ -53,20 +53,24 @@ def guards_of(program: Program) -> Iterator[Mutant]:
 
 
 def guard_of(mutant: Mutant) -> str:
-    """A name of a changed guard that is the same in all programs: its class, its place and its change."""
+    """Return a name of a changed guard that is the same in all programs: its class, its place and
+    its change.
+    """
     span = mutant.change.edits[0].span
     return f"{mutant.owner.__module__}.{mutant.owner.__qualname__} {span} {mutant.change}"
 
 
 @cache
 def home_of(module: str) -> str:
-    """The family that is asked about the guards of a module; empty where no check has it as a part."""
+    """Return the family that checks the guards of a module; "" if no check uses it."""
     counts = _checks_by_module().get(module)
     return counts.most_common(1)[0][0] if counts else ""
 
 
 def cited(mutant: Mutant) -> str:
-    """The place of the document that the docstring of the method names, else that of its class, if any."""
+    """Return the place of the document that the docstring of the method names, else that of its
+    class, or "".
+    """
     for prose in (mutant.function.__doc__, mutant.owner.__doc__):
         if found := CITED.search(" ".join((prose or "").split())):
             return found[0].rstrip(", .-")
@@ -74,14 +78,14 @@ def cited(mutant: Mutant) -> str:
 
 
 def file_of(mutant: Mutant) -> str:
-    """The file of a guard, from the root of the project, where it is one of the project's."""
+    """Return the file of a guard, relative to the root of the project, if it is in the project."""
     parts = mutant.owner.__module__.split(".")
     return "/".join(parts[1:] if parts[0] == "antiphon" else parts) + ".py"
 
 
 def is_same(answers: Iterable[Answer]) -> bool:
-    """Return True if the states and the steps are the same wherever they were compared, and somewhere they
-    were.
+    """Return True if the states and the steps are the same in every program in which they were compared, at
+    least one.
     """
     fates = [answer.fate for answer in answers]
     compared = [fate for fate in fates if fate in (Fate.EQUIVALENT, Fate.INNER, Fate.SURVIVED)]

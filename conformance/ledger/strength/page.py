@@ -1,4 +1,4 @@
-"""The page of the mutants' answers, rendered from the JSON file beside it. Nothing reads the page.
+"""Page of the mutants' answers, rendered from the JSON file beside it. No code reads the page.
 
 A table has the columns that `Strength` has fields. The numbers under *by* refer to the list below the table.
 

@@ -1,7 +1,7 @@
-"""One program and the mutants that are asked in it.
+"""Plan for one program: the mutants that are checked in it.
 
-Sampled mutants are asked about all properties of the program, the others about those that no sampled mutant
-breaks.
+Sampled mutants are checked against all properties of the program, the others against those that no sampled
+mutant breaks.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ SAVED_SECONDS = 10.0
 """Seconds between two writes of the answers to disk."""
 
 TAKES_AWAY = ("never happens", "handler silent", "update left out")
-"""Operators that take steps or effects away, the one that takes most first."""
+"""Operators that remove steps or effects, the one that removes most first."""
 
 COMES_ABOUT = (PropertyKind.WITNESS, PropertyKind.OBLIGATION, PropertyKind.LIVENESS)
-"""Kinds of properties that ask for something to happen."""
+"""Kinds of properties that demand an event."""
 
 Anything = Mutant | LeftOut
 
@@ -88,12 +88,12 @@ class Known:
             self._often.setdefault(property, Counter())[name] += 1
 
     def by(self, check: Check) -> str:
-        """Name the mutant that broke a check before; empty if none is known."""
+        """Return the name of the mutant that broke a check before; "" if none is known."""
         return self._by.get((check.property, program_text(check)), "")
 
     def of(self, property: str) -> list[str]:
-        """Name the mutants that broke a property in any program, the most frequent first, then the recorded
-        ones.
+        """Return the names of the mutants that broke a property in any program, the most frequent first, then
+        the recorded ones.
         """
         often = self._often.get(property, Counter()).most_common()
         return [*(name for name, _ in often), *self._recorded.get(property, ())]
@@ -115,7 +115,7 @@ class Found:
         unasked: properties with the mutants that were left when the time was over.
         guards: answers of changed guards, by their names.
         read: the number of answers that were on disk.
-        asked: the number of answers that were not.
+        asked: the number of answers that were computed.
     """
 
     sample: dict[str, Answer] = field(default_factory=dict)
@@ -129,10 +129,10 @@ class Found:
 
 
 class Asking:
-    """Questions to mutants about some properties of one program, with the answers that are on disk.
+    """Mutants checked against some properties of one program, with cached answers.
 
-    With `compares` they are about all properties, and about whether a mutant changes anything at all. With
-    `briefly` fewer states are explored.
+    With `compares` they are checked against all properties, and for any visible change. With `briefly` fewer
+    states are explored.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Asking:
         return mutant.digest in self._kept
 
     def ask(self, mutant: Anything) -> None:
-        """Ask a mutant, unless its answer is known."""
+        """Check a mutant, unless its answer is known."""
         if mutant.digest in self._kept:
             self._plan.found.read += 1
         else:
@@ -181,11 +181,11 @@ class Asking:
 
 
 class Plan:
-    """One program, its checks and its mutants.
+    """Plan for one program: its checks and its mutants.
 
     `judges` is True if the program has handlers, which judge its events. Mutants in `judged_elsewhere` are
-    also mutants of a program with handlers, while this one has none: there they can be seen or not.
-    `guards` are changed guards, by their names, which are asked as such.
+    also mutants of a program with handlers, while this one has none: there they may have a visible effect.
+    `guards` are changed guards, by their names.
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class Plan:
 
     @property
     def trial(self) -> Trial | RefinementTrial:
-        """The trial of the program, begun when it is needed."""
+        """Return the trial of the program, begun when it is needed."""
         if self._trial is None:
             refinement, walks = refinement_of(self.program.spec), self.limits.walks
             if refinement is not None:
@@ -227,7 +227,7 @@ class Plan:
         return self._trial
 
     def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:
-        """Return True if a mutant changes nothing in this program but steps that change nothing."""
+        """Return True if a mutant only adds or removes steps that change nothing in this program."""
         mutant = next(item for item in self.mutants if item.digest == digest)
         return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
 
@@ -236,11 +236,12 @@ class Plan:
         self._trial = None
 
     def ask_sample(self, tell: Tell, settled: Settled) -> None:
-        """Ask the sample about all properties, and whether they change anything; skip the settled mutants."""
+        """Check the sample against all properties, and for visible changes; skip the settled mutants."""
         self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: Mapping[str, str]) -> None:
-        """Ask mutants that can be seen and that no check of another program notices, unless they were asked.
+        """Check mutants with a visible effect that break no check of another program, unless they were
+        checked.
 
         `unnoticed` has their names by their digests. In a program of another family they are found by name:
         another class may stand above the changed one there, so that digests differ.
@@ -251,9 +252,9 @@ class Plan:
         self._ask_all(chosen, tell)
 
     def ask_guards(self, tell: Tell, settled: Settled, *, briefly: bool = False) -> None:
-        """Ask the changed guards about all properties; skip the settled ones.
+        """Check the changed guards against all properties; skip the settled ones.
 
-        A question that is not brief goes further, and asks also whether a guard changes anything at all, in a
+        A check that is not brief explores further, and also finds whether a guard has any effect, in a
         program of the family that does not take long.
         """
         left = {name: mutant for name, mutant in self.guards.items() if name not in settled}
@@ -272,7 +273,7 @@ class Plan:
             asking.save()
 
     def noticed_guards(self) -> Iterator[str]:
-        """Yield the names of the changed guards that some check of this program notices."""
+        """Yield the names of the changed guards that break some check of this program."""
         changed = {item.digest: item for item in self.mutants if isinstance(item, Mutant)}
         for seen in (self.found.sample, *(seen for _, seen in self.found.others)):
             broken = (digest for digest, answer in seen.items() if answer.broken)
@@ -294,10 +295,10 @@ class Plan:
             asking.save()
 
     def ask_others(self, tell: Tell, breaking: Mapping[str, list[str]]) -> None:
-        """Ask the mutants beyond the sample, until every property that no sampled mutant breaks is broken.
+        """Check the mutants beyond the sample, until every property that no sampled mutant breaks is broken.
 
-        Each phase asks some mutants about the properties that are still unbroken. A brief phase ends after
-        half of the time. A phase that is not brief asks again what the brief one left open.
+        Each phase checks some mutants against the properties that are still unbroken. A brief phase ends
+        after half of the time. A phase that is not brief repeats the checks that the brief one left open.
 
         Args:
             tell: called before each mutant.

@@ -1,4 +1,4 @@
-"""The checks that mutants are asked, their programs, and the part of these that is a protocol's text.
+"""Checks that mutants may break, their programs, and the part of these that is a protocol's text.
 
 This file knows which classes are a protocol's text, and nothing of any protocol.
 """
@@ -41,7 +41,9 @@ Group = tuple[Program, list[tuple[Claim, Check]]]
 
 
 def is_text(part: type) -> bool:
-    """True if a class is the text of a protocol: not what surrounds, bounds, restricts or judges it."""
+    """Return True if a class is the text of a protocol: not its environment, bound, restriction or
+    property.
+    """
     package, _, module = part.__module__.rpartition(".")
     ours = package.startswith("antiphon.spec.")
     around = ours and not package.startswith(("antiphon.spec.protocols", "antiphon.spec.examples"))
@@ -50,7 +52,9 @@ def is_text(part: type) -> bool:
 
 
 def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
-    """The checks that are recorded to hold, but for those that an earlier family asks of mutants."""
+    """Return the checks that are recorded to hold, except for those that an earlier family runs on
+    mutants.
+    """
     for claim in claims:
         for check in claim.checks:
             if isinstance(check, Check) and check.outcome == "holds" and not is_borrowed(claim, check):
@@ -68,7 +72,7 @@ def refined(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
 
 
 def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
-    """Checks of one program together, programs of one text one after the other."""
+    """Return the checks grouped by program, programs of one text one after the other."""
     found: dict[tuple[object, ...], Group] = {}
     for claim, check in checks:
         bound = program_of(check)
@@ -79,7 +83,7 @@ def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:
 
 
 def program_text(check: Check) -> str:
-    """Name the program of a check: the specification, its repairs and its constants."""
+    """Return the name of the program of a check: the specification, its repairs and its constants."""
     chosen = check.repairs if isinstance(check.repairs, str) else ", ".join(check.repairs)
     without = f" without {', '.join(check.without)}" if check.without else ""
     repairs = f"repairs: {chosen}{without}" if chosen else "literal"
@@ -87,9 +91,9 @@ def program_text(check: Check) -> str:
 
 
 def meaning_of(program: Program, properties: Iterable[str]) -> str:
-    """Digest of what a program does and of what some properties say of it, without its constants.
+    """Return a digest of the meaning of a program and of some properties, without its constants.
 
-    Other properties have no part in how these come out. The meaning of a refinement holds the mapping and the
+    Other properties have no effect on the results. The meaning of a refinement has the mapping and the
     abstract machine, with the constants.
     """
     refinement = refinement_of(program.spec)
@@ -116,13 +120,15 @@ def _parts(module: ir.Module) -> Iterator[object]:
 
 
 def text_mutants(program: Program) -> tuple[Mutant, ...]:
-    """The mutants of a protocol's text; of a service that is checked by itself, those of its own module."""
+    """Return the mutants of a protocol's text; for a service that is checked alone, those of its
+    own module.
+    """
     own = program.spec.__module__
     return mutants_of(program, is_text) or mutants_of(program, lambda part: part.__module__ == own)
 
 
 def judged_by(program: Program) -> dict[str, set[str]]:
-    """The properties that actions, procedures and handlers judge by themselves, by their names."""
+    """Return the properties that actions, procedures and handlers judge themselves, by their names."""
     module = program.module
     return {
         item.name: {node.property for node in nodes(item.body) if isinstance(node, ir.Expect)}
@@ -131,5 +137,5 @@ def judged_by(program: Program) -> dict[str, set[str]]:
 
 
 def digest_of(*parts: str) -> str:
-    """The digest of some texts."""
+    """Return the digest of some texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

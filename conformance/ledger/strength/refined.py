@@ -1,10 +1,10 @@
-"""A refinement is tried: each mutant of a protocol is walked, and every transition must still be a step of
-the abstract machine.
+"""Mutation testing of a refinement: each mutant of a protocol is explored, and every transition must be a
+step of the abstract machine.
 
 1. A mutant breaks the refinement when a transition of it is no step of the machine, which a run that CPython
-   takes shows. What a bound left open is open, and never broken.
-2. A mutant that changes what the mapping reads is not asked: it would be another mapping.
-3. Mutants are of the protocol's text: the machine and the mapping are what it is held against.
+   takes shows. A result that a bound left open counts as open, never as broken.
+2. A mutant that changes variables of the mapping is skipped: it would be another mapping.
+3. Mutants are of the protocol's text alone, not of the machine or the mapping.
 
 This file knows no protocol and no abstract machine.
 """
@@ -25,18 +25,18 @@ from antiphon.spec.refinement import Refinement
 
 PROPERTY = "Refinement"
 BRIEF_STATES = 2_000
-"""Number of states to which a mutant is walked when it is asked briefly."""
+"""Number of states of a mutant that a brief check explores."""
 
 _EVERYTHING = frozenset({PROPERTY})
 
 
 class RefinementTrial:
-    """A protocol with a mapping, and the mutants that are asked whether they are still the abstract machine.
+    """Protocol with a mapping, whose mutants are checked against the abstract machine.
 
     Args:
         program: the protocol with its constants, a program of `refinement.concrete`.
         refinement: the mapping.
-        bounds: how far each mutant is walked.
+        bounds: the bounds for each mutant.
     """
 
     def __init__(self, program: Program, refinement: Refinement, bounds: Bounds = BOUNDS) -> None:
@@ -50,8 +50,8 @@ class RefinementTrial:
     def ask(
         self, mutant: Mutant | LeftOut, _: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """Judge whether the protocol with this change is still the machine: there is no other property to
-        name.
+        """Judge whether the protocol with this change still refines the machine; there is no other property
+        to name.
         """
         try:
             changed = mutant.of(self.program)
@@ -78,11 +78,13 @@ class RefinementTrial:
         return replace(self.bounds, states=BRIEF_STATES)
 
     def touched(self, _: Mutant | LeftOut) -> frozenset[str]:
-        """Every mutant touches it: each step must be one of the machine's."""
+        """Return True: every mutant touches the refinement, since each step must be one of the machine's."""
         return _EVERYTHING
 
     def trivial(self, _: str) -> str:
-        """Return "": where the machine does not take a step, the refinement is not said to hold."""
+        """Return "": a refinement is never trivial. Where the machine does not take a step, the refinement
+        does not hold.
+        """
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Results of asking mutants, as data: the JSON file, the page, `--json` and this code use the same names.
+"""Results of mutation testing as data: the JSON file, the page, `--json` and this code use the same names.
 
 A count has one name everywhere. `Strength.touch` is `touch` in the JSON and the column `touch` of the page.
 """
@@ -17,20 +17,21 @@ UNDECIDED = "unknown: undecided"
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True, rename={"break_": "break"}):
-    """Mutants of its specification, counted for one check that is recorded to hold: a row of the page.
+    """Counts of mutants for one check that is recorded to hold: a row of the page.
 
     Attributes:
         claim: the claim's identifier.
-        property: the property that the check asks.
+        property: the property of the check.
         program: the specification, its repairs and its constants.
-        touch: mutants that were asked and whose actions write what the property reads, or do what it judges.
+        touch: checked mutants whose actions write the variables that the property reads, or the events it
+            judges.
         break_: those of them that break the check.
         keep: those of them that change something else, or were compared with nothing.
         same: those of them that change nothing within the constants.
-        open: those of them that were not explored to the end.
+        open: those of them that were not explored completely.
         others: mutants that break the check although they do not touch it.
         by: the first mutant that breaks it.
-        verdict: "holds" if some mutant breaks it, else why it is not said to hold.
+        verdict: "holds" if some mutant breaks it, else why it is not reported to hold.
     """
 
     claim: str
@@ -52,23 +53,24 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True, rename={"break_": "bre
 
     @builtins.property
     def is_undecided(self) -> bool:
-        """Return True if no mutant breaks the check, and some were not asked or not explored to the end."""
+        """Return True if no mutant breaks the check, and some were not checked or not explored completely."""
         return self.verdict == UNDECIDED
 
     @builtins.property
     def trivial(self) -> str:
-        """The reason why the check cannot fail with these constants; empty if it could."""
+        """Return the reason why the check cannot fail with these constants, or ""."""
         return self.verdict.removeprefix(REFUSED) if self.verdict.startswith(REFUSED) else ""
 
 
 def verdict_of(*, touch: int, breaking: int, left: int, trivial: str = "") -> str:
-    """Return what is reported in the place of `holds`.
+    """Return the verdict that is reported in place of `holds`.
 
     Args:
-        touch: mutants that touch what the property reads.
-        breaking: mutants that break the check.
-        left: mutants that were not asked in time, or touch it and were not explored to the end.
-        trivial: why the check cannot fail with its constants.
+        touch: the number of mutants that touch what the property reads.
+        breaking: the number of mutants that break the check.
+        left: the number of mutants that were not checked in time, or touch it and were not explored
+            completely.
+        trivial: the reason why the check cannot fail with its constants.
     """
     if trivial:
         return f"{REFUSED}{trivial}"
@@ -80,23 +82,23 @@ def verdict_of(*, touch: int, breaking: int, left: int, trivial: str = "") -> st
 
 
 class Survivor(msgspec.Struct, frozen=True):
-    """A mutant that can be seen in so many programs of the protocol, and that no check notices."""
+    """Mutant with a visible effect in so many programs of the protocol that no check notices."""
 
     mutant: str
     programs: int
 
 
 class UnnoticedGuard(msgspec.Struct, frozen=True, kw_only=True):
-    """A changed guard of a literal file of which no check notices the change.
+    """Changed guard of a literal file that breaks no check.
 
     Attributes:
         mutant: the change.
         file: the file of the guard.
         cited: the place of the document that the method names.
-        same: the states and the steps are the same, wherever that was compared.
-        to_the_end: the number of the family's programs in which it was asked to the end.
-        programs: the number of the family's programs that have the guard. With none, the guard stands in the
-            printed text alone, and no check that holds is about that.
+        same: True if states and steps are the same, in every program in which they were compared.
+        to_the_end: the number of the family's programs in which it was explored completely.
+        programs: the number of the family's programs that have the guard. With 0 the guard is only in the
+            printed text, and no check that holds concerns that.
     """
 
     mutant: str
@@ -108,17 +110,17 @@ class UnnoticedGuard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_decided(self) -> bool:
-        """Return True if it was asked to the end in every program that has it."""
+        """Return True if it was explored completely in every program that has it."""
         return self.to_the_end >= self.programs
 
 
 class GuardTally(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of the guards of a family's literal files: each guard is left out, and negated.
+    """Counts of changes of the guards of a family's literal files: each guard is left out, and negated.
 
     Attributes:
-        changes: all of them.
-        noticed: those that a check notices.
-        no_specification: those that are no specification, and were not explored to the end anywhere.
+        changes: all changes.
+        noticed: those that break a check.
+        no_specification: those that are no valid specification, and were explored completely nowhere.
         unnoticed: the others.
     """
 
@@ -129,17 +131,17 @@ class GuardTally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tally(msgspec.Struct, kw_only=True):
-    """Mutants of one family, each counted once over all its programs.
+    """Counts of mutants of one family, each counted once over all its programs.
 
     Attributes:
-        tried: all that were asked.
-        seen: those that change what can be seen of some program.
+        tried: all that were checked.
+        seen: those with a visible effect in some program.
         killed: those of them that break a check of some program.
-        inner: those that change states or steps that nobody sees.
+        inner: those that change only states or steps without a visible effect.
         same: those that change nothing, or only steps that change nothing.
-        undecided: those that were not explored to the end.
-        no_specification: those that are no specification.
-        survivors: those that can be seen and break nothing.
+        undecided: those that were not explored completely.
+        no_specification: those that are no valid specification.
+        survivors: those with a visible effect that break no check.
     """
 
     tried: int = 0
@@ -153,21 +155,21 @@ class Tally(msgspec.Struct, kw_only=True):
 
     @property
     def share(self) -> float:
-        """The part of the mutants that can be seen which is killed."""
+        """Return the mutation score: the part of the mutants with a visible effect that are killed."""
         return self.killed / self.seen if self.seen else 1.0
 
 
 class FamilyStrength(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that was found about a family.
+    """Results of a family.
 
     Attributes:
         family: its name.
-        sample: the number of mutants of each text that were asked in all programs; None for all mutants.
-        seed: it chooses the sample.
-        left_out: checks that hold and were not asked.
-        tally: the mutants.
+        sample: the number of mutants of each text that were checked in all programs; None for all mutants.
+        seed: the seed of the sample.
+        left_out: checks that hold and were not run on mutants.
+        tally: the counts of mutants.
         checks: the checks, in the order of the ledger.
-        guards: the guards of its literal files, where they were asked.
+        guards: the counts of the guards of its literal files, if they were changed.
     """
 
     family: str

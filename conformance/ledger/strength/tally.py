@@ -1,4 +1,4 @@
-"""The fate of each mutant over all programs."""
+"""Fate of each mutant over all programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from antiphon.spec.claims.survivors import reason_of
 __all__ = ["breaking_names", "settled_by", "stuttering", "tally_of", "unnoticed_by_all"]
 
 MOST_PROGRAMS = 6
-"""In so many programs a mutant of the sample is asked whether it can be seen."""
+"""Largest number of programs in which a sampled mutant is checked for a visible effect."""
 
 
 def settled_by(plans: Iterable[Plan]) -> Settled:
-    """The mutants of the sample that need not be asked further whether they can be seen, by their digests."""
+    """Return the sampled mutants that need no further check for a visible effect, by their digests."""
     answered = [(digest, _fate(plan, digest)) for plan in plans for digest in plan.found.sample]
     often = Counter(digest for digest, _ in answered)
     seen = {digest for digest, fate in answered if fate in (Fate.KILLED, Fate.SURVIVED)}
@@ -28,7 +28,7 @@ def settled_by(plans: Iterable[Plan]) -> Settled:
 
 
 def breaking_names(plans: Iterable[Plan]) -> dict[str, list[str]]:
-    """The names of the mutants that broke each property in some program, the last first."""
+    """Return the names of the mutants that broke each property in some program, the last first."""
     found: dict[str, list[str]] = {}
     for plan in plans:
         for seen in (plan.found.sample, *(seen for _, seen in plan.found.others)):
@@ -40,8 +40,8 @@ def breaking_names(plans: Iterable[Plan]) -> dict[str, list[str]]:
 
 
 def unnoticed_by_all(plans: Sequence[Plan]) -> dict[str, str]:
-    """The digests and names of the mutants that can be seen in some program and break no check of any; but
-    for those of which it is said why none need notice them.
+    """Return the digests and names of the mutants with a visible effect in some program that break no check
+    of any, except for those with a stated reason.
     """
     names = {digest: name for plan in plans for digest, name in plan.names.items()}
     found = sorted(_seen(plans) - _killed(plans))
@@ -75,8 +75,8 @@ def _fate(plan: Plan, digest: str) -> Fate | None:
 
 
 def stuttering(plans: Sequence[Plan], bounds: Bounds, seconds: float) -> set[str]:
-    """The mutants of the sample that no check notices, and that wherever they can be seen differ from the
-    program in nothing but steps that change nothing; by their digests, as far as the time goes.
+    """Return the sampled mutants that break no check and differ only in steps that change nothing, by their
+    digests, within the time.
     """
     ends = time.process_time() + seconds
     unnoticed = _seen(plans) - _killed(plans)
@@ -89,7 +89,7 @@ def stuttering(plans: Sequence[Plan], bounds: Bounds, seconds: float) -> set[str
 
 
 def tally_of(plans: Sequence[Plan], same: AbstractSet[str]) -> Tally:
-    """Every mutant of the programs' own family, counted once; `same` ones change nothing that counts."""
+    """Count every mutant of the programs' own family once; `same` ones have no effect that counts."""
     names: dict[str, str] = {}
     fates: dict[str, list[Fate]] = {}
     killed = _killed(plans)

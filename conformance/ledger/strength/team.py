@@ -1,4 +1,4 @@
-"""The processes that ask: each has one program at a time."""
+"""Team of processes that check mutants: each has one program at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Work = Callable[["Plan", Tell], object]
 
 
 class Team:
-    """The processes that ask the mutants of programs; with one there is no other than this."""
+    """Team of processes that check the mutants of programs; with one job the work is done in this process."""
 
     working: ClassVar[tuple[Sequence[Plan], Work]]
     """The work of the processes that are being started."""
@@ -25,7 +25,7 @@ class Team:
         self._asked, self._total = 0, total
 
     def all_do(self, plans: Sequence[Plan], work: Work) -> None:
-        """Have this done with all of some programs."""
+        """Do this with all of some programs."""
         if (jobs := min(self.jobs, len(plans))) == 1:
             for plan in plans:
                 self._do(plan, work)
@@ -55,7 +55,9 @@ def _worked(number: int) -> Found:
 
 
 def rounds(plans: Sequence[Plan]) -> Iterator[Sequence[Plan]]:
-    """One program, the next two, the next four: later ones ask first what broke something in earlier ones."""
+    """Yield rounds of one program, the next two, the next four: later rounds first check mutants that broke a
+    property in earlier ones.
+    """
     begin = 0
     while begin < len(plans):
         yield plans[begin : 2 * begin + 1]

@@ -1,10 +1,10 @@
-"""A program that takes long is tried on random walks first, then as any program; what that leaves open of
-liveness is asked in more states.
+"""Mutation testing of a program that takes long: random walks first, then a bounded exploration, then
+liveness in more states.
 
-What breaks an order or an obligation comes about after many steps, which a breadth-first search reaches
-last; a walk reaches the end of a run soon. Every run that a walk finds is taken again by CPython. A walk ends
-where a step would run into an error of the specification: what it broke before is broken by a run of the
-mutant. A walk never says that something is kept.
+A violation of an order or an obligation needs many steps, which a breadth-first search reaches last; a walk
+reaches the end of a run soon. Every run that a walk finds is taken again by CPython. A walk ends before a
+step with an error of the specification: its earlier violations count. A walk never proves that a property
+holds.
 
 This file knows nothing of claims, and of operators nothing but that they make mutants.
 """
@@ -27,8 +27,8 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Walks:
-    """The number of walks, their largest number of steps, and the number of states that are walked for
-    liveness.
+    """Random walks: their number, their largest number of steps, and the number of states that are explored
+    for liveness.
     """
 
     walks: int
@@ -37,18 +37,18 @@ class Walks:
 
 
 NEVER_BROKEN_ON_WALKS = (PropertyKind.WITNESS, PropertyKind.LIVENESS)
-"""Properties that walks cannot break: all states have to be seen, or runs that never end."""
+"""Properties that walks cannot break: they need all states, or endless runs."""
 
 
 class WalkedTrial(Trial):
-    """A trial that takes walks first, and goes on where its bounds end. A brief question takes walks alone.
+    """Trial that takes random walks first, and goes on where its bounds end. A brief check takes walks alone.
 
     Args:
         program: the specification with its constants.
         properties: names of properties that hold of it.
-        bounds: how far each mutant is explored by generated Python.
-        further: how far machine code goes where that leaves something open.
-        walks: what is asked besides.
+        bounds: the bounds for each mutant in generated Python.
+        further: the bounds for machine code where that leaves something open.
+        walks: the random walks.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class WalkedTrial(Trial):
     def ask(
         self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """See `Trial.ask`; liveness is asked further where the question is not brief."""
+        """See `Trial.ask`; liveness is explored further unless the check is brief."""
         names = tuple(self.kinds if properties is None else properties)
         try:
             changed = mutant.of(self.program)

@@ -1,8 +1,7 @@
-"""An implementation beside a walk: it takes the same steps, and the first difference is kept.
+"""Implementation beside a walk: it takes the same steps, and the first difference is stored.
 
-After a difference nothing more is known of the implementation on this way: the two have parted. Steps are
-those of
-lockstep (`antiphon.conformance.compare.lockstep`), so that what is red here is what lockstep reports.
+After a difference the implementation takes no more steps on this path. Steps are those of lockstep
+(`antiphon.conformance.compare.lockstep`), so that red parts here are the differences that lockstep reports.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Standing:
 
 
 class Beside:
-    """An implementation that walks beside its specification, by its binding."""
+    """Implementation that takes the steps of a walk beside its specification, through its binding."""
 
     def __init__(self, binding: Binding) -> None:
         self.program: Program = binding.program
@@ -75,7 +74,7 @@ class Beside:
     def values(self, standing: Standing, state: State) -> Mapping[str, str]:
         """Return the parts of the state as the implementation has them; empty behind the first difference.
 
-        Exempt variables, and parts that the implementation does not show, are left out.
+        Exempt variables, and parts that the implementation does not show, are omitted.
         """
         system = standing.system or standing.parted
         if system is None:

@@ -1,4 +1,4 @@
-"""The explorer as one file: the page, and the states that it can show, without network and without a server.
+"""Explorer as one file: the page, and the states that it can show, without network and without a server.
 
 1. Where all reachable states are few enough, the file has them all.
 2. Else it has the states of its runs and logs alone; where there are none, the first states in breadth-first

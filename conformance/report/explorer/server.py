@@ -1,11 +1,11 @@
-"""The server of the explorer: the page and its questions, on loopback, behind a token.
+"""Server of the explorer: the page and its requests, on loopback, behind a token.
 
 1. It listens on 127.0.0.1, on a port that the system chooses unless one is named.
 2. Each address has a token of 128 random bits in its path. Without it nothing but 404 is answered.
 3. A request whose `Host` is another name is refused with 403, since a foreign page could send it (DNS
    rebinding).
-4. Questions are POST requests of JSON, and answers are JSON. An answer for people stands in `error`,
-   with status 400.
+4. Requests are POST requests with JSON, and answers are JSON. An error message for people is in `error`, with
+  status 400.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FILES = {
     "address.js": ("address.js", "text/javascript"),
     "remote.js": ("remote.js", "text/javascript"),
 }
-"""The files of the page by their addresses behind the token, and their types."""
+"""Files of the page by their paths behind the token, with their types."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -51,7 +51,7 @@ HEADERS = {
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token."""
     return secrets.token_urlsafe(16)
 
 
@@ -99,7 +99,7 @@ def application(
     """Return the application that answers a page.
 
     Args:
-        walk: the states.
+        walk: the walk.
         token: the first part of each path.
         traces: runs of the program to jump to, by name.
         logs: logs that are walked through the specification.

@@ -1,4 +1,4 @@
-"""A walk through the states of a specification: a tree of nodes, each a state and the step that led there.
+"""Walk through the states of a specification: a tree of nodes, each a state and the step that led there.
 
 1. A node is named by a number, which never changes. Its children are made when a step is taken for the
    first time.
@@ -6,7 +6,7 @@
    to one state, and are two nodes.
 3. CPython executes each step. `find` searches with generated Python, and its run is executed by CPython
    again.
-4. Values are texts in the compact notation, cut nowhere.
+4. Values are texts in the compact notation, never shortened.
 
 This module knows no page and no network. What it returns is plain data, for JSON.
 """
@@ -45,7 +45,7 @@ NODES_MAX = 200_000
 """Largest number of nodes of one walk."""
 
 TRIED_MAX = 4_000
-"""Largest number of argument tuples of an action for which guards are asked."""
+"""Largest number of argument tuples of an action whose guards are evaluated."""
 
 SHOWN_MAX = 4
 """Number of steps that fail at one guard and are named; the others are counted."""
@@ -60,11 +60,11 @@ FIND = Bounds(states=200_000, seconds=20.0)
 """Bounds of a search from a node, and of a check of all properties."""
 
 DRAWN_MAX = 60
-"""Largest number of steps that are given to the diagram; of a longer run it gets the last ones."""
+"""Largest number of steps in the diagram; a longer run is drawn with its last ones."""
 
 
 class WalkError(Exception):
-    """The walk cannot do this; the message says why, for people."""
+    """Error: the walk cannot do this; the message says why, for people."""
 
 
 @dataclass
@@ -81,13 +81,13 @@ class _Node:
 
 
 class Walk:
-    """The states of a program that somebody has walked to.
+    """Walk through the states of a program.
 
     Args:
         program: the specification with its constants.
         name: its name for people and for the command line.
         options: the options of the command line that make this program.
-        beside: an implementation that takes the same steps; None for none.
+        beside: an implementation that takes the same steps, or None.
 
     All methods may be called by several threads.
     """
@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def starts(self) -> list[int]:
-        """The nodes of the initial states."""
+        """Return the nodes of the initial states."""
         return list(self._starts.values())
 
     def _add(self, node: _Node) -> int:
@@ -249,7 +249,9 @@ class Walk:
         }
 
     def label(self, number: int) -> dict[str, Any]:
-        """A node on a list of steps: its step, its events, and the properties that the step breaks."""
+        """Return a node for a list of steps: its step, its events, and the properties that the
+        step breaks.
+        """
         node = self._node(number)
         step = node.transition
         return {
@@ -420,7 +422,7 @@ class Walk:
             return found
 
     def picture(self, number: int) -> str:
-        """The space-time diagram of the run to a node, as SVG; of a long run its last steps."""
+        """Return the space-time diagram of the run to a node, as SVG; of a long run its last steps."""
         with self._lock:
             way = self.way_to(number, DRAWN_MAX)
             transitions = tuple(one for node in way[1:] if (one := self._nodes[node].transition) is not None)
@@ -438,7 +440,7 @@ class Walk:
     # Questions ----------------------------------------------------------------------------------------------
 
     def watch(self, expression: str) -> None:
-        """Evaluate a boolean expression over `self` in every view from now on.
+        """Add a boolean expression over `self`, to evaluate in every view.
 
         Raises:
             WalkError: it is no expression of the language.
@@ -447,7 +449,7 @@ class Walk:
             self._watched.setdefault(expression, self._asked(expression))
 
     def forget(self, expression: str) -> None:
-        """Evaluate the expression no more."""
+        """Remove a watched expression."""
         with self._lock:
             self._watched.pop(expression, None)
 

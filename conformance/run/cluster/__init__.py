@@ -1,8 +1,8 @@
-"""Real processes on real sockets, under faults that are counted, and a verdict on what they logged.
+"""Clusters: real processes on real sockets, under counted faults, with a verdict on their logs.
 
-`run_cluster` starts one operating-system process a member; they talk UDP on the loopback
-interface, and every datagram passes a relay that loses, duplicates and reorders. This package
-uses implementations as an application would and must not know how a protocol works.
+`run_cluster` starts one operating-system process a member; they talk UDP on the loopback interface, and every
+datagram passes a relay that loses, duplicates and reorders. This package uses implementations as an
+application would and must not know how a protocol works.
 
 A module is loaded when a name of it is used: a member's process needs neither the relay nor the judge.
 """

@@ -1,4 +1,4 @@
-"""An alarm of an event loop, which rings once: no later than whoever has set it wants."""
+"""Alarm of an event loop, which rings once, at the earliest time that was set."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ class Alarm:
     """One alarm; times are in milliseconds, as the event loop counts them. Needs the running event loop."""
 
     def __init__(self, ring: Callable[[], None]) -> None:
-        """Call `ring` when it is time; it may set the alarm again."""
+        """Create the alarm; `ring` is called when it is time, and may set the alarm again."""
         self._ring = ring
         self._loop = asyncio.get_running_loop()
         self._set: asyncio.TimerHandle | None = None
 
     def now(self) -> float:
-        """The time."""
+        """Return the time."""
         return self._loop.time() * 1000.0
 
     def ring_by(self, due: float | None) -> None:
-        """Ring no later than then; None: nothing changes."""
+        """Set the alarm to ring at this time at the latest; None changes nothing."""
         if due is None:
             return
         if self._set is not None:
@@ -32,7 +32,7 @@ class Alarm:
         self._set = self._loop.call_at(due / 1000.0, self._rings)
 
     def cancel(self) -> None:
-        """Ring no more, unless it is set again."""
+        """Cancel the alarm, until it is set again."""
         if self._set is not None:
             self._set.cancel()
 

@@ -1,9 +1,8 @@
-"""An application broadcasts its share, takes every delivery, and writes down what it asked and what it got.
+"""Application of a cluster's member: it broadcasts its share, takes every delivery, and logs both.
 
-What it writes is what is judged; what the protocol did inside the group, its tracer writes beside it, so that
-a fault between the two is seen and named. A member has at most WAITING_MAX own messages on their way: with
-all at once a run would be a few large datagrams, and hardly any fault would meet it.
-This module must not know processes, pipes or the protocol.
+Its log is judged. The tracer logs the protocol's events beside it, so that a fault between the two is found.
+A member has at most WAITING_MAX own messages on their way: with all at once a run would be a few large
+datagrams, and few faults would affect it. This module must not know processes, pipes or the protocol.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _FILLER_BYTES_MAX = 64
 
 
 class Application:
-    """One member's application in a run; `delivered` and `broadcast` count what was done so far."""
+    """Application of one member in a run; `delivered` and `broadcast` count its messages so far."""
 
     def __init__(self, group: Group, header: Header, share: int, log: LogWriter) -> None:
         self.delivered = 0
@@ -40,7 +39,7 @@ class Application:
         """Broadcast and deliver until the group is closed.
 
         Raises:
-            ExceptionGroup: of what the group raised, or the log.
+            ExceptionGroup: the errors that the group or the log raised.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._deliver())
@@ -75,14 +74,14 @@ class Application:
 
 
 def payloads(seed: int, process: int, count: int) -> Iterator[bytes]:
-    """The payloads of a process: distinct within the run, of differing lengths, fixed by the seed."""
+    """Return the payloads of a process: distinct within the run, of differing lengths, fixed by the seed."""
     generator = random.Random(f"{seed}:{process}")
     for k in range(1, count + 1):
         yield _payload(generator, process, k)
 
 
 def payload(seed: int, process: int, k: int, run: int) -> bytes:
-    """The k-th payload of a process that goes on where an earlier run has ended; of each run another."""
+    """Return the k-th payload of a process; it differs between earlier and later runs of the process."""
     return b"%d/%d:" % (process, run) + _payload(random.Random(f"{seed}:{process}:{k}"), process, k)
 
 

@@ -1,8 +1,8 @@
-"""Parent and node speak in lines, one JSON object each, on the node's stdin and stdout.
+"""Messages between parent and node: lines with one JSON object each, on the node's stdin and stdout.
 
-The parent says `Orders` first, then `start`, and at last `stop` (write `end` and go) or `abandon`
-(go without it). The node answers `Bound`, then `Progress` now and then, then `Finished` once. The
-end of the node's stdin means that the parent is gone, and the node goes too.
+The parent says `Orders` first, then `start`, and at last `stop` (write `end` and exit) or `abandon` (exit
+without it). The node answers `Bound`, then `Progress` now and then, then `Finished` once. The end of the
+node's stdin means that the parent has ended, and the node exits too.
 
 This module knows no process, socket or protocol.
 """
@@ -22,21 +22,21 @@ STOP: Final = b"stop\n"
 ABANDON: Final = b"abandon\n"
 
 HURRY: Final = b"hurry\n"
-"""A member that joins broadcasts the rest of its share without rests."""
+"""Command to a member that joins: broadcast the rest of the share without pauses."""
 KEEP: Final = b"keep\n"
-"""A member that joins writes its state into a file."""
+"""Command to a member that joins: write the state into a file."""
 LAST: Final = b"last "
-"""A member that joins broadcasts once more, in the round whose number follows."""
+"""Command to a member that joins: broadcast once more, in the round whose number follows."""
 
 EXIT_ABANDONED: Final = 75
-"""The node was told to go, or its parent is gone; its log has no `end`."""
+"""Exit code of a node that was told to abandon the run, or whose parent has ended; its log has no `end`."""
 
 EXIT_FAILED: Final = 70
-"""The node itself failed; its stderr says how."""
+"""Exit code of a node that failed; its stderr has the error."""
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a node must know before it binds its socket."""
+    """Orders to a node, before it binds its socket."""
 
     header: Header
     log: str
@@ -45,17 +45,17 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a process must know to be a member of a group whose members change.
+    """Orders to a process that is a member of a group whose members change.
 
     The others reach it at the address of its place among `seeds`. It broadcasts the messages of its share
-    behind the first `begun`, one in `every_s` seconds.
+    after the first `begun`, one in `every_s` seconds.
     """
 
     group: str
     protocol: str
     process: int
     run: int
-    """Number of times that the process was started before."""
+    """Number of earlier starts of the process."""
     seeds: tuple[tuple[str, int], ...]
     expect: int
     key: bytes | None
@@ -66,18 +66,18 @@ class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
     every_s: float
     logs: str
     state: str
-    """The file for the state, if there is one."""
+    """File for the state, or None."""
 
 
 class Bound(msgspec.Struct, frozen=True, tag_field="said", tag="bound"):
-    """The node listens on this port of the loopback interface."""
+    """Report: the port of the loopback interface on which the node listens."""
 
     port: int
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="said", tag="progress"):
-    """Progress of the node: deliveries, own broadcasts that the group took, messages that its member waits
-    for.
+    """Report on progress: deliveries, own broadcasts that the group took, messages that the member
+    waits for.
     """
 
     delivered: int
@@ -87,13 +87,15 @@ class Progress(msgspec.Struct, frozen=True, tag_field="said", tag="progress"):
 
 
 class Finished(msgspec.Struct, frozen=True, tag_field="said", tag="finished"):
-    """The node has delivered all messages of the run, and goes on answering the others."""
+    """Report: the node has delivered all messages of the run, and goes on answering the others."""
 
     delivered: int
 
 
 class Standing(msgspec.Struct, frozen=True, tag_field="said", tag="standing"):
-    """The view that the application of a member has, by incarnations, and whether it is blocked there."""
+    """Report: the view of a member's application, by incarnations, and whether the application is blocked
+    there.
+    """
 
     view: int
     me: str
@@ -102,19 +104,19 @@ class Standing(msgspec.Struct, frozen=True, tag_field="said", tag="standing"):
 
 
 class Sent(msgspec.Struct, frozen=True, tag_field="said", tag="sent"):
-    """The group has taken so many messages of the share."""
+    """Report: the number of messages of the share that the group has taken."""
 
     count: int
 
 
 class Everybody(msgspec.Struct, frozen=True, tag_field="said", tag="everybody"):
-    """The last messages of all processes were delivered, those of this round."""
+    """Report: the last messages of all processes in this round were delivered."""
 
     round: int
 
 
 class Kept(msgspec.Struct, frozen=True, tag_field="said", tag="kept"):
-    """The file of the state is written, and has so many messages."""
+    """Report: the file of the state is written, with the number of messages in it."""
 
     messages: int
 
@@ -123,7 +125,7 @@ Said = Bound | Progress | Finished | Standing | Sent | Everybody | Kept
 
 
 def line(what: Orders | JoinOrders | Said) -> bytes:
-    """Encode one line, end of line included."""
+    """Return one line, end of line included."""
     return msgspec.json.encode(what) + b"\n"
 
 
@@ -133,15 +135,27 @@ _said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 
 
 def orders(data: bytes) -> Orders:
-    """Decode the parent's first line. Raises msgspec.DecodeError."""
+    """Decode the parent's first line.
+
+    Raises:
+        msgspec.DecodeError: the line is no orders.
+    """
     return _orders.decode(data)
 
 
 def join_orders(data: bytes) -> JoinOrders:
-    """Decode the parent's first line to a process that joins. Raises msgspec.DecodeError."""
+    """Decode the parent's first line to a process that joins.
+
+    Raises:
+        msgspec.DecodeError: the line is no orders.
+    """
     return _join_orders.decode(data)
 
 
 def said(data: bytes) -> Said:
-    """Decode one line of a node. Raises msgspec.DecodeError."""
+    """Decode one line of a node.
+
+    Raises:
+        msgspec.DecodeError: the line is no report.
+    """
     return _said.decode(data)

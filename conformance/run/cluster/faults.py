@@ -1,11 +1,11 @@
-"""The k-th datagram from one process to another meets the k-th decision of a generator that the seed fixes.
+"""Faults of links: the k-th datagram from one process to another gets the k-th decision of a seeded
+generator.
 
 1. Each ordered pair of processes has its own generator, so what happens on one link does not
    depend on how the links interleave.
-2. A decision takes the same number of draws whatever it is: raising the loss leaves the
-   duplications where they were.
-3. Counts are of what happened. A datagram that was held back counts as reordered only when a later
-   one of its link went past it.
+2. Every decision takes the same number of draws: raising the loss leaves the duplications where they were.
+3. Counts are of actual effects: a delayed datagram counts as reordered only when a later one of its link has
+    overtaken it.
 
 This module knows no socket, no clock (`now` is milliseconds, given by the caller) and no protocol.
 """
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import msgspec
 
 HOLD_MS = 4.0
-"""Milliseconds that a datagram which is to be overtaken waits for one that overtakes it."""
+"""Milliseconds that a datagram which is to be reordered waits for one that overtakes it."""
 
 LATE_MS_MAX = 20.0
-"""Largest number of milliseconds that the second copy of a duplicated datagram may take."""
+"""Largest delay of the second copy of a duplicated datagram, in milliseconds."""
 
 
 class Faults(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +38,10 @@ class Faults(msgspec.Struct, frozen=True, kw_only=True):
 class Counts(msgspec.Struct, kw_only=True):
     """Counts of a link, or of all of them, so far, in datagrams.
 
-    `refused` counts what the operating system would not carry, or was for a process that had not started,
-    `strange` what came from elsewhere and was not let in, `cut` what a cut has lost, `delayed` what took
-    longer than it is waited for. The last two happen to groups whose members change.
+    `refused` counts datagrams that the operating system did not carry or that were for a process that had not
+    started, `strange` datagrams from unknown addresses, which were dropped, `cut` those lost by a cut,
+    `delayed` those that took longer than the receiver's waiting time. The last two occur in groups whose
+    members change.
     """
 
     offered: int = 0
@@ -58,7 +59,7 @@ class Counts(msgspec.Struct, kw_only=True):
 
 @dataclass(frozen=True)
 class Decision:
-    """The fate of one datagram: lost, held back to be overtaken, sent again after `late_ms`."""
+    """Fate of one datagram: lost, delayed to be overtaken, sent again after `late_ms`."""
 
     drop: bool
     hold: bool
@@ -67,7 +68,7 @@ class Decision:
 
 
 def decisions(seed: int, sender: int, receiver: int, faults: Faults) -> Iterator[Decision]:
-    """The decisions for the datagrams of one ordered pair of processes, in order, without end."""
+    """Yield the decisions for the datagrams of one ordered pair of processes, in order, without end."""
     draw = random.Random(f"{seed}:{sender}:{receiver}").random
     while True:
         drop, hold, duplicate, late = draw(), draw(), draw(), draw()
@@ -80,7 +81,7 @@ def decisions(seed: int, sender: int, receiver: int, faults: Faults) -> Iterator
 
 
 class Link:
-    """One direction between two processes: datagrams go in, and come out when they may leave."""
+    """Direction between two processes: datagrams go in, and come out when they may leave."""
 
     def __init__(self, seed: int, sender: int, receiver: int, faults: Faults) -> None:
         self.counts = Counts()
@@ -90,7 +91,9 @@ class Link:
         self._ties = itertools.count()
 
     def offer(self, data: bytes, now: float) -> list[bytes]:
-        """Take one datagram; return what leaves now, in order: it, and those that it has overtaken."""
+        """Take one datagram; return the datagrams that leave now, in order: it, and those that it has
+        overtaken.
+        """
         decision = next(self._decisions)
         self.counts.offered += 1
         if decision.drop:
@@ -108,7 +111,7 @@ class Link:
         return [data, *overtaken]
 
     def due(self, now: float) -> list[bytes]:
-        """Return what has waited long enough: second copies, and held datagrams that nothing overtook."""
+        """Return the datagrams that are due: second copies, and delayed datagrams that none overtook."""
         leaving = [data for until, data in self._held if until <= now]
         self._held = [(until, data) for until, data in self._held if until > now]
         while self._late and self._late[0][0] <= now:

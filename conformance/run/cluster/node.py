@@ -1,12 +1,12 @@
-"""A node is one member in its own operating-system process: it broadcasts a share and delivers all.
+"""Node: one member in its own operating-system process, which broadcasts a share and delivers all.
 
-The life of a node, told on stdin and stdout as `control` says:
+It talks to its parent on stdin and stdout (`control`):
 1. It reads its orders, binds a socket on the loopback interface and names the port.
-2. At `start` it joins the group, and its application broadcasts its share; it says how far it is.
-3. When it has delivered every message of the run it says so, and stays: others may still miss
-   what only this node can send again.
+2. At `start` it joins the group, and its application broadcasts its share; it reports its progress.
+3. When it has delivered every message of the run it says so, and stays: others may still need messages that
+    only this node can send again.
 4. At `stop` it leaves the group, ends its log and exits with 0.
-5. When its stdin ends, at `abandon`, or when the log cannot be written, it goes at once, and its
+5. When its stdin ends, at `abandon`, or when the log cannot be written, it exits at once, and its
    log has no `end`.
 
 This module must not know the relay, the faults or the verdict.
@@ -38,7 +38,7 @@ _PROGRESS_S = 0.1
 
 
 def main() -> int:
-    """Run one node; returns the exit code."""
+    """Run one node; return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when a run ends
     lines = lines_of(sys.stdin.fileno())
     orders = control.orders(next(lines, b""))
@@ -112,7 +112,7 @@ def say(what: control.Said) -> None:
 
 
 def lines_of(descriptor: int) -> Iterator[bytes]:
-    """The lines of a pipe without their ends, read unbuffered: no lock is held when the node exits."""
+    """Yield the lines of a pipe without their ends, read unbuffered: no lock is held when the node exits."""
     rest = b""
     while data := os.read(descriptor, 65_536):
         *whole, rest = (rest + data).split(b"\n")
@@ -120,7 +120,7 @@ def lines_of(descriptor: int) -> Iterator[bytes]:
 
 
 def guarded(node: Callable[[], int]) -> NoReturn:
-    """Run a node to its end; whatever fails, the parent learns it from the exit code."""
+    """Run a node to its end; on any failure the parent learns it from the exit code."""
     try:
         with alive():
             code = node()

@@ -1,8 +1,8 @@
-"""Processes start, talk through the relay until all have delivered all, and what they logged is judged.
+"""Run of a cluster: processes talk through the relay until all have delivered all, and their logs are judged.
 
-Whatever happens (a node dies, time runs out, Ctrl-C, the parent is killed) no process outlives the
-run, and the logs stay. A node that fails or a run that takes too long is no exception: the outcome
-is unknown and the reason named. This module must not know a protocol or a property.
+Whatever happens (a node dies, time runs out, Ctrl-C, the parent is killed) no process outlives the run, and
+the logs stay. A node that fails or a run that takes too long is no exception: the outcome is unknown, with
+the reason. This module must not know a protocol or a property.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run_cluster(
     minutes: float = 0.0,
     console: Console | None = None,
 ) -> ClusterResult:
-    """Run a cluster once and judge it. The logs go to a new directory under `directory`.
+    """Run a cluster once, and judge its logs, which are in a new directory under `directory`.
 
     `messages` are broadcast in all; the probabilities are per datagram; the last process starts `late_s`
     seconds after the others, one after another is stopped for `stop_s`, and the run is given up after

@@ -1,8 +1,9 @@
-"""A node as its parent sees it: started, spoken to, and always ended and awaited by its own process id.
+"""Parent's handle of a node: it starts the process, exchanges lines with it, and always ends and awaits it by
+its process id.
 
-A node has its own session, so an interrupt at the terminal reaches only the parent, which then
-ends the nodes in order. If the parent itself is killed, its end of each node's stdin closes, and
-that ends the node. This module must not know faults, logs or verdicts.
+A node has its own session, so an interrupt at the terminal reaches only the parent, which then ends the nodes
+in order. If the parent itself is killed, its end of each node's stdin closes, and that ends the node. This
+module must not know faults, logs or verdicts.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _SILENT_S = 1.0
 
 
 class NodeFailed(Exception):
-    """A node ended, or spoke nonsense, before it was told to go."""
+    """Error: a node ended too early, or sent an invalid line."""
 
 
 class Node:
-    """One running node. Use `start` to make one, and `end` whatever happens."""
+    """Running node. Make it with `start`, and call `end` in any case."""
 
     MODULE: ClassVar[str] = "antiphon.conformance.run.cluster.node"
-    """The module that the process runs."""
+    """Module that the process runs."""
 
     def __init__(self, number: int, process: Process, stderr: Path, on_news: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -57,7 +58,7 @@ class Node:
     async def start(
         cls, number: int, orders: bytes, directory: Path, on_news: Callable[[], None]
     ) -> Self:
-        """Start a process and give it its orders; its stderr goes to a file beside its log."""
+        """Start a process and send it its orders; its stderr goes to a file beside its log."""
         path = directory / f"process-{number}.stderr"
         with path.open("ab") as stderr:
             process = await asyncio.create_subprocess_exec(
@@ -70,11 +71,13 @@ class Node:
 
     @property
     def pid(self) -> int:
-        """The number of the operating-system process."""
+        """Return the process id."""
         return self._process.pid
 
     def how_far(self) -> str:
-        """Say how far the node is and what it waits for, by its last word, and how old that is if it is."""
+        """Return the node's progress and what it waits for, by its last report, with the report's age if it
+        is old.
+        """
         said = self._progress
         silent_s = time.monotonic() - self._heard_at
         old = f", silent for {silent_s:.0f} s" if silent_s > _SILENT_S and not self.done else ""
@@ -87,13 +90,13 @@ class Node:
         )
 
     def tell(self, line: bytes) -> None:
-        """Say one line to the node; a node that is gone is noticed elsewhere."""
+        """Send one line to the node; a node that has ended is noticed elsewhere."""
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self._process.stdin.write(line)
 
     async def pause(self, seconds: float) -> None:
-        """Stop the process by SIGSTOP, and let it go on by SIGCONT."""
+        """Stop the process by SIGSTOP, and continue it by SIGCONT."""
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGSTOP)
             self.pauses += 1
@@ -109,7 +112,11 @@ class Node:
         await self._process.wait()
 
     async def stop(self) -> None:
-        """Let the node end its log and go. Raises NodeFailed when it does not exit with 0 in time."""
+        """Let the node end its log and exit.
+
+        Raises:
+            NodeFailed: it does not exit with 0 in time.
+        """
         self.tell(control.STOP)
         try:
             async with asyncio.timeout(_GRACE_S):
@@ -120,7 +127,7 @@ class Node:
             raise NodeFailed(self._how_it_ended(code))
 
     async def end(self) -> None:
-        """Make sure that the process is gone and waited for; one that has stopped is left alone."""
+        """Make sure that the process has ended and was awaited; a second call does nothing."""
         if self._process.returncode is None:
             self.tell(control.ABANDON)
             try:

@@ -1,4 +1,4 @@
-"""While a run lasts, a terminal shows how far it is and what the relay did; nothing else is shown anything.
+"""Progress display of a run, on a terminal alone: the deliveries and the relay's counts.
 
 This module only shows numbers that it is given.
 """
@@ -15,12 +15,12 @@ from antiphon.conformance.run.cluster.faults import Counts
 from antiphon.conformance.run.cluster.settings import ClusterSettings
 
 Display = Callable[[int, Counts], None]
-"""Takes the deliveries so far, of all processes together, and the relay's counts."""
+"""Function that takes the deliveries so far, of all processes together, and the relay's counts."""
 
 
 @contextmanager
 def display(settings: ClusterSettings, console: Console | None) -> Iterator[Display]:
-    """A progress bar on a terminal, gone when the run is over; nothing without a terminal."""
+    """Show a progress bar on a terminal while the context lasts; do nothing without a terminal."""
     if console is None or not console.is_terminal:
         yield lambda *_: None
         return

@@ -1,4 +1,4 @@
-"""The protocols that a cluster can run, each by the member that an application would use.
+"""Protocols that a cluster can run, each through the member that an application would use.
 
 A member runs the implementation of its name, as a group does (`antiphon.impl.registry`), with shorter waiting
 times; any other member stands at "file.py:Name" or "module:Name". This module is where the harness meets the
@@ -24,11 +24,11 @@ from antiphon.spec.lang.hints import known_names
 from antiphon.spec.places import Kind, is_place, stands_at
 
 HASTE = 0.2
-"""The waiting times of a protocol, in usual ones: on the loopback interface an answer takes a millisecond."""
+"""Fraction of a protocol's usual waiting times: on the loopback interface an answer takes a millisecond."""
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True):
-    """The membership of a process: its place in its group, its key, and the addresses of the others."""
+    """Membership of a process: its place in its group, its key, and the addresses of the others."""
 
     group: str
     process: int
@@ -38,11 +38,13 @@ class Membership(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Member = Callable[[Membership, socket.socket, Tracer], Group]
-"""Makes the member of a group that listens on a bound socket and tells a tracer what it does."""
+"""Function that makes the member of a group that listens on a bound socket, with its tracer."""
 
 
 def known_protocols() -> tuple[str, ...]:
-    """The names of the catalogue that a cluster understands, sorted: those that groups run, as in a swarm."""
+    """Return the names of the catalogue that a cluster understands, sorted: those that groups run, as in a
+    swarm.
+    """
     return tuple(sorted(run_by_groups()))
 
 
@@ -51,7 +53,7 @@ def maker(protocol: str) -> Member:
     TOTAL:MBRSHIP:FRAG:NAK:COM.
 
     Raises:
-        SpecError: neither does the catalogue name one, nor does one stand there; the known ones are listed.
+        SpecError: it is neither in the catalogue nor at a place; the message lists the known ones.
     """
     if _is_stack(protocol):
         return _running(_hasty(protocol))
@@ -71,7 +73,7 @@ def member(protocol: str, membership: Membership, bound: socket.socket, tracer: 
 def group_of(
     membership: Membership, bound: socket.socket, tracer: Tracer, protocol: Implementation[Any]
 ) -> Group:
-    """The member of a group that runs this implementation."""
+    """Return the member of a group that runs this implementation."""
     return Group(
         membership.group,
         me=membership.process,

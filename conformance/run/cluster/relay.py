@@ -1,9 +1,8 @@
-"""Every datagram between two processes passes a socket of this relay, and nothing else does.
+"""Relay of the datagrams between processes: each one passes one of its sockets.
 
-There is one socket for each ordered pair: process p sends what is for q to the socket (p, q), and
-the relay forwards it to q, or does not. All sockets are on the loopback interface, on ports that
-the operating system chooses. This module decides nothing (`faults.Link` does) and never looks into
-a datagram.
+There is one socket for each ordered pair: process p sends its datagrams for q to the socket (p, q), and the
+relay forwards or drops them. All sockets are on the loopback interface, on ports that the operating system
+chooses. This module decides nothing (`faults.Link` does) and never looks into a datagram.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from antiphon.conformance.run.cluster.faults import Counts, Faults, Link
 LOOPBACK = "127.0.0.1"
 
 BATCH = 64
-"""Number of datagrams that one socket may pass before the others have their turn."""
+"""Number of datagrams that one socket forwards before the others have their turn."""
 
 DATAGRAM_BYTES_MAX = 65_535
-"""No datagram of UDP is longer."""
+"""Length of the longest possible datagram of UDP."""
 
 Pair = tuple[int, int]
 
@@ -30,7 +29,11 @@ class Relay:
     """The sockets between `processes` processes. It forwards from `start` to `close`."""
 
     def __init__(self, processes: int, seed: int, faults: Faults) -> None:
-        """Bind the sockets; what arrives before `start` waits in them. Raises OSError."""
+        """Bind the sockets; datagrams that arrive before `start` wait in them.
+
+        Raises:
+            OSError: a socket cannot be bound.
+        """
         self.links: dict[Pair, Link] = {}
         self._sockets: dict[Pair, socket.socket] = {}
         self._addresses: dict[int, tuple[str, int]] = {}
@@ -51,9 +54,9 @@ class Relay:
         return {to: pipe.getsockname() for (by, to), pipe in self._sockets.items() if by == sender}
 
     def start(self, ports: Mapping[int, int]) -> None:
-        """Forward from now on, process p being at `ports[p]`. Needs the running event loop.
+        """Start to forward, process p being at `ports[p]`. Needs the running event loop.
 
-        What is for a process that has no port yet is refused; another call tells of it.
+        A datagram for a process without a port is refused; another call adds the port.
         """
         self._loop = asyncio.get_running_loop()
         self._alarm = Alarm(self._ring)
@@ -62,7 +65,7 @@ class Relay:
             self._loop.add_reader(pipe, self._readable, pair, pipe)
 
     def close(self) -> None:
-        """Stop forwarding and free the ports; what is held back is gone. Closing twice is harmless."""
+        """Stop forwarding and free the ports; delayed datagrams are lost. A second call does nothing."""
         if self._alarm is not None:
             self._alarm.cancel()
         for pipe in self._sockets.values():
@@ -73,7 +76,7 @@ class Relay:
 
     @property
     def counts(self) -> Counts:
-        """The counts of all links together."""
+        """Return the counts of all links together."""
         return sum((link.counts for link in self.links.values()), Counts())
 
     def _readable(self, pair: Pair, pipe: socket.socket) -> None:
@@ -117,7 +120,11 @@ class Relay:
 
 
 def bound_socket() -> socket.socket:
-    """A socket that does not block, at a port of the loopback interface. Raises OSError."""
+    """Return a socket that does not block, at a port of the loopback interface.
+
+    Raises:
+        OSError: the socket cannot be bound.
+    """
     pipe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         pipe.setblocking(False)

@@ -1,8 +1,7 @@
-"""A cluster run ends in one outcome, with every reason for it, and with what the relay did in numbers.
+"""Result of a cluster run: one outcome, every reason for it, and the relay's counts.
 
-The order of precedence: what was violated stays violated, however the run ended; otherwise
-whatever makes the run incomplete, or shows that it was not the run that was asked for, makes the
-outcome unknown; only then it holds. This module judges nothing itself.
+The order of precedence: a violation counts, however the run ended; otherwise an incomplete run, or one that
+differs from the requested run, is unknown; else it holds. This module judges nothing itself.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from antiphon.conformance.run.cluster.settings import ClusterSettings
 from antiphon.model.verdict import Outcome
 
 PROMISE = (TOTAL_ORDER, CAUSAL_ORDER)
-"""Promise of every group, whatever its protocol: one order, in which a message stands behind those that its
-member had broadcast or delivered before.
+"""Promise of every group, whatever its protocol: one order, in which a message comes after the messages that
+its member had broadcast or delivered before.
 """
 
 
 @dataclass(frozen=True)
 class ClusterResult:
-    """The result of one run. `delivered[p]` counts the messages that process p delivered.
+    """Result of one run. `delivered[p]` counts the messages that process p delivered.
 
-    `links["p:q"]` is what the relay did from p to q, `counts` their sum; `stops[p]` says how often process p
-    was stopped. `faults` says, each with its cause, why the run itself cannot be trusted; it is empty for a
-    run that went as asked.
+    `links["p:q"]` has the relay's counts from p to q, `counts` their sum; `stops[p]` is the number of stops
+    of process p. `faults` has the reasons, each with its cause, why the run itself cannot be trusted; it is
+    empty for a run as requested.
 
-    Of a group whose members change `lost` says what was not kept beyond what the judge found, `happened` what
-    was done to its processes and how often, `deeds` when, in seconds from the beginning. `acknowledged`
-    counts the messages that their senders have seen delivered, `views` the views.
+    For a group whose members change, `lost` has the violations beyond the judge's findings, `happened` the
+    number of faults by kind, `deeds` their times in seconds from the beginning. `acknowledged` counts the
+    messages that their senders have seen delivered, `views` the views.
     """
 
     settings: ClusterSettings
@@ -57,28 +56,28 @@ class ClusterResult:
         return f"<ClusterResult of {settings.protocol}: {self.outcome.value}, seed {settings.seed}>"
 
     def __str__(self) -> str:
-        """The outcome, every reason for it, and where the logs are."""
+        """Return the outcome, every reason for it, and the place of the logs."""
         return "\n".join([repr(self)[1:-1], *self.reasons, f"logs: {self.directory}"])
 
     @property
     def judged_logs(self) -> Path:
-        """The directory of the logs that were judged, whose processes have numbers."""
+        """Return the directory of the logs that were judged, whose processes have numbers."""
         return self.directory / NUMBERED if self.settings.join else self.directory
 
     @property
     def counts(self) -> Counts:
-        """The counts of all links of the relay together."""
+        """Return the counts of all links of the relay together."""
         return sum(self.links.values(), Counts())
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome of the whole run."""
+        """Return the outcome of the whole run."""
         outcomes = [*self.judged.outcomes.values(), *([Outcome.VIOLATED] if self.lost else [])]
         return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.faults else outcomes)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the outcome is what it is, the most telling first; empty when everything holds."""
+        """Return the reasons of the outcome, the most important first; none when everything holds."""
         violated = (
             f"{finding.property}: {finding}"
             for finding in self.judged.findings
@@ -92,7 +91,7 @@ class ClusterResult:
         return (*violated, *self.lost, *self.faults, *unjudged)
 
     def record(self) -> bytes:
-        """Return the record that is kept beside the logs, as one JSON object."""
+        """Return the record that is stored beside the logs, as one JSON object."""
         changing = {
             "happened": self.happened,
             "deeds": self.deeds,
@@ -127,7 +126,7 @@ class ClusterResult:
 def missing_faults(
     settings: ClusterSettings, counts: Counts, stops: tuple[int, ...] = ()
 ) -> tuple[str, ...]:
-    """Name each fault that was asked for and never happened: such a run shows less than it claims."""
+    """Return each requested fault that never happened: such a run shows less than it claims."""
     rates = settings.faults
     asked = (
         ("dropped", rates.loss, counts.dropped),

@@ -1,4 +1,5 @@
-"""A cluster run is checked before anything starts: every setting has its range or its names.
+"""Settings of a cluster run, which are checked before anything starts: every setting has its range or its
+names.
 
 This module knows ranges and names, not processes or sockets.
 """
@@ -24,17 +25,17 @@ PROCESSES_MAX = 64
 class ClusterSettings:
     """One cluster run. `messages` are broadcast in all, shared among the processes.
 
-    `encrypted` runs have a key that is drawn for the run and told to nobody but the processes.
+    `encrypted` runs have a key that is drawn for the run and given to the processes alone.
 
     The last process starts `late_s` seconds after the others have begun. One process after another is stopped
     for `stop_s` seconds, as by SIGSTOP, and goes on, until all have finished.
 
     The probabilities are per datagram. The run is given up after `deadline_s` seconds.
 
-    With `join` members join, leave, crash and come back, as in groups of `Group.join`. Then `only` says which
-    kinds of faults happen, all if it is empty: of loss, duplication and reordering with their probabilities,
-    of the others each once, or again and again for so many `minutes`; so much later the run is given up. None
-    at all is `quiet`. `late_s` and `stop_s` are of the other groups.
+    With `join` members join, leave, crash and come back, as in groups of `Group.join`. Then `only` has the
+    kinds of faults, all if it is empty: loss, duplication and reordering with their probabilities, the others
+    each once, or repeatedly for so many `minutes`, by which the deadline is extended. `quiet` means none.
+    `late_s` and `stop_s` are for the other groups.
     """
 
     protocol: str = "rbp"
@@ -54,7 +55,11 @@ class ClusterSettings:
     minutes: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which names the setting, its value and what is allowed."""
+        """Check the settings.
+
+        Raises:
+            ValueError: the message names the setting, its value and what is allowed.
+        """
         if self.join or joins_always(self.protocol):
             object.__setattr__(self, "join", True)
             self._see_what_joins()
@@ -107,7 +112,7 @@ class ClusterSettings:
 
     @property
     def kinds(self) -> tuple[FaultKind, ...]:
-        """The kinds of faults that a group whose members change shall meet."""
+        """Return the kinds of faults for a group whose members change."""
         if not self.join or self.quiet:
             return ()
         asked = self.only or KINDS
@@ -115,7 +120,7 @@ class ClusterSettings:
 
     @property
     def faults(self) -> Faults:
-        """The probabilities alone, as the relay wants them."""
+        """Return the probabilities alone, as the relay takes them."""
         rates = {name: getattr(self, name) for name in RATES.values()}
         if self.join:
             rates = {name: rate for name, rate in rates.items() if name in {*map(RATES.get, self.kinds)}}

@@ -1,4 +1,4 @@
-"""The implementation's events become the schema's: what a judge needs is kept, the rest is left out.
+"""Tracer that translates the implementation's events into the schema's, as far as a judge needs them.
 
 | implementation        | trace            |
 |-----------------------|------------------|
@@ -9,7 +9,7 @@
 | Receive               | `receive`        |
 | all others            | not logged       |
 
-What the application broadcasts and gets, it writes itself (`application`).
+The application logs its own broadcasts and deliveries (`application`).
 
 This module knows event types on both sides, and no protocol.
 """
@@ -23,7 +23,7 @@ from antiphon.impl.tracing import Broadcast, Deliver, Event, Receive, Send, Viol
 
 
 class LogTracer:
-    """A tracer that writes a log. A tracer must not raise: a write that fails goes to `on_failure`, once."""
+    """Tracer that writes a log. A tracer must not raise: a failed write is passed to `on_failure`, once."""
 
     recording = True
 
@@ -32,7 +32,7 @@ class LogTracer:
         self._on_failure = on_failure
 
     def record(self, event: Event) -> None:
-        """Write what the schema knows of one event."""
+        """Write one event, if the schema has its kind."""
         if not self.recording:
             return
         try:

@@ -1,8 +1,8 @@
-"""The costs of a total order for a group under a Poisson load, in virtual time, as Kim and Kim 1997,
-section 5.
+"""Costs of a total order for a group under a Poisson load, in virtual time, as in Kim and Kim 1997, section
+5.
 
 `simulate` runs one point with the real cores, `sweep` many, and `on_spark` the same on Spark; `theory` has
-what can be computed, `sentences` what the paper says of its figures, `page` writes docs/dtp-figures.md.
+the computed values, `sentences` the paper's sentences about its figures, `page` writes docs/dtp-figures.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A mean over independent runs, and how far the true one can be from it."""
+"""Estimate of a mean over independent runs, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Estimate", "estimate"]
 
 
 class Estimate(NamedTuple):
-    """A mean over seeds, and how far the true mean is from it at most, with confidence 95 %."""
+    """Mean over seeds, with the largest distance from the true mean at confidence 95 %."""
 
     mean: float
     half_width: float
@@ -24,7 +24,9 @@ class Estimate(NamedTuple):
 
     @property
     def printed(self) -> Estimate:
-        """The estimate as its text has it: a drawing of it can be made again from a table."""
+        """Return the estimate with the digits of its text, so that a drawing can be made again
+        from a table.
+        """
         return Estimate(round(self.mean, self._digits), round(self.half_width, self._digits))
 
     @property
@@ -34,7 +36,11 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Estimate the mean of independent runs, by Student's t. Raises `ValueError`: fewer than two values."""
+    """Estimate the mean of independent runs, by Student's t.
+
+    Raises:
+        ValueError: fewer than two values.
+    """
     if len(values) < 2:
         raise ValueError("one run says nothing of how far others are from it: take two seeds at least")
     return Estimate(mean(values), _t(len(values) - 1) * stdev(values) / math.sqrt(len(values)))

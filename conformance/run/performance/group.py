@@ -1,7 +1,8 @@
-"""A whole group of bare cores in virtual time: Poisson arrivals, one bus or a constant delay, no failures.
+"""Simulation of a group of bare cores in virtual time: Poisson arrivals, one bus or a constant delay, no
+failures.
 
 Rules of this file:
-1. Everything random comes from one generator, whose seed names members, rate and activity besides: protocols
+1. Everything random comes from one generator, seeded also by members, rate and activity: protocols
    at the same point get the same requests at the same times.
 2. A message to all is one event, occupies the bus once, and arrives at all others at once. No layer stands
    around a core: the paper counts the protocol's own messages.
@@ -9,7 +10,7 @@ Rules of this file:
 4. CM and Pinwheel have no NULL here. Where `silence_ms` pass without a message, the process at the holder
    broadcasts an update without content, which costs nothing and is in no mean and no buffer; the ACK that
    numbers it, and passes the token, is what a NULL would be.
-5. A ring in which nothing happens but that a token goes round is in the same state after each round: rounds
+5. A ring in which only a token circulates is in the same state after each round: rounds
    up to the next request are counted, not executed.
 
 This module must not know any protocol's rules: it knows which messages carry an update, and who has a token.

@@ -1,4 +1,4 @@
-"""Measurements at the outputs of the cores, with the paper's definitions (section 1, third paragraph).
+"""Meter at the outputs of the cores, with the paper's definitions (section 1, third paragraph).
 
 | paper                                                              | here                         |
 |--------------------------------------------------------------------|------------------------------|
@@ -24,12 +24,12 @@ __all__ = ["Meter", "Result"]
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The result of one run: means over its measured messages, and counts.
+    """Result of one run: means over its measured messages, and counts.
 
     Attributes:
-        buffer_max: the most messages that one member ever kept.
-        orderings: how many control messages each member sent; `sendings`: how many of any kind.
-        span_ms: over so much virtual time was counted; `handled`: messages that cores received, in all.
+        buffer_max: the largest number of messages in one member's buffer.
+        orderings: the number of control messages that each member sent; `sendings`: of messages of any kind.
+        span_ms: the virtual time over which was counted; `handled`: messages that cores received, in all.
     """
 
     stability_ms: float
@@ -54,8 +54,8 @@ class _Update:
 
 
 class Meter:
-    """The meter of one group of so many members. A message in the place of a NULL is no update: `at` is
-    None.
+    """Meter of one group of so many members. A message in the place of a NULL is no update: its
+    `at` is None.
     """
 
     def __init__(self, members: int) -> None:
@@ -72,16 +72,16 @@ class Meter:
         self._span_ms: float | None = None
 
     def requested(self, name: tuple[int, int], at: float | None, counts: bool) -> None:
-        """An update got this name; its process had asked for it at this time, and it is measured or not."""
+        """Record an update's name, the time of its process's request, and whether it is measured."""
         self._named[name] = None if at is None else _Update(name[0], at, counts)
 
     def sends(self, process: int, carries: bool, times: int = 1) -> None:
-        """A member sends messages, each of which carries an update, or none."""
+        """Record that a member sends messages, each with an update or without."""
         if self._span_ms is None:
             (self.data if carries else self.orderings)[process] += times
 
     def keeps(self, process: int, now: float) -> None:
-        """A member has one more update."""
+        """Record that a member has one more update in its buffer."""
         self._pass_time(now)
         self._total += 1
         kept = self.kept[process] = self.kept[process] + 1
@@ -89,7 +89,7 @@ class Meter:
             self._kept_max = kept
 
     def delivers(self, process: int, source: int, identifier: int, number: int, now: float) -> None:
-        """A member delivers the update with this number."""
+        """Record that a member delivers the update with this number."""
         if number not in self._numbered:
             self._numbered[number] = self._named.pop((source, identifier))
         update = self._numbered[number]
@@ -99,7 +99,7 @@ class Meter:
                 self._delivery_ms += now - update.at
 
     def learns(self, process: int, stable: int, now: float) -> None:
-        """A member knows updates up to this number to be stable; it has delivered them."""
+        """Record that a member knows updates up to this number to be stable; it has delivered them."""
         self._pass_time(now)
         for number in range(self._knows[process] + 1, stable + 1):
             update = self._numbered[number]
@@ -116,13 +116,13 @@ class Meter:
         self._knows[process] = stable
 
     def stop(self, now: float) -> None:
-        """From now on buffers and messages are not counted; updates that are measured still are."""
+        """Stop counting buffers and messages; measured updates still count."""
         if self._span_ms is None:
             self._pass_time(now)
             self._span_ms = now
 
     def result(self, measured: int, handled: int) -> Result:
-        """Return the result of a run that is over, in which so many messages were measured."""
+        """Return the result of a finished run with so many measured messages."""
         assert self._span_ms is not None
         assert self.stable == measured
         return Result(

@@ -1,6 +1,6 @@
-"""A sweep on Spark: a run is a task, and what comes out is what one process finds.
+"""Sweep on Spark: a run is a task, and the results equal those of one process.
 
-The largest runs come first, so that none is left over at the end. This module knows no protocol.
+The largest runs come first, so that tasks end together. This module knows no protocol.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ __all__ = ["sweep_on", "sweep_on_spark"]
 def sweep_on_spark(
     settings: Iterable[Setting], seeds: Sequence[int], master: str, tell: Callable[[str], None] | None = None
 ) -> Runs:
-    """The runs of all points with all seeds, on this master; `tell` hears now and then how many are done.
+    """Return the runs of all points with all seeds, on this master; `tell` is called now and then with the
+    number of finished runs.
 
     Raises:
-        InputError: this is no master, or nobody answers there.
+        InputError: this is no master, or it does not answer.
         PipelineError: Spark does not start.
     """
     with spark_session(master) as session, telling(session, tell):
@@ -36,7 +37,9 @@ def sweep_on_spark(
 def sweep_on(
     session: SparkSession, settings: Iterable[Setting], seeds: Sequence[int], parts: int | None = None
 ) -> Runs:
-    """As `sweep_on_spark`, on a session that runs; `parts`: in so many tasks, or one for each run."""
+    """Return the runs as `sweep_on_spark`, on a running session; `parts` is the number of tasks, one for each
+    run by default.
+    """
     jobs = jobs_of(settings, seeds)
     encoded = [msgspec.json.encode(job) for job in jobs]
     rows = session.range(0, len(jobs), 1, parts or len(jobs)).mapInArrow(

@@ -1,6 +1,6 @@
-"""The page `docs/dtp-figures.md` and its four drawings, from the runs of a sweep.
+"""Generator of the page `docs/dtp-figures.md` and its four drawings from the runs of a sweep.
 
-Nothing here decides anything: sentences are judged by `sentences`, values computed by `theory`.
+This module judges nothing: `sentences` judges the sentences, `theory` computes values.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _FIGURES: Final = (
 
 
 def all_points(scale: Scale) -> list[Setting]:
-    """Every point that the page needs, once."""
+    """Return every point that the page needs, once."""
     points = figure_points(scale)
     for sentence in SENTENCES.values():
         points += sentence.points(scale)
@@ -102,7 +102,7 @@ def all_points(scale: Scale) -> list[Setting]:
 
 
 def write(docs: Path, runs: Runs, scale: Scale, command: str) -> list[Path]:
-    """Write the page and its drawings into this directory; the files that were written.
+    """Write the page and its drawings into this directory; return the written files.
 
     Raises:
         OSError: the directory does not exist, or cannot be written.
@@ -115,12 +115,12 @@ def write(docs: Path, runs: Runs, scale: Scale, command: str) -> list[Path]:
 
 
 def pictures(runs: Runs, scale: Scale) -> dict[str, str]:
-    """The drawings by the names of their files."""
+    """Return the drawings by the names of their files."""
     return {f"dtp-figure-{figure.number}.svg": chart_svg(_chart(figure, runs, scale)) for figure in _FIGURES}
 
 
 def page(runs: Runs, scale: Scale, command: str) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [
         HEAD.format(command=command, messages=scale.messages, seeds=_counted(scale.seeds)),
         _prose(runs, scale),

@@ -1,4 +1,4 @@
-"""The text of `docs/dtp-figures.md` around its tables; numbers that a sweep decides are left open."""
+"""Text of `docs/dtp-figures.md` around its tables, with placeholders for the numbers of a sweep."""
 
 __all__ = ["COMPUTED", "END", "HEAD", "PROSE", "SILENT"]
 

@@ -1,8 +1,8 @@
-"""The questions of Kim and Kim's prose to the runs of a sweep.
+"""Questions for the sentences of Kim and Kim's prose, answered by the runs of a sweep.
 
-A question has the points that it needs at a scale, and judges what came out there: whether the runs agree
-with the sentence, and the numbers in words. The drawings are lost in the copy that was read, so that the
-bounds are ours: `sentences` says beside each sentence what `about`, `nearly` and `comparable` shall mean.
+A question has the points that it needs at a scale, and returns whether their runs agree with the sentence,
+with the numbers in words. The paper's drawings are missing in the copy that was read, so that the bounds are
+ours: `sentences` defines `about`, `nearly` and `comparable` beside each sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from antiphon.conformance.run.performance.sweep import Runs
 
 CM, PINWHEEL, DTP, TOTEM = PROTOCOLS
 NAMES = {CM: "CM", PINWHEEL: "Pinwheel", DTP: "DTP", TOTEM: "Totem"}
-"""The protocols as the paper names them."""
+"""Names of the protocols in the paper."""
 
 FIGURE_MS = 100.0
 """1/lambda in figures 3 to 5."""
@@ -28,7 +28,7 @@ _LOADED = 20
 
 
 class Scale(NamedTuple):
-    """The size of a simulation: sizes of groups, values of 1/lambda in ms, messages a run, and seeds."""
+    """Size of a simulation: sizes of groups, values of 1/lambda in ms, messages a run, and seeds."""
 
     sizes: tuple[int, ...] = (2, 5, 10, 20, 40)
     means_ms: tuple[float, ...] = (50.0, 100.0, 200.0)
@@ -36,7 +36,7 @@ class Scale(NamedTuple):
     seeds: tuple[int, ...] = (1, 2, 3)
 
     def point(self, protocol: str, members: int, interarrival_ms: float, **changed: Any) -> Setting:
-        """One point of this scale."""
+        """Return one point of this scale."""
         return Setting(
             protocol=protocol,
             members=members,
@@ -47,7 +47,7 @@ class Scale(NamedTuple):
 
 
 def figure_points(scale: Scale, protocols: Iterable[str] = tuple(PROTOCOLS)) -> list[Setting]:
-    """The points of figure 2, which are those of the others too."""
+    """Return the points of figure 2, which are also those of the other figures."""
     return [
         scale.point(protocol, members, interarrival_ms)
         for interarrival_ms in scale.means_ms
@@ -77,7 +77,7 @@ def _ms(scale: Scale) -> str:
 
 
 def two_thirds(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """DTP by size and 1/lambda, beside two thirds of 1/lambda."""
+    """Judge DTP's times to stability, by size and 1/lambda, against two thirds of 1/lambda."""
     ratios = {
         (size, value): _stability(runs, scale.point(DTP, size, value))
         for size in scale.sizes
@@ -92,7 +92,7 @@ def two_thirds(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """CM and Pinwheel, beside 1/lambda."""
+    """Judge CM's and Pinwheel's times to stability against 1/lambda."""
     found, good = [], True
     for protocol in (CM, PINWHEEL):
         for value in scale.means_ms:
@@ -106,7 +106,7 @@ def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that DTP is stable first, at every point."""
+    """Judge whether DTP is stable first, at every point."""
     good, found = True, []
     for value in scale.means_ms:
         for size in scale.sizes:
@@ -133,7 +133,7 @@ def extended_points(scale: Scale) -> list[Setting]:
 
 
 def extended(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Pinwheel beside CM."""
+    """Judge Pinwheel's times against CM's."""
     fast_cm, slow_cm, fast, slow, single = (_stability(runs, setting) for setting in extended_points(scale))
     return fast > fast_cm and slow < slow_cm, (
         f"40 members, in units of 1/λ: Pinwheel {fast:.3f}, CM {fast_cm:.3f} at 50 ms; Pinwheel {slow:.3f}, "
@@ -145,7 +145,7 @@ def extended(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def at_figure(protocols: Sequence[str] = tuple(PROTOCOLS)) -> Callable[[Scale], list[Setting]]:
-    """The points of figures 3 to 5."""
+    """Return the points of figures 3 to 5."""
     return lambda scale: figure_points(scale._replace(means_ms=(FIGURE_MS,)), protocols)
 
 
@@ -165,7 +165,7 @@ def _ends(curves: dict[str, list[float]], digits: int = 1) -> str:
 
 
 def small_buffer(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that DTP keeps least, and how the distance grows."""
+    """Judge whether DTP has the smallest buffers, and how the distance grows."""
     curves = {protocol: _curve(runs, scale, protocol, lambda result: result.buffer) for protocol in PROTOCOLS}
     next_best = [min(cm, pinwheel) for cm, pinwheel in zip(curves[CM], curves[PINWHEEL], strict=True)]
     gaps = [other - own for other, own in zip(next_best, curves[DTP], strict=True)]
@@ -175,7 +175,7 @@ def small_buffer(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def delivery(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge how far apart the others are, and how Totem grows."""
+    """Judge the distances between the other protocols' delivery times, and Totem's growth."""
     curves = {
         protocol: _curve(runs, scale, protocol, lambda result: result.delivery_ms) for protocol in PROTOCOLS
     }
@@ -187,7 +187,7 @@ def delivery(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def overhead(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge how far from one message the others are, and how Totem falls."""
+    """Judge the other protocols' distance from one overhead message a message, and Totem's decrease."""
     curves = {
         protocol: _curve(runs, scale, protocol, lambda result: result.overhead) for protocol in PROTOCOLS
     }
@@ -201,7 +201,9 @@ def overhead(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def load_points(unequal: bool) -> Callable[[Scale], list[Setting]]:
-    """A group whose members are equally active, or half of them nine times as active as the rest."""
+    """Return the points of groups whose members are equally active, and of groups with half of them nine
+    times as active.
+    """
     weights = (9.0,) * (_LOADED // 2) + (1.0,) * (_LOADED // 2) if unequal else ()
     return lambda scale: [scale.point(name, _LOADED, FIGURE_MS, activity=weights) for name in PROTOCOLS]
 
@@ -224,7 +226,7 @@ def _told_spreads(spreads: dict[str, float]) -> str:
 
 
 def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that the shares in ordering vary less in DTP than in the others."""
+    """Judge whether the shares in ordering vary less in DTP than in the others."""
     spreads = _spreads(runs, load_points(False)(scale), lambda result: result.orderings)
     good = all(spreads[DTP] < spread for protocol, spread in spreads.items() if protocol != DTP)
     return good, (
@@ -234,7 +236,7 @@ def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that the shares in ordering vary less than by chance."""
+    """Judge whether the shares in ordering vary less than by chance."""
     (setting,) = (setting for setting in load_points(False)(scale) if setting.protocol == DTP)
     spread = _spreads(runs, [setting], lambda result: result.orderings)[DTP]
     at_random = 1 / math.sqrt(_of(runs, setting, lambda result: mean(result.orderings)))
@@ -245,7 +247,7 @@ def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that members which send less order more."""
+    """Judge whether members that send less order more."""
     settings = [setting for setting in load_points(True)(scale) if setting.protocol != TOTEM]
     everything = _spreads(runs, settings, lambda result: result.sendings)
     acks = _spreads(runs, settings, lambda result: result.orderings)
@@ -260,7 +262,7 @@ def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def end_points(scale: Scale) -> list[Setting]:
-    """A run whose members go on, and one in which they fall silent."""
+    """Return the points of a run whose members go on, and of one in which they fall silent."""
     points = [scale.point(protocol, scale.sizes[-1], scale.means_ms[0]) for protocol in (CM, PINWHEEL, DTP)]
     silent = [
         scale.point(setting.protocol, setting.members, setting.interarrival_ms, endless=False)
@@ -270,7 +272,7 @@ def end_points(scale: Scale) -> list[Setting]:
 
 
 def lifted(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge that the silent end lifts the means."""
+    """Judge whether the silent end raises the means."""
     ratios = [_stability(runs, setting) for setting in end_points(scale)]
     pairs = list(zip(ratios[:3], ratios[3:], strict=True))
     told = "; ".join(

@@ -1,7 +1,7 @@
-"""Readings of what section 5 leaves open: the network, and how long a control message is.
+"""Readings of the open points of section 5: the network, and the length of a control message.
 
-The paper says `an Ethernet` and `500 byte long messages`, not how fast the one is, nor how long an ACK or a
-token. Every reading is taken at the largest group of figure 2, with a tenth of its messages.
+The paper says `an Ethernet` and `500 byte long messages`, not the speed of the Ethernet, nor the length of an
+ACK or a token. Every reading is simulated with the largest group of figure 2, and a tenth of its messages.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from antiphon.conformance.run.performance.setting import PROTOCOLS, Setting
 __all__ = ["READINGS", "Reading", "reading_points"]
 
 MEANS_MS = (50.0, 100.0)
-"""The values of 1/lambda at which readings are taken."""
+"""Values of 1/lambda at which readings are simulated."""
 
 _STATUS_BYTES = 4
 
 
 class Reading(NamedTuple):
-    """A network in words, and the fields of a setting that it changes."""
+    """Reading: a network in words, and the fields of a setting that it changes."""
 
     told: str
     changed: dict[str, Any]
@@ -34,10 +34,10 @@ READINGS = (
     Reading("no bus, every message takes 0.1 ms", {"rate_mbps": None, "delay_ms": 0.1}),
     Reading("no bus, every message takes 1 ms", {"rate_mbps": None, "delay_ms": 1.0}),
 )
-"""The first is that of the figures."""
+"""All readings; the first is that of the figures."""
 
 
 def reading_points(scale: Scale, reading: Reading, interarrival_ms: float) -> dict[str, Setting]:
-    """The points of a reading, by protocol."""
+    """Return the points of a reading, by protocol."""
     tenth = scale._replace(messages=max(1, scale.messages // 10))
     return {protocol: tenth.point(protocol, 40, interarrival_ms, **reading.changed) for protocol in PROTOCOLS}

@@ -1,4 +1,4 @@
-"""The sentences of Kim and Kim about their figures, each with its question and what has to come out.
+"""Sentences of Kim and Kim about their figures, each with its question and the expected result.
 
 Source: J. Kim and C. Kim 1997, abstract and sections 5 and 6.
 """
@@ -37,9 +37,9 @@ __all__ = ["SENTENCES", "Sentence"]
 
 
 class Sentence(NamedTuple):
-    """A sentence of the paper and its question: `asked` says what has to come out for it to be true.
+    """Sentence of the paper and its question: `asked` is the condition under which it is true.
 
-    `is_ours`: the sentence says nothing of what is asked, and cannot be refuted by it.
+    `is_ours` is True if the question is not the sentence's own, so that the sentence cannot be refuted by it.
     """
 
     claim: str
@@ -164,4 +164,4 @@ SENTENCES: dict[str, Sentence] = {
         is_ours=True,
     ),
 }
-"""Every sentence by the name of its measurement in the ledger."""
+"""All sentences by the name of their measurement in the ledger."""

@@ -1,8 +1,8 @@
-"""One point of the figures: a protocol, a group, how often its members speak, and what carries it.
+"""Setting: one point of the figures, with a protocol, a group, its rate of messages, and a network.
 
 Source: J. Kim and C. Kim 1997, section 5: ten thousand messages of 500 bytes on an Ethernet, no failures, no
-time for processing, at every member a Poisson process of the same rate, and T = 100 ms. What the section
-leaves open stands here as a field, whose default says what is assumed.
+time for processing, at every member a Poisson process of the same rate, and T = 100 ms. An open point of the
+section is a field here, with the assumed default.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ _AT_ONCE_MS = 1e-6
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """One point.
+    """One point of the figures.
 
     Attributes:
         protocol: one of `PROTOCOLS`.
         interarrival_ms: 1/lambda, the mean time between two messages of one member.
-        messages: how many are measured, the first ones of all members together.
-        rate_mbps: of the bus that all share, first come first served; None: nobody waits for it, and no
-            message takes time.
-        delay_ms: from the end of a transmission to its arrival at all others.
-        control_bytes: of an ACK, a NULL and a token; the paper does not say.
-        silence_ms: T; by CM and Pinwheel a NULL is passed as by DTP, unless `nulls` is false.
-        window: Pinwheel's m, how many messages of a member may have no number.
-        activity: how active each member is, as weights; empty: all alike. The mean of all is 1/lambda.
-        endless: members go on until every measured message is stable; else they fall silent after the last.
+        messages: the number of measured messages, the first ones of all members together.
+        rate_mbps: the rate of the bus that all share, first come first served; None: no message waits or
+            takes
+            time.
+        delay_ms: the time from the end of a transmission to its arrival at all others.
+        control_bytes: the length of an ACK, a NULL and a token; the paper does not give it.
+        silence_ms: T; for CM and Pinwheel a NULL is passed as in DTP, unless `nulls` is false.
+        window: Pinwheel's m, the largest number of a member's messages without a number.
+        activity: the members' activity, as weights; empty: all alike. The mean of all is 1/lambda.
+        endless: True if members go on until every measured message is stable; else they fall silent.
     """
 
     protocol: str
@@ -59,7 +60,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     endless: bool = True
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which names the field, its value and what is allowed."""
+        """Check the fields.
+
+        Raises:
+            ValueError: the message names the field, its value and what is allowed.
+        """
         if self.protocol not in PROTOCOLS:
             raise ValueError(f"protocol is {self.protocol!r}; known: {', '.join(PROTOCOLS)}")
         if self.members < 2:
@@ -75,28 +80,30 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def arrivals_a_ms(self) -> float:
-        """The rate of all members together."""
+        """Return the rate of all members together, in messages a millisecond."""
         return self.members / self.interarrival_ms
 
     @property
     def message_ms(self) -> float:
-        """Milliseconds that a message occupies the bus."""
+        """Return the milliseconds that a message occupies the bus."""
         return self.transmission_ms(self.message_bytes)
 
     @property
     def control_ms(self) -> float:
-        """Milliseconds that a control message occupies the bus."""
+        """Return the milliseconds that a control message occupies the bus."""
         return self.transmission_ms(self.control_bytes)
 
     @property
     def fills(self) -> bool:
-        """True if the process at the holder speaks up after a silence, since the core passes no NULL."""
+        """Return True if the process at the holder broadcasts after a silence, since the core
+        passes no NULL.
+        """
         return self.nulls and self.protocol in ("chang-maxemchuk", "pinwheel")
 
     @property
     def load(self) -> float:
-        """The share of time in which the bus is occupied, but for Totem's token; and of CM and DTP, whose
-        token passes with each message, the share in which it is on its way, if that is more.
+        """Return the share of time in which the bus is occupied, without Totem's token; for CM and DTP at
+        least the share in which the token is on its way.
         """
         acks = 0.0 if self.protocol == "totem" else self.control_ms
         passes = self.protocol in ("chang-maxemchuk", "dtp")
@@ -123,9 +130,9 @@ PROTOCOLS: dict[str, Callable[[Setting], Implementation[Any]]] = {
     "dtp": _dtp,
     "totem": lambda _: totem(rest_ms=_AT_ONCE_MS),
 }
-"""The four protocols of the figures, by the names that bindings and clusters use."""
+"""Four protocols of the figures, by the names that bindings and clusters use."""
 
 
 def implementation_of(setting: Setting) -> Implementation[Any]:
-    """The implementation that a setting means."""
+    """Return the implementation for a setting."""
     return PROTOCOLS[setting.protocol](setting)

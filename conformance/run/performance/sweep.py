@@ -1,4 +1,4 @@
-"""Many points, each with several seeds.
+"""Sweep: many points, each with several seeds.
 
 A run follows from its setting and its seed alone, so that it does not matter where it is taken (`on_spark`).
 """
@@ -23,7 +23,9 @@ def sweep(
     run: Callable[[Setting, int], Result] = simulate,
     tell: Callable[[str], None] | None = None,
 ) -> Runs:
-    """The runs of all points with all seeds, in this process; `tell` hears how many are done."""
+    """Return the runs of all points with all seeds, in this process; `tell` is called with the number of
+    finished runs.
+    """
     jobs = jobs_of(settings, seeds)
     found: list[tuple[Setting, int, Result]] = []
     for setting, seed in jobs:
@@ -34,13 +36,13 @@ def sweep(
 
 
 def jobs_of(settings: Iterable[Setting], seeds: Sequence[int]) -> list[tuple[Setting, int]]:
-    """The runs to take, each once, the largest first."""
+    """Return the runs to take, each once, the largest first."""
     jobs = [(setting, seed) for setting in dict.fromkeys(settings) for seed in seeds]
     return sorted(jobs, key=lambda job: job[0].members * job[0].messages, reverse=True)
 
 
 def ordered(found: Iterable[tuple[Setting, int, Result]], seeds: Sequence[int]) -> Runs:
-    """Sort results that came in any order, by point and seed."""
+    """Return results sorted by point and seed."""
     by_job = {(setting, seed): result for setting, seed, result in found}
     settings = dict.fromkeys(setting for setting, _ in by_job)
     return {setting: tuple(by_job[setting, seed] for seed in seeds) for setting in settings}

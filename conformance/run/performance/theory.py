@@ -1,8 +1,8 @@
-"""Theory of the figures: what can be computed without a simulation, to lay beside it.
+"""Theory of the figures: values that are computed without a simulation, to compare with it.
 
-All of it for members that are equally active, and whose messages take little time beside 1/(n lambda), the
-mean time between two requests of the group. The token of CM, Pinwheel and DTP passes with a request, or after
-T without one.
+The formulas are for members that are equally active, and whose messages take little time compared with 1/(n
+lambda), the mean time between two requests of the group. The token of CM, Pinwheel and DTP passes with a
+request, or after T without one.
 
 1. An update of CM is stable n - 1 passes after its own ACK, by the definition of the protocol.
 2. One of Pinwheel is stable once every member was holder or source since. After k passes k + 1 members were
@@ -25,7 +25,9 @@ __all__ = ["delivery_ms", "overhead", "stability_ms"]
 
 
 def stability_ms(setting: Setting) -> float:
-    """From a request until all know that its update is stable; of DTP for large groups, of Totem about."""
+    """Return the time from a request until all know that its update is stable; for DTP in large groups, for
+    Totem approximately.
+    """
     n = setting.members
     match setting.protocol:
         case "chang-maxemchuk":
@@ -39,14 +41,18 @@ def stability_ms(setting: Setting) -> float:
 
 
 def delivery_ms(setting: Setting) -> float:
-    """From a request until all others deliver its update, where nobody waits for the bus but in Totem."""
+    """Return the time from a request until all others deliver its update, without waiting for the bus except
+    in Totem.
+    """
     if setting.protocol == "totem":
         return _waiting_ms(setting) + setting.message_ms + setting.delay_ms
     return setting.message_ms + setting.control_ms + 2 * setting.delay_ms
 
 
 def overhead(setting: Setting) -> float:
-    """One ACK, and a NULL for each T without a request; the tokens that fit between the messages of Totem."""
+    """Return the overhead: one ACK, and a NULL for each T without a request; for Totem the tokens between two
+    messages.
+    """
     if setting.protocol == "totem":
         return setting.interarrival_ms / _rotation_ms(setting)
     return 1 / (1 - _silent(setting))

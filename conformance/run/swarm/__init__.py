@@ -1,6 +1,6 @@
-"""Whole groups of the real cores run in virtual time, under faults that a seed draws, and are judged.
+"""Swarms: groups of the real cores run in virtual time, under faults that a seed draws, and are judged.
 
-What happens in a run is a schedule (`schedule`), which a seed draws (`chance`) and the simulated network of
+The events of a run are a schedule (`schedule`), which a seed draws (`chance`) and the simulated network of
 `antiphon.impl` carries out on cores, layers and encoder (`running`). Most runs are judged at a glance, the
 others by the judge of all logs (`judging`); one that fails is made short (`shrinking`). `run_seed` is a pure
 function, and many of them are spread over processes (`spreading`).

@@ -1,13 +1,13 @@
-"""A seed draws which kinds of faults a run has, how strong they are, and when each one happens.
+"""Random draw of a run by its seed: the kinds of faults, their strength, and their times.
 
-1. What is drawn depends on the seed, the settings, the core's network and whether it knows who has a message,
+1. The draw depends on the seed, the settings, the core's network and whether it knows who has a message,
    and on nothing else.
-2. Fates of datagrams are drawn when they are sent, since nobody knows before how many there will be: the k-th
-   datagram of a link meets the k-th decision of a generator of its own. What it met is kept, as entries.
+2. Fates of datagrams are drawn when they are sent, since their number is not known before: the k-th datagram
+    of a link gets the k-th decision of the link's generator. The fates are stored as entries of the schedule.
 3. All faults end by `calm_ms`.
-4. A run that shall stay within a bounded model has what a model has: datagrams on their way for as long as
-   each likes, as many losses as it allows, and clocks that go so fast or slowly that timers ring at any time,
-   or, where the model counts them, late and in few runs; and nothing else.
+4. A run within a bounded model has only that model's faults: any delay of datagrams, as many losses as it
+  allows, and clocks at rates that let timers expire at any time, or, where the model counts them, late and in
+  few runs.
 
 This module knows no protocol and runs nothing.
 """
@@ -43,7 +43,7 @@ _USUAL_MS = 1.0
 
 
 class Rates(NamedTuple):
-    """The faults of a link: three probabilities, and the delay of a copy."""
+    """Faults of a link: three probabilities, and the delay of a copy."""
 
     loss: float
     duplication: float
@@ -52,7 +52,7 @@ class Rates(NamedTuple):
 
 
 class Weather:
-    """The fates of datagrams as they are drawn; `met` are those that differ from the usual."""
+    """Generator of the fates of datagrams; `met` has those that differ from the usual."""
 
     def __init__(self, seed: int, rates: Mapping[Link, Rates], delay_ms: float, calm_ms: float) -> None:
         self.met: list[Fate] = []
@@ -63,7 +63,7 @@ class Weather:
         self._calm_ms = calm_ms
 
     def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
-        """The delays of the copies that arrive; four draws, whatever they say."""
+        """Return the delays of the copies that arrive, with four draws for every datagram."""
         if now >= self._calm_ms:
             return self._usual
         link = sender, to
@@ -82,7 +82,7 @@ class Weather:
 
 
 class Wandering:
-    """Every datagram takes a time of its own; of all that are sent those with these numbers are lost."""
+    """Carriage in which every datagram has a random delay, and the datagrams with these numbers are lost."""
 
     def __init__(self, seed: int, longest_ms: float, lost: Collection[int], calm_ms: float) -> None:
         self.met: list[Fate] = []
@@ -93,7 +93,7 @@ class Wandering:
         self._on_link: dict[Link, int] = {}
 
     def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
-        """The delays of the copies that arrive."""
+        """Return the delays of the copies that arrive."""
         if now >= self._calm_ms:
             return (_USUAL_MS,)
         self._sent += 1
@@ -105,7 +105,7 @@ class Wandering:
 
 
 class Script:
-    """The fates of datagrams as a schedule says them."""
+    """Carriage by the fates of datagrams in a schedule."""
 
     def __init__(self, schedule: Schedule) -> None:
         fates = [entry for entry in schedule.entries if isinstance(entry, Fate)]
@@ -115,7 +115,7 @@ class Script:
         self._calm_ms = schedule.calm_ms
 
     def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
-        """The delays of the copies that arrive."""
+        """Return the delays of the copies that arrive."""
         if now >= self._calm_ms:
             return self._usual
         nth = self._sent[sender, to] = self._sent.get((sender, to), 0) + 1
@@ -123,7 +123,7 @@ class Script:
 
 
 class Drawn(NamedTuple):
-    """The draw of a seed: the kinds of faults, the schedule without fates, and the weather that has them."""
+    """Draw of a seed: the kinds of faults, the schedule without fates, and the generator of fates."""
 
     faults: tuple[FaultKind, ...]
     schedule: Schedule
@@ -131,7 +131,7 @@ class Drawn(NamedTuple):
 
 
 def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:
-    """The run of a seed."""
+    """Return the draw of a seed."""
     if settings.within is not None:
         return _drawn_within(settings.within, seed, settings, implementation.network)
     draws = _Draws(seed, settings)

@@ -1,4 +1,4 @@
-"""The deeds of the members of a run, in their order: the calls to cores, and the messages that they sent.
+"""Record of the members' deeds in a run, in their order: the calls to cores, and the messages that they sent.
 
 A run is taken as `run_seed` takes it; its cores are wrapped and its tracer listens, and neither changes what
 happens. A message is named as its datagram is, by sender, counter and receiver, also where layers put several
@@ -22,12 +22,12 @@ from antiphon.impl.protocols.core import Identifier, Implementation, ProtocolCor
 __all__ = ["Broadcasts", "Deed", "Receives", "Rests", "Sends", "Steps", "deeds_of"]
 
 Sent = tuple[int, int, int]
-"""The name of a message on its way: sender, the sender's own count of what it sent, receiver."""
+"""Name of a message on its way: sender, the sender's own count of its messages, receiver."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broadcasts:
-    """The core of a process takes a payload, which may be a batch of several messages."""
+    """Deed: the core of a process takes a payload, which may be a batch of several messages."""
 
     process: int
     payload: bytes
@@ -35,7 +35,7 @@ class Broadcasts:
 
 @dataclass(frozen=True, slots=True)
 class Sends:
-    """A message leaves; `arrives` says how often it came to its receiver before the run was over."""
+    """Deed: a message is sent; `arrives` is the number of its arrivals before the run was over."""
 
     process: int
     name: Sent
@@ -45,7 +45,7 @@ class Sends:
 
 @dataclass(frozen=True, slots=True)
 class Receives:
-    """The core of a process takes a message of another."""
+    """Deed: the core of a process takes a message of another."""
 
     process: int
     name: Sent
@@ -54,7 +54,7 @@ class Receives:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The core of a process takes a step of its own accord, delivers (`deliver`), or a timer runs out."""
+    """Deed: the core of a process takes an internal step, delivers (`deliver`), or a timer expires."""
 
     process: int
     action: str
@@ -62,7 +62,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Rests:
-    """The core of a process has done all that it had to do, and stands here."""
+    """Deed: the core of a process has taken all its possible steps, and has this snapshot."""
 
     process: int
     snapshot: Hashable
@@ -72,7 +72,7 @@ Deed = Broadcasts | Sends | Receives | Steps | Rests
 
 
 def deeds_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Deed]]:
-    """Take the run that a seed draws. Gives where it ended, and what its members did.
+    """Take the run that a seed draws; return its final state, and its members' deeds.
 
     Raises:
         SpecError: as `core_of`.

@@ -1,11 +1,11 @@
-"""A run is judged by what its protocol promises: at a glance while all is well, by the one judge otherwise.
+"""Judge of a run by its protocol's promise: by a quick check of the deliveries, else by the judge of logs.
 
 Most runs end with the same deliveries everywhere, each message once, whole and under a growing number, those
-of one member in its order: then no property of a total order is broken, and nothing has to be written down to
-see that. Any other run is taken again with a log, which it does not notice, and its log is judged as every
-log is (`antiphon.conformance.judge.history`). No log tells what members keep in memory: that is looked at.
-What a run that was given up only lacks is unknown. So is a drawn run of one message, which has no order; a
-schedule that was made short shows what it was made short for.
+of one member in its order: then no property of a total order is broken, and no log is needed. Any other run
+is repeated with a log, which changes nothing in it, and the log is judged as every log is
+(`antiphon.conformance.judge.history`). The members' memory, which logs do not show, is checked directly. In a
+run that was given up, missing deliveries are unknown. So is a drawn run of one message, which has no order; a
+shortened schedule is judged all the same.
 
 This module knows no protocol and no fault.
 """
@@ -32,8 +32,8 @@ _USUAL = {Rejection.REPLAYED, Rejection.FOREIGN_INCARNATION}
 """Usual refusals of a sealed member: repeated datagrams, and those sent before the sender knew it."""
 
 PROMISE = (TOTAL_ORDER, FIFO_ORDER)
-"""The promise by which a run is judged, FIFO order where a member broadcasts twice. Every group promises
-causal order too, which its deliveries alone do not show.
+"""Promise by which a run is judged, with FIFO order where a member broadcasts twice. Every group promises
+causal order too, which deliveries alone do not show.
 """
 
 Wanted = dict[tuple[int, int], bytes]
@@ -43,7 +43,8 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
     """Return the symptoms at the end of a run, in a few words each, the worst first; none, if all promises of
     a total order are kept.
 
-    The words are rough: two runs fail alike if the worst is the same. Of what is raised they say what, where.
+    The words are rough: two runs fail alike if the worst is the same. An error's symptom has its type and
+    place.
     """
     logs, wanted = ending.network.deliveries, ending.schedule.payloads()
     shown = {
@@ -92,12 +93,12 @@ def _keeps_sources(log: Sequence[Delivery]) -> bool:
 
 
 def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
-    """The outcome of a run that was taken with a log, what the one judge found, and the reasons in words.
+    """Return the outcome of a run that was taken with a log, the judge's findings, and the reasons in words.
 
     Args:
-        ending: where the run stands.
-        log: what it wrote.
-        drawn: by a seed, which owes an order of messages.
+        ending: the final state of the run.
+        log: its log.
+        drawn: True for a run drawn by a seed, which must show an order of messages.
     """
     complete = not (ending.capped or ending.failed)
     early = () if complete else (Problem(Path(log_name(0)), 0, TRUNCATED),)

@@ -1,6 +1,6 @@
-"""A run is kept as a directory: its logs, as `antiphon verify` reads them, and its schedule.
+"""Directory of a run: its logs, as `antiphon verify` reads them, and its schedule.
 
-This module knows files, and nothing of what is in them.
+This module knows files, and nothing of their contents.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from antiphon.model.files import write_whole
 __all__ = ["SCHEDULE", "ScheduleError", "keep", "read_schedule"]
 
 SCHEDULE = "schedule.json"
-"""The name of a kept schedule."""
+"""File name of a schedule."""
 
 
 class ScheduleError(ValueError):
-    """A file holds no schedule; the message says which and why."""
+    """Error: a file has no schedule; the message says which and why."""
 
 
 def keep(result: RunResult, directory: str | Path) -> Path:
-    """Write the run of a result that has a schedule into a directory of its name; the directory.
+    """Write the run of a result that has a schedule into a directory with its name; return the directory.
 
-    What a run of that name left before is replaced.
+    An earlier run with that name is replaced.
 
     Raises:
         OSError: it cannot be written.
@@ -42,7 +42,11 @@ def keep(result: RunResult, directory: str | Path) -> Path:
 
 
 def read_schedule(file: str | Path) -> Schedule:
-    """The schedule in a file. Raises ScheduleError."""
+    """Return the schedule in a file.
+
+    Raises:
+        ScheduleError: the file has none.
+    """
     try:
         return msgspec.json.decode(Path(file).read_bytes(), type=Schedule)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The log of a simulated run in the trace schema, as processes of a cluster would have written it.
+"""Log of a simulated run in the trace schema, as processes of a cluster would write it.
 
 This module knows events on both sides, and no protocol.
 """
@@ -33,7 +33,7 @@ __all__ = ["Actions", "Log"]
 
 
 class Actions:
-    """A tracer that only counts the steps that cores take of their own accord, by the protocol's words."""
+    """Tracer that only counts the internal steps of cores, by the protocol's words."""
 
     recording = True
 
@@ -41,15 +41,15 @@ class Actions:
         self.actions: Counter[str] = Counter()
 
     def record(self, event: tracing.Event) -> None:
-        """Count an event, if it is such a step."""
+        """Count an event, if it is an internal step."""
         if type(event) is tracing.Step:
             self.actions[event.action] += 1
 
 
 class Log(Actions):
-    """The log of a run in the trace schema: a tracer, and what the application does and gets.
+    """Log of a run in the trace schema: a tracer, and the application's broadcasts and deliveries.
 
-    The application asks for a broadcast when the schedule says so, and the core may take it much later.
+    The application requests a broadcast at the scheduled time, and the core may take it much later.
     """
 
     def __init__(self, members: int) -> None:
@@ -57,7 +57,7 @@ class Log(Actions):
         self.events: tuple[list[Event], ...] = tuple([] for _ in range(members))
 
     def record(self, event: tracing.Event) -> None:
-        """Take what a judge needs of an event of a member."""
+        """Record an event of a member, as far as a judge needs it."""
         log = self.events[event.process]
         match event:
             case tracing.Broadcast(identifier=name, payload=payload):
@@ -74,29 +74,29 @@ class Log(Actions):
                 super().record(event)
 
     def watch(self, network: SimulatedNetwork[Any]) -> None:
-        """The network of the run, for those whom time concerns."""
+        """Store the network of the run, whose time is used."""
 
     def fault(self, process: int | None, what: str) -> None:
-        """A fault of the environment begins or ends: none of a process's events."""
+        """Do nothing: the begin or end of a fault of the environment is no event of a process."""
 
     def broadcast(self, process: int, k: int, payload: bytes) -> None:
-        """The application of a process asks for its k-th broadcast."""
+        """Record that the application of a process requests its k-th broadcast."""
         log = self.events[process]
         log.append(Broadcast(len(log), message_id(process, k), digest(payload)))
 
     def deliver(self, process: int, delivery: Delivery) -> None:
-        """The application of a process gets a message."""
+        """Record that the application of a process gets a message."""
         source, name, number, payload = delivery
         log = self.events[process]
         log.append(Deliver(len(log), message_id(source, name), number, digest(payload)))
 
     def end(self) -> None:
-        """The run went to its end: nothing is missing."""
+        """Record that the run went to its end, so that no event is missing."""
         for log in self.events:
             log.append(End(len(log)))
 
     def lines(self, run: str, protocol: str, seed: int, messages: int) -> tuple[bytes, ...]:
-        """The files of the logs, one for each process."""
+        """Return the files of the logs, one for each process."""
         encode = msgspec.json.encode
         return tuple(
             b"".join(encode(line) + b"\n" for line in (self._header(run, protocol, seed, messages, p), *log))

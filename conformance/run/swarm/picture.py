@@ -1,7 +1,7 @@
-"""The space-time diagram of a simulated run: what each member did, in virtual time, and what became of it.
+"""Space-time diagram of a simulated run, in virtual time.
 
-A row is one thing that happens to one member: its application broadcasts, something arrives, a timer
-expires, a fault strikes. What the member sends and delivers in consequence stands with it. A message that
+A row is one event of one member: its application broadcasts, a message arrives, a timer expires, a fault
+begins. The messages that the member sends and delivers in consequence are in the same row. A message that
 never arrives is drawn as lost where it was sent.
 
 This module knows events; it knows no protocol, and not how a diagram is drawn.
@@ -21,13 +21,13 @@ from antiphon.impl.transport.simulated import SimulatedNetwork
 __all__ = ["ROWS_MAX", "Picture"]
 
 ROWS_MAX = 60
-"""A picture shows so many rows, and what was sent and delivered up to there."""
+"""Largest number of rows of a picture, with the messages sent and delivered up to there."""
 
 Pair = tuple[int, int]
 
 
 class Picture(Log):
-    """A diagram under way."""
+    """Diagram under construction."""
 
     def __init__(self, members: int) -> None:
         super().__init__(members)
@@ -40,7 +40,7 @@ class Picture(Log):
         self._left_out = 0
 
     def record(self, event: tracing.Event) -> None:
-        """Take an event of a member."""
+        """Record an event of a member."""
         if self._left_out:
             self._left_out += isinstance(event, tracing.Receive | tracing.Step)
             return
@@ -61,22 +61,22 @@ class Picture(Log):
                 self._arrows.append(Arrow(kind, kind, process, row, to, row, Fate.LOST))
 
     def watch(self, network: SimulatedNetwork[Any]) -> None:
-        """Take the time from here."""
+        """Store the network, whose time is used."""
         self._network = network
 
     def broadcast(self, process: int, k: int, payload: bytes) -> None:  # noqa: ARG002 - shown by its name
-        """The application of a process asks for its k-th broadcast."""
+        """Record that the application of a process requests its k-th broadcast."""
         self._happens(process, f"broadcast {process}:{k}")
 
     def deliver(self, process: int, delivery: Delivery) -> None:
-        """The members have told."""
+        """Do nothing: the members' own events show deliveries."""
 
     def fault(self, process: int | None, what: str) -> None:
-        """A fault begins or ends."""
+        """Record that a fault begins or ends."""
         self._happens(process, what, fault=True)
 
     def diagram(self, title: str, shows: str, why: str) -> Diagram:
-        """All of it."""
+        """Return the diagram."""
         rows, arrows = list(self._rows), tuple(self._arrows)
         if self._left_out:
             rows.append(Event(len(rows) + 1, None, f"... {self._left_out:,} rows more, {self._time()}"))

@@ -1,9 +1,8 @@
-"""A schedule is run on the real cores, layers and encoder, on the simulated network and in virtual time.
+"""Run of a schedule on the real cores, layers and encoder, on the simulated network and in virtual time.
 
-A run goes on until everything is delivered everywhere and a moment longer (what comes late or twice may
-still do harm), until after the last fault nothing is delivered anywhere for `bound_ms` or in QUIET_STEPS, or
-until it has taken too many steps. What it left is an `Ending`; this module judges nothing, and knows no
-protocol.
+A run ends a moment after everything is delivered everywhere (late or repeated datagrams may still do harm);
+or when nothing is delivered for `bound_ms` or QUIET_STEPS after the last fault; or after too many steps. Its
+result is an `Ending`; this module judges nothing, and knows no protocol.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ __all__ = ["Ending", "raised", "run"]
 _KEYS = Keyring(bytes(KEY_BYTES))
 
 QUIET_STEPS = 5_000
-"""A group that takes so many steps after the last fault and delivers nothing stands still, whatever it does:
-a token that never rests goes round hundreds of times.
+"""Number of steps without a delivery after the last fault that counts as standing still: a token that never
+rests circulates hundreds of times.
 """
 
 LINGER_MS = 250.0
 """Milliseconds that a run goes on when everything is delivered."""
 
 KEPT_MAX = 4
-"""Largest number of payloads for each member that a member may keep at rest, those of the last messages."""
+"""Largest number of payloads of each member that a member may keep at rest, those of the last messages."""
 
 FORGETTING_MS = 5_000.0
 """Milliseconds that members may take to learn that all have everything."""
@@ -49,10 +48,11 @@ FORGETTING_MS = 5_000.0
 
 @dataclass
 class Ending:
-    """The state of a run when it is over.
+    """Final state of a run.
 
-    `failed`: what a member raised; `capped`: it was given up; `kept`: how many payloads each member keeps at
-    rest, if its protocol forgets; `early`: what was delivered before so many members had it as it asked for.
+    `failed` is the error that a member raised; `capped` is True if the run was given up. `kept` is the number
+    of payloads that each member keeps at rest, if its protocol forgets. `early` are deliveries before as many
+    members had the message as it requested.
     """
 
     network: SimulatedNetwork[Any]
@@ -71,8 +71,8 @@ def run(
     log: Log | None = None,
     tracer: Tracer = NULL_TRACER,
 ) -> Ending:
-    """Run a schedule, whose datagrams meet what `carriage` says, to its end. Without a log `tracer` is told
-    what happens.
+    """Run a schedule to its end, with the fates of datagrams by `carriage`. Without a log, `tracer` gets the
+    events.
 
     Raises:
         Raised: the members cannot even be made.
@@ -270,7 +270,7 @@ def _payloads(state: object) -> int:
 
 
 def raised(error: BaseException) -> str:
-    """Say what was raised, and where."""
+    """Return an error and its place in words."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = last.filename.rpartition("/antiphon/")[2].rpartition("/")[2]
     return f"{type(error).__name__} in {last.name} ({place}:{last.lineno}): {error}"

@@ -1,9 +1,8 @@
-"""A schedule says all that happens to a group from outside in one run, which follows from it: it is data.
+"""Schedule: all outside events of a group in one run, as data that determine the run.
 
-The k-th datagram from one member to another meets the fate that is written for it, and arrives after the
-usual delay where none is. From `calm_ms` on no datagram meets a fate; every other fault has its end in its
-entry. Entries are independent: leaving one out gives another schedule, and that is how a failing one is made
-short.
+The k-th datagram from one member to another has the fate of its entry, and arrives after the usual delay
+without an entry. From `calm_ms` on no datagram has a fate; every other fault has its end in its entry.
+Entries are independent: removing one gives another schedule, and so a failing schedule is shortened.
 
 This module knows no protocol and no judge, and draws nothing.
 """
@@ -37,9 +36,10 @@ class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower, tag
 
 
 class Broadcast(_Entry, frozen=True):
-    """The application of a member broadcasts a payload of so many bytes, or of as many as its name needs.
+    """Entry: the application of a member broadcasts a payload of so many bytes, or of as many as its name
+    needs.
 
-    It asks to be delivered when `holders` members have it, or all if they are fewer.
+    It requests delivery when `holders` members have it, or all if they are fewer.
     """
 
     at_ms: float
@@ -49,7 +49,9 @@ class Broadcast(_Entry, frozen=True):
 
 
 class Fate(_Entry, frozen=True):
-    """The `nth` datagram (from 1) from one member to another arrives once after each delay, or never."""
+    """Entry: the `nth` datagram (from 1) from one member to another arrives once after each delay,
+    or never.
+    """
 
     sender: int
     to: int
@@ -58,7 +60,7 @@ class Fate(_Entry, frozen=True):
 
 
 class Cut(_Entry, frozen=True):
-    """Loss, in this time, of everything that the first of each pair sends to the second."""
+    """Entry: all datagrams that the first of each pair sends to the second in this time are lost."""
 
     at_ms: float
     until_ms: float
@@ -66,7 +68,7 @@ class Cut(_Entry, frozen=True):
 
 
 class Pause(_Entry, frozen=True):
-    """A member is stopped, as SIGSTOP does, and goes on with SIGCONT."""
+    """Entry: a member is stopped, as by SIGSTOP, and goes on, as by SIGCONT."""
 
     at_ms: float
     until_ms: float
@@ -74,14 +76,14 @@ class Pause(_Entry, frozen=True):
 
 
 class Start(_Entry, frozen=True):
-    """A member starts late: what is sent to it before is lost."""
+    """Entry: a member starts late: datagrams to it before are lost."""
 
     at_ms: float
     process: int
 
 
 class Skew(_Entry, frozen=True):
-    """A member's clock shows `offset_ms` at the beginning, and counts `rate` milliseconds in each."""
+    """Entry: a member's clock shows `offset_ms` at the beginning, and counts `rate` milliseconds in each."""
 
     process: int
     offset_ms: float
@@ -89,7 +91,7 @@ class Skew(_Entry, frozen=True):
 
 
 class Jump(_Entry, frozen=True):
-    """A member's clock is put forward by so much; or it stands still for so long, if it is negative."""
+    """Entry: a member's clock jumps forward by so much; or it stands still for so long, if it is negative."""
 
     at_ms: float
     process: int
@@ -97,28 +99,30 @@ class Jump(_Entry, frozen=True):
 
 
 class Crash(_Entry, frozen=True):
-    """A process ends without a word."""
+    """Entry: a process ends without a message."""
 
     at_ms: float
     process: int
 
 
 class Restart(_Entry, frozen=True):
-    """A process is started again, as another member at the same address; if it still runs it ends first."""
+    """Entry: a process is started again, as another member at the same address; if it still runs it ends
+    first.
+    """
 
     at_ms: float
     process: int
 
 
 class Leave(_Entry, frozen=True):
-    """A process leaves the group, and ends when nobody needs it any more."""
+    """Entry: a process leaves the group, and ends when no other needs it any more."""
 
     at_ms: float
     process: int
 
 
 class Slow(_Entry, frozen=True):
-    """Delay, in this time: datagrams from the first of each pair to the second take `by_ms` longer."""
+    """Entry: in this time datagrams from the first of each pair to the second take `by_ms` longer."""
 
     at_ms: float
     until_ms: float
@@ -127,7 +131,7 @@ class Slow(_Entry, frozen=True):
 
 
 class Once(_Entry, frozen=True):
-    """Entries that happen when a process has delivered so many messages, in all its lives.
+    """Entries that begin when a process has delivered so many messages, over all its starts.
 
     The times of `then` count from there.
     """
@@ -146,11 +150,11 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One run of `members` members over a network whose datagrams take `delay_ms`.
 
     With `timeouts`, by the names of `impl.membership.detector.Timeouts`, members join, leave, crash and come
-    back: those that start at once found the group, the first of them before all. Then `hints`: who sends to a
-    process that has ended learns that nobody listens there.
+    back: those that start at once found the group, the first of them before all. With `hints` a sender learns
+    when a process has ended and no longer listens.
 
-    `layers` are what stands around the core, by the names of `impl.layers.Layers`; None for the bare core.
-    Messages are delivered when `holders` members have them; None: as the protocol does of itself. The global
+    `layers` are the layers around the core, by the names of `impl.layers.Layers`; None for the bare core.
+    Messages are delivered when `holders` members have them; None: by the protocol's own rule. The global
     `random`, from which a core should draw nothing, begins with the seed `chance`.
     """
 
@@ -166,13 +170,13 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def changes(self) -> bool:
-        """Return True if it is of a group whose members change."""
+        """Return True for a group whose members change."""
         alone = Crash | Restart | Leave | Slow | Once
         return self.timeouts is not None or any(isinstance(entry, alone) for entry in self.entries)
 
     @property
     def ends_ms(self) -> float:
-        """The time at which the last fault has ended and the last broadcast is made."""
+        """Return the time at which the last fault has ended and the last broadcast is made."""
         return max([self.calm_ms, *map(_end, self.entries)])
 
     def payloads(self) -> dict[tuple[int, int], bytes]:
@@ -187,7 +191,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def broadcasts(self) -> list[Broadcast]:
-        """The broadcasts, in the order of time."""
+        """Return the broadcasts, in the order of time."""
         found = [entry for entry in self.entries if isinstance(entry, Broadcast)]
         return sorted(found, key=lambda entry: entry.at_ms)
 

@@ -1,5 +1,4 @@
-"""The common settings of all runs of a swarm; a run itself follows from its core, its seed and these
-settings.
+"""Common settings of all runs of a swarm; a run is determined by its core, its seed and these settings.
 
 This module knows ranges and names of faults, not what they do.
 """
@@ -14,17 +13,16 @@ from msgspec import Struct
 __all__ = ["Around", "Budget", "Deliver", "FaultKind", "Settings"]
 
 Around: TypeAlias = Literal["drawn", "always", "never"]
-"""True if the layers stand around the core: a core that needs queues has them always."""
+"""True if there are layers around the core; a core that needs queues always has them."""
 
 Deliver: TypeAlias = Literal["drawn", "each", "usual"]
-"""True if a message is delivered when so many members have it as is drawn for the run, where the protocol
-knows that; as each message asks, where layers stand around the core; or as the protocol does of itself.
+"""Rule of delivery: with as many holders as the run draws, where the protocol knows them; as each message
+requests, where there are layers; or by the protocol's own rule.
 """
 
 
 class FaultKind(StrEnum):
-    """The kinds of faults of a run. Each run has each kind with probability one half, so that none hides
-    another.
+    """Kinds of faults of a run. Each run has each kind with probability one half, so that none hides another.
 
     Source: Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012.
     """
@@ -48,7 +46,7 @@ class FaultKind(StrEnum):
 
     @classmethod
     def of(cls, *, join: bool) -> tuple[FaultKind, ...]:
-        """The kinds that a group whose members change may meet, or one whose members stay."""
+        """Return the kinds for a group whose members change, or for one whose members stay."""
         return tuple(kind for kind in cls if kind not in (_OF_FIXED if join else _OF_CHANGING))
 
 
@@ -59,8 +57,8 @@ _OF_CHANGING = (
 
 
 class Budget(Struct, frozen=True):
-    """The budget of a bounded model for a run: so many datagrams are lost at most, each message is broadcast
-    by one of its `sources`, and `timers` ring at any time, or late, since the model counts how often.
+    """Budget of a bounded model for a run: at most so many lost datagrams, each message broadcast by one of
+    its `sources`, and `timers` that expire at any time, or late if the model counts them.
     """
 
     losses: int
@@ -69,15 +67,15 @@ class Budget(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """One setting of a swarm.
+    """Settings of a swarm.
 
-    `join`: members join, leave, crash and come back, as in groups of `Group.join`; else they stay. Of
-    `faults` those count that such a group may meet. `sealed`: every datagram is encrypted, duplicates go no
-    further. `multicast`: what goes to all others is one datagram, which each link may lose. `planted` names
-    the fault that the core shall have. After the last fault something has to be delivered in each `bound_ms`
-    until everything is; with `join` the whole end has so long. A run that takes more than `steps_max` is
-    given up. `logs`: keep them of every run. `within`: runs stay within this, as far as drawing can see to it
-    (`chance`), and no other faults are drawn.
+    `join`: members join, leave, crash and come back, as in groups of `Group.join`; else they stay. `faults`:
+    the kinds of faults, of those for such a group. `sealed`: every datagram is encrypted, and duplicates are
+    dropped. `multicast`: a message to all others is one datagram, which each link may lose. `planted`: the
+    planted fault of the core. `bound_ms`: after the last fault a delivery must occur in each such time until
+    everything is delivered; with `join` the whole end has so long. `steps_max`: a run with more steps is
+    given up. `logs`: write the logs of every run. `within`: runs stay within this bounded model, as far as
+    drawing can ensure it (`chance`), and no other faults are drawn.
     """
 
     join: bool = False
@@ -95,7 +93,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     within: Budget | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which names the setting, its value and what is allowed."""
+        """Check the settings.
+
+        Raises:
+            ValueError: the message names the setting, its value and what is allowed.
+        """
         if self.members < 2:
             raise ValueError(f"members is {self.members}; a group has at least 2")
         if self.messages < 1:

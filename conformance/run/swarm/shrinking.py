@@ -1,10 +1,10 @@
-"""A failing schedule is made short: delta debugging takes entries away, then what is left is made simple.
+"""Shrinking of a failing schedule: delta debugging removes entries, then the others are simplified.
 
-A shorter schedule has to fail alike, which only a run can tell. In turn, until nothing helps any more: whole
-kinds of entries go, the layers and slow network go, chunks of entries go, halves first and single ones last,
-members nobody speaks of go, and times and sizes become round.
+A shorter schedule has to fail alike, which only a run can tell. These steps repeat until none helps: remove
+whole kinds of entries, the layers and the slow network; remove chunks of entries, halves first and single
+ones last; remove members without entries; round times and sizes.
 
-This module knows what a schedule says, and neither a protocol nor what fails.
+This module knows the entries of a schedule, and neither a protocol nor the failure.
 
 Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE Transactions on
 Software Engineering 28 (2), 2002.
@@ -38,7 +38,7 @@ from antiphon.impl.protocols.core import Network
 __all__ = ["shrink"]
 
 TRIES_MAX = 3_000
-"""Number of runs that are spent on one schedule."""
+"""Largest number of runs for shrinking one schedule."""
 
 
 def shrink(
@@ -47,7 +47,9 @@ def shrink(
     network: Network = Network.LOSSY,
     progress: Callable[[Schedule], None] = lambda _: None,
 ) -> Schedule:
-    """A schedule that fails, from which no entry can be taken away; `network`: what the core needs."""
+    """Return a failing schedule from which no entry can be removed; `network` is the network that the core
+    needs.
+    """
     return _Shrinking(schedule, fails, network, progress).take()
 
 

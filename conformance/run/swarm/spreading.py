@@ -1,6 +1,6 @@
-"""The runs of many seeds, spread over processes: what they showed does not depend on how many there are.
+"""Runs of many seeds, spread over processes; the result does not depend on the number of processes.
 
-This module knows neither cores nor faults: it counts what `run_seed` gives.
+This module knows neither cores nor faults: it counts the results of `run_seed`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ class SwarmReport:
     """The results of the runs of the seeds from `seed` on.
 
     `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
-    `met` counts the runs that had each kind of fault, `messages` what was sent by kind, `actions` the steps
-    that cores took of their own accord. `processor_ns` is what the runs took of processors, `seconds` of the
-    clock.
+    `met` counts the runs with each kind of fault, `messages` the sent messages by kind, `actions` the
+    internal steps of cores. `processor_ns` is the runs' processor time, `seconds` the wall clock time.
     """
 
     core: str
@@ -56,7 +55,7 @@ class SwarmReport:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of all runs."""
+        """Return the worst outcome of all runs."""
         missing = [Outcome.UNKNOWN] if self.never_met else []
         return Outcome.worst([*self.outcomes.elements(), *missing])
 
@@ -64,13 +63,15 @@ class SwarmReport:
         return f"<SwarmReport on {self.core}: {self.outcome.value}, {self.runs} runs from seed {self.seed}>"
 
     def __str__(self) -> str:
-        """The outcome, the seeds that fail with their reasons, and the first of these runs."""
+        """Return the outcome, the seeds that fail with their reasons, and the first of these runs,
+        as text.
+        """
         lines = [repr(self)[1:-1], *map(repr, self.failed[1:9])]
         return "\n".join([*lines, *map(str, self.failed[:1])])
 
     @property
     def never_met(self) -> list[FaultKind]:
-        """The kinds of faults of members that were asked for by name, and that no run has really met."""
+        """Return the kinds of faults of members that were requested by name, and that affected no run."""
         kinds = FaultKind.of(join=True)
         if not self.settings.join or set(self.settings.faults) >= set(kinds):
             return []
@@ -78,7 +79,7 @@ class SwarmReport:
 
     @property
     def never_sent(self) -> list[str]:
-        """The kinds of messages of the protocol that no run sent."""
+        """Return the kinds of messages of the protocol that no run sent."""
         if self.settings.join:
             return sorted(_OF_MEMBERS - self.messages.keys())
         types = core_of(self.core, self.settings.planted).messages.types
@@ -115,18 +116,18 @@ def run_swarm(
     jobs: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _failed: None,
 ) -> SwarmReport:
-    """Take the runs of so many seeds in a row, in `jobs` processes.
+    """Take the runs of so many consecutive seeds, in `jobs` processes.
 
     Args:
         core: the name of a protocol that is bound.
-        runs: how many runs.
-        seed: number of the first run; each has the next.
-        settings: what the runs have, and which faults they may meet.
-        jobs: how many processes take them.
-        progress: called now and then with how many were taken, and how many of them failed.
+        runs: the number of runs.
+        seed: the seed of the first run; each has the next.
+        settings: the settings of the runs, with their faults.
+        jobs: the number of processes.
+        progress: called now and then with the numbers of finished and of failed runs.
 
     Raises:
-        SpecError: no such core or planted fault; the known ones are listed.
+        SpecError: no such core or planted fault; the message lists the known ones.
     """
     settings = fitted(core, settings)
     report, begun = SwarmReport(core, seed, settings), time.monotonic()

@@ -1,7 +1,7 @@
-"""A core, a seed and settings give one result, always the same: on any machine, in any process.
+"""Run of a core by a seed and settings, with the same result on any machine, in any process.
 
-`run_seed` keeps nothing between its calls but what it has loaded, so that runs can be spread over processes
-and machines in any way. This module knows no protocol: it takes cores by their names in the catalogue.
+`run_seed` keeps no state between its calls, so that runs can be spread over processes and machines in any
+way. This module knows no protocol: it takes cores by their names in the catalogue.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ __all__ = ["RunResult", "core_of", "fitted", "pictured", "run_schedule", "run_se
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of one run.
+    """Result of one run.
 
-    `name` is what the run is called, and stands in its logs. `reasons` say why it did not hold; `symptoms` is
-    that in rough words. `messages` counts what was sent by kind, one message to all as one; `actions` the
-    steps that cores took of their own accord. `schedule` and `logs` (one file a
-    process) are there unless the run held and nobody asked for logs.
+    `name` is the name of the run, also in its logs. `reasons` say why it did not hold; `symptoms` is the same
+    in rough words. `messages` counts sent messages by kind, one message to all as one; `actions` the internal
+    steps of cores. `schedule` and `logs` (one file a process) are there unless the run held and no logs were
+    requested.
     """
 
     core: str
@@ -73,7 +73,7 @@ class RunResult:
         return f"<RunResult of {self.core}: {self.outcome.value}{seed}{reason}>"
 
     def __str__(self) -> str:
-        """The outcome, every reason, and what happens to the group in the run."""
+        """Return the outcome, every reason, and the schedule of the run, as text."""
         schedule = [] if self.schedule is None else told(self.schedule)
         return "\n".join([repr(self)[1:-1], *self.reasons, *schedule])
 
@@ -103,10 +103,10 @@ _CHANGING = _Kind(
 
 
 def fitted(core: str, settings: Settings) -> Settings:
-    """The same settings, which say that members join if only such groups have this protocol.
+    """Return the settings, with `join` if only groups whose members change have this protocol.
 
     Raises:
-        ValueError: they do not go together with that.
+        ValueError: the settings do not go together with that.
     """
     if settings.join or not joins_always(core):
         return settings
@@ -118,12 +118,12 @@ def core_of(name: str, planted: str | None = None, *, join: bool = False) -> Imp
     """The implementation of a protocol as groups run it, with a planted fault if one is named.
 
     Args:
-        name: of the protocol.
-        planted: the fault.
-        join: as groups run it whose members change.
+        name: the name of the protocol.
+        planted: the name of the fault.
+        join: True for groups whose members change.
 
     Raises:
-        SpecError: no such protocol or fault; the known ones are listed.
+        SpecError: no such protocol or fault; the message lists the known ones.
         Raised: the implementation cannot be made.
     """
     if join or joins_always(name):
@@ -176,8 +176,8 @@ def run_schedule(
     seed: int | None = None,
     name: str = "",
 ) -> RunResult:
-    """Take the run of a schedule with a log, and judge it. `seed` is what the schedule was drawn from, if it
-    was; its logs say so (else 0). The run is called `name`; without one, by its core and seed.
+    """Take the run of a schedule with a log, and judge it. `seed` is the seed that drew the schedule, else 0;
+    its logs have it. The run is called `name`, by default after its core and seed.
 
     Raises:
         SpecError: as `core_of`.
@@ -205,7 +205,7 @@ def run_schedule(
 def shortened(
     result: RunResult, settings: Settings, progress: Callable[[Schedule], None] = lambda _: None
 ) -> RunResult:
-    """A failing run with a shorter schedule that fails alike; the same if there is none.
+    """Return a failing run with a shorter schedule that fails alike; the same if there is none.
 
     Args:
         result: the run, with its schedule.
@@ -240,7 +240,7 @@ def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
 
 
 def pictured(result: RunResult, settings: Settings) -> Diagram:
-    """The space-time diagram of a run that has a schedule."""
+    """Return the space-time diagram of a run that has a schedule."""
     assert result.schedule is not None, f"{result.name} was not kept"
     settings, kind = _kind(result.core, settings, result.schedule)
     picture = kind.picture(result.schedule.members)

@@ -1,8 +1,8 @@
-"""The limits that a bounded model sets to a run, so that runs of a swarm can be drawn within it.
+"""Limits of a bounded model, so that runs of a swarm can be drawn within it.
 
-Who may broadcast which message is seen in the model's own steps. How many datagrams may be lost, and whether
-timers are counted, its constants say: `losses` and `timeouts`. What else it counts is not known here: a run
-that needs more leaves the model, and is a run all the same.
+The sources of each message are taken from the model's steps; the number of losses, and whether timers are
+counted, from its constants `losses` and `timeouts`. Other bounds are not known here: a run that exceeds them
+leaves the model, and counts all the same.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["within_model"]
 
 
 def within_model(protocol: str) -> Settings:
-    """Settings whose runs stay within the model that lockstep walks for this protocol, as far as drawing can
-    see to it: its members, its messages, its losses.
+    """Return settings whose runs stay within the model that lockstep walks for this protocol, as far as
+    drawing can ensure it: its members, its messages, its losses.
 
     Raises:
-        SpecError: no such protocol, one without an implementation, a model that does not say how many
-            processes and messages it has, or an error on the explored part.
+        SpecError: no such protocol, one without an implementation, a model without numbers of processes and
+            messages, or an error on the explored part.
     """
     core_of(protocol)
     bound = bound_protocol(protocol)

@@ -1,7 +1,7 @@
-"""Settings as the words of a command, and a schedule in words: what it is, then what happens in the order of
-time, then the fates of datagrams.
+"""Text of settings as a command, and of a schedule: its head, then its entries in the order of time, then the
+fates of datagrams.
 
-This module knows entries, and nothing of what they cause.
+This module knows entries, and not their effects.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["command_of", "joins_always", "told"]
 
 
 def command_of(core: str, settings: Settings) -> str:
-    """The command that has these settings; what is missing is which run."""
+    """Return the command with these settings, without the choice of a run."""
     usual, words = Settings(), ["antiphon", "swarm", core]
     if settings.join and not joins_always(core):
         words.append("--join")
@@ -67,7 +67,7 @@ def joins_always(core: str) -> bool:
 
 
 def told(schedule: Schedule) -> list[str]:
-    """The lines."""
+    """Return the lines of a schedule in words."""
     sizes = ", ".join(f"{name} {value:,}" for name, value in (schedule.layers or {}).items())
     around = f"layers ({sizes})" if schedule.layers is not None else "the bare core"
     if schedule.timeouts is not None and schedule.layers is None:

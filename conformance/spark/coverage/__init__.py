@@ -1,8 +1,8 @@
-"""Coverage: transitions of a bounded model that runs of the real cores have exercised, and those that none
-has.
+"""Coverage: transitions of a bounded model that runs of the real cores have exercised, and transitions that
+no run has.
 
-A run is read as a path of the model (`steps`), the model is walked once as a checker walks it (`model`), and
-the two are joined on Spark, as tables of a lake (`joined`).
+A run is read as a path of the model (`steps`), the model is explored once (`model`), and the two are joined
+on Spark, as tables of a lake (`joined`).
 """
 
 from antiphon.conformance.spark.coverage.joined import Coverage, Exercised, coverage, rows_of

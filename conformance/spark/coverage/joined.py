@@ -1,8 +1,8 @@
-"""The runs of a lake's swarms, as paths of the bounded model, joined with all its transitions on Spark.
+"""Join, on Spark, of the runs of a lake's swarms, as paths of the bounded model, with all its transitions.
 
-1. A run is its seed: tasks take the runs of a batch again, and read each as a path (`steps`). A run that does
-   not take as many steps and datagrams as the batch says was of other code, and that is told.
-2. What the paths have is kept beside the batch, `coverage/<model>/`, and not asked for again.
+1. A run is its seed: tasks take the runs of a batch again, and read each as a path (`steps`). A run with
+    another number of steps and datagrams than in the batch was of other code, which is reported.
+2. The paths' rows are stored beside the batch, `coverage/<model>/`, and not computed again.
 3. Transitions of the model are a table of the lake, `models/<model>/transitions`; joined with the paths it is
    `models/<model>/exercised`, the whole answer: how often each was taken, 0 for never.
 
@@ -49,8 +49,8 @@ __all__ = ["PATHS", "Coverage", "Exercised", "coverage", "rows_of"]
 PATHS: Final = pa.schema(
     [("before", pa.binary()), ("step", pa.string()), ("times", pa.int64()), ("outside", pa.int64())]
 )
-"""The rows of some runs: a row a transition, with how often it was taken; and, without a state, a row for
-each reason why paths ended ("": the run was over), how many, and how many deeds came after it.
+"""Schema of the rows of some runs: a row a transition, with how often it was taken; and, without a state, a
+row for each reason why paths ended ("": the run was over), with its count and the number of later deeds.
 """
 
 _RUNS_A_TASK: Final = 200
@@ -59,8 +59,8 @@ _BYTES_A_RUN: Final = 2_000
 
 @dataclass(frozen=True)
 class Exercised:
-    """The transitions of one action: all, the prompt ones, those that runs took, how often; and the way to a
-    nearest one that no run took, a prompt one if there is one.
+    """Counts of the transitions of one action: all, the prompt ones, those that runs took, how often; and a
+    path to a nearest one that no run took, a prompt one if there is one.
     """
 
     action: str
@@ -73,19 +73,19 @@ class Exercised:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The transitions of a model that the runs of a lake have exercised.
+    """Transitions of a model that the runs of a lake have exercised.
 
     Attributes:
-        model: that model.
-        actions: by action, in the order of their names.
-        runs: so many were read, of the batches `batches`.
-        left: at what runs left the model, and how many; "" are those that were over before.
-        outside: so many broadcasts, receptions, timers and steps of cores came after that, and count for
-            nothing.
-        beyond: transitions that runs took where the model was not walked, because of a bound.
-        ingested: so many runs of the lake are logs that were read in, of no swarm: they were not read.
-        others: so many are of other swarms: of another protocol, with other members, with a planted fault.
-        tables: where all transitions stand.
+        model: the model.
+        actions: the counts by action, in the order of their names.
+        runs: the number of runs, of the batches `batches`.
+        left: the events at which runs left the model, with counts; "" for those that were over before.
+        outside: the number of broadcasts, receptions, timers and internal steps after that, which do not
+            count.
+        beyond: the number of transitions of runs where the model was not explored, because of a bound.
+        ingested: the number of runs of the lake that are logs of no swarm, and were not read.
+        others: the number of runs of other swarms: another protocol, other members, a planted fault.
+        tables: the directory of the tables of transitions.
     """
 
     model: Model
@@ -100,7 +100,7 @@ class Coverage:
     tables: str
 
     def total(self, what: str) -> int:
-        """The sum over all actions."""
+        """Return the sum over all actions."""
         return sum(getattr(action, what) for action in self.actions)
 
 
@@ -113,7 +113,7 @@ def coverage(
     master: str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Coverage:
-    """Join the bounded model of a protocol with what the swarms of a lake have exercised of it.
+    """Join the bounded model of a protocol with the paths of a lake's swarms.
 
     Raises:
         SpecError: no such protocol or constant.
@@ -216,7 +216,7 @@ def rows_of(
     its datagrams.
 
     Raises:
-        PipelineError: a run takes other steps than it is said to.
+        PipelineError: a run takes other steps than its batch says.
     """
     reader = _reader(protocol, tuple(sorted(constants.items())))
     taken: Counter[tuple[bytes, str]] = Counter()

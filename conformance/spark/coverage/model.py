@@ -1,7 +1,7 @@
-"""The bounded model as a table: a row a transition, and a shortest way to each of them.
+"""Bounded model as a table: a row a transition, with a shortest path to each.
 
-A model lets a process wait before each of its own steps, and a core does at once what it can. Transitions are
-*prompt* that a path has on which processes do so: no run takes another one.
+A model lets a process wait before each internal step, while a core takes its steps at once. A transition is
+*prompt* if it is on a path on which processes take their steps at once: runs take only such transitions.
 
 This module knows no run.
 """
@@ -35,22 +35,29 @@ MODEL: Final = pa.schema(
         ("prompt", pa.bool_()),
     ]
 )
-"""One row a transition: the packed state, the step in short notation, how many steps lead to the state, its
-number in the order of discovery, and whether it is prompt."""
+"""Schema: one row a transition, with the packed state, the step in short notation, the number of steps to the
+state, its number in the order of discovery, and whether it is prompt.
+"""
 
 _ROWS: Final = 1 << 16
 
 
 def key(packed: int) -> bytes:
-    """A packed state as a table has it."""
+    """Return a packed state as a table has it."""
     return packed.to_bytes(-(-packed.bit_length() // 8) or 1, "little")
 
 
 class Model:
-    """All states and transitions of a binding's program within bounds; `complete`: there are no others."""
+    """All states and transitions of a binding's program within bounds; `complete` is True if there are no
+    others.
+    """
 
     def __init__(self, binding: CoreBinding[Any], bounds: Bounds = UNBOUNDED) -> None:
-        """Raises SpecError: the specification has an error on the explored part."""
+        """Explore the model.
+
+        Raises:
+            SpecError: the specification has an error on the explored part.
+        """
         program = self.program = binding.program
         self._binding = binding
         self._edges, moves = transitions_of(program), _Moves()
@@ -62,12 +69,12 @@ class Model:
 
     @property
     def id(self) -> str:
-        """Names the model by its specification, its constants and how far it was walked."""
+        """Return a name of the model by its specification, its constants and its bounds."""
         asked = [self.program.name, dict(self.program.constants), self.states, len(self._moves), MODEL.names]
         return hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """All transitions, as `MODEL` says."""
+        """Return all transitions as rows of `MODEL`."""
         step, told, prompt = self._edges.step, {}, self._prompt()
         rows: list[tuple[bytes, str, str, int, int, bool]] = []
         depth = 0
@@ -89,7 +96,7 @@ class Model:
         return _Prompt(self._edges, self._moves, self._binding).found
 
     def trace(self, state: int, step: str) -> Trace:
-        """A shortest way to a state, and from there this step, as CPython executes them."""
+        """Return a shortest path to a state and this step from it, as CPython executes them."""
         states = path(self._space, state)
         steps = [next(n for n, after in self._moves[a] if after == b) for a, b in pairwise(states)]
         steps.append(next(n for n, _ in self._moves[state] if compact_step(self._edges.step(n)) == step))

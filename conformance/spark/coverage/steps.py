@@ -1,13 +1,12 @@
-"""A run of real cores is read as a path of the bounded model, for as far as it stays within it.
+"""Reader of a run of real cores as a path of the bounded model, as far as the run stays within it.
 
-1. What a core was told or did is matched with the one step that the model enables for it in the state where
-   the path stands: a reception by the packet that the message stands for, a timer by its name, a message that
-   never came by the packet that is lost, when it is sent. Steps that a process takes on its own accord
-   follow each of these, as cores take them.
-2. Where no step is enabled, or several could be meant, the path ends: the rest of the run is outside of the
-   model, and counts for nothing.
-3. Wherever a core rests, what it shows is compared with the state of the path, variable by variable. A path
-   ends where they differ: no transition is exercised because its name was called.
+1. Each call or action of a core is matched with the one step that the model enables for it in the path's
+  state: a reception by the packet that the message stands for, a timer by its name, a lost message by the
+  packet that is lost, when it is sent. Internal steps of a process follow each of these, as cores take them.
+2. Where no step is enabled, or several match, the path ends: the rest of the run is outside of the model, and
+    does not count.
+3. Whenever a core is at rest, its projected values are compared with the state of the path, variable by
+    variable. A path ends where they differ: a matching name alone does not count as exercise.
 
 This module knows no protocol; the binding does.
 """
@@ -34,7 +33,7 @@ __all__ = ["Path", "Reader", "Transition"]
 
 
 class Transition(NamedTuple):
-    """One of the model, from packed state to packed state, by the step of this number."""
+    """Transition of the model, from packed state to packed state, by the step with this number."""
 
     before: int
     number: int
@@ -43,7 +42,7 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """The part of a run that is a path of the model; `left`: the event at which it left the model, with the
+    """Part of a run that is a path of the model; `left` is the event at which it left the model, with the
     number of later deeds.
     """
 
@@ -65,7 +64,7 @@ class _Known(NamedTuple):
 
 
 class Reader:
-    """Reads runs as paths of the bounded model of one binding."""
+    """Reader of runs as paths of the bounded model of one binding."""
 
     def __init__(self, binding: CoreBinding[Any]) -> None:
         self.binding = binding
@@ -77,7 +76,7 @@ class Reader:
         self._known: list[_Known] = []
 
     def path(self, deeds: Sequence[Deed]) -> Path:
-        """Read one run."""
+        """Return the path of one run."""
         walk, at = _Walk(self), 0
         try:
             walk.begin()
@@ -89,14 +88,14 @@ class Reader:
         return Path(walk.done)
 
     def moves(self, state: int) -> list[tuple[int, int]]:
-        """Every step out of a state, and where it leads."""
+        """Return every step from a state, and its target."""
         found = self._moves.get(state)
         if found is None:
             found = self._moves[state] = self.edges.successors(state)
         return found
 
     def known(self, number: int) -> _Known:
-        """The step of this number."""
+        """Return the step with this number."""
         while number >= len(self._known):
             step = self.edges.step(len(self._known))
             internal = step.action in self.binding.internal

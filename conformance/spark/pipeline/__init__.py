@@ -1,11 +1,11 @@
-"""The logs of many runs are judged on Spark, from a laptop to a cluster, by the judge that judges one.
+"""Pipeline: the logs of many runs are judged on Spark, by the judge of one run.
 
 Runs are found (`runs`, `remote`) and read once, into a `lake`: tasks read chunks of them with the reader of
-`trace` (`chunks`), give rows of integers (`columns`) and note what only whole logs tell (`facts`); the rows
-come into buckets (`buckets`). One pass over a lake tells which runs are healthy (`scan`), the others are
-judged with `history` (`verdicts`), and `judging` is the way from a lake to a report. Logs that are judged on
-the spot are read into a lake that goes with the report (`verification`). `swarms` takes the runs of seeds
-where tasks run, and puts them into a lake. `watching` follows logs that still grow (`growing`).
+`trace` (`chunks`), give rows of integers (`columns`) and compute facts of whole logs (`facts`); the rows come
+into buckets (`buckets`). One pass over a lake tells which runs are healthy (`scan`), the others are judged
+with `history` (`verdicts`), and `judging` makes a report of a lake. Logs that are judged at once are read
+into a temporary lake (`verification`). `swarms` takes the runs of seeds where tasks run, and puts them into a
+lake. `watching` follows logs that still grow (`growing`).
 
 A module is loaded when a name of it is used: workers of Spark need few of them.
 """

@@ -1,5 +1,5 @@
-"""Rows come into buckets in two steps, by files alone: each task that reads writes its rows bucket by bucket,
-then one task a bucket sorts what all have written for it.
+"""Bucketing of rows in two steps, through files alone: each reading task writes its rows bucket by bucket,
+then one task a bucket sorts all rows for it.
 
 1. A row is in the bucket that Spark would put it into, its hash of the key modulo the number of buckets, so
    that Spark may be told that the files are a bucketed table.
@@ -27,7 +27,7 @@ from pyarrow import ipc, parquet
 from antiphon.conformance.spark.pipeline.columns import ARROW
 
 KEY: Final = ("run", "source", "count")
-"""By what rows are in buckets, and sorted in each."""
+"""Columns by which rows are assigned to buckets, and sorted in each."""
 
 _SPILL_ROWS: Final = 200_000
 """Number of rows that are held before they are spilled: some 30 MB."""
@@ -36,8 +36,8 @@ Words = npt.NDArray[np.uint32]
 
 
 class Spill:
-    """The rows of one chunk on their way into buckets; a context, whose file is in its place when it ends
-    well.
+    """File of the rows of one chunk on their way into buckets; a context, which puts the file in its place
+    when it ends well.
     """
 
     def __init__(self, path: Path, buckets: int) -> None:
@@ -111,7 +111,7 @@ def _write_bucket(spills: Path, place: Path, bucket: int, buckets: int) -> int:
 
 def buckets_of(table: pa.Table, buckets: int) -> npt.NDArray[np.int32]:
     """Return the bucket of each row, as Spark computes it: Murmur3 of the columns of the key, one after the
-    other, each with the hash so far as its seed; a missing value leaves that as it is.
+    other, each with the hash so far as its seed; a missing value leaves the hash as it is.
     """
     hashes = np.full(table.num_rows, 42, np.uint32)
     for values, valid in map(_numbers, table.select(KEY).columns):

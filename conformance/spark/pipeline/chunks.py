@@ -1,12 +1,12 @@
-"""A task reads the logs of a chunk of runs, by the reader of `trace`, and writes what they say.
-Logs are files, or what a task has made itself (`swarms`).
+"""Task that reads the logs of a chunk of runs, by the reader of `trace`, and writes their rows. Logs are
+files, or made by the task itself (`swarms`).
 
-1. What a task is to read stands in the file of its chunk, `plan/<chunk>.json`.
+1. The plan of a task is the file of its chunk, `plan/<chunk>.json`.
 2. Rows of events go to `spills/<chunk>.arrow`, on their way to buckets (`buckets`); faults to
    `quarantine/<chunk>.parquet`, a row a run to `runs/<chunk>.parquet`: written beside the place and renamed,
    under names and with contents that a second attempt has too.
-3. A log is read once, in pieces, and no more than a piece of it is held; of a run with datagrams two numbers
-   an event, for the merge (`facts`).
+3. A log is read once, in pieces, and only one piece is in memory; for a run with datagrams also two numbers
+  an event, for the merge (`facts`).
 
 This module writes no verdict.
 """
@@ -45,7 +45,9 @@ QUARANTINE: Final = pa.schema(
         ("text", pa.binary()),
     ]
 )
-"""One row a fault; `process` is null for a whole run, `line` 0 for a whole file, `text` the bad line."""
+"""Schema: one row a fault; `process` is null for a whole run, `line` 0 for a whole file, `text`
+the bad line.
+"""
 
 RUNS: Final = pa.schema(
     [
@@ -60,8 +62,8 @@ RUNS: Final = pa.schema(
         *((name, pa.int64()) for name in COUNTS),
     ]
 )
-"""One row a run: its number in the batch, its name and place, how much was read, the kinds of its events (a
-bit each), and, if it is healthy, how much there is to judge (`Facts.counts`).
+"""Schema: one row a run, with its number in the batch, its name and place, the amount read, the kinds of its
+events (a bit each), and, if it is healthy, the counts of judged events (`Facts.counts`).
 """
 
 ROWS_MAX: Final = 50_000
@@ -71,8 +73,8 @@ _FAULTS_MAX: Final = 1_000
 
 
 class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
-    """A run that is to be read: `path` is its directory, `place` where its logs are read, each with its
-    process and name.
+    """Planned run: `path` is its directory, `place` where its logs are read, each with its process
+    and name.
     """
 
     number: int
@@ -83,8 +85,8 @@ class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
 
 
 class OpenedRun(NamedTuple):
-    """A run whose logs are read next: of each its process, its place as it is told, and the file or its
-    bytes.
+    """Run whose logs are read next: for each its process, its place for reports, and the file or
+    its bytes.
     """
 
     number: int
@@ -94,11 +96,11 @@ class OpenedRun(NamedTuple):
 
 
 OpenRuns = Callable[[bytes], Iterator[OpenedRun]]
-"""Opens the runs of a chunk, one after the other, by what its plan says."""
+"""Function that opens the runs of a chunk, one after the other, by its plan."""
 
 
 def open_planned(plan: bytes) -> Iterator[OpenedRun]:
-    """Open runs that are directories, `PlannedRun`s."""
+    """Yield runs that are directories, `PlannedRun`s."""
     for run in msgspec.json.decode(plan, type=list[PlannedRun]):
         logs = [(process, f"{run.path}/{name}", f"{run.place}/{name}") for process, name in run.logs]
         yield OpenedRun(run.number, run.name, run.path, logs)

@@ -1,4 +1,4 @@
-"""An event is a row of integers, and the row gives the event back: the columns of a lake, version 1.
+"""Columns of a lake, version 1: an event is a row of integers, from which the event can be restored.
 
 | column | of which events |
 |---|---|
@@ -42,7 +42,7 @@ from antiphon.conformance.judge.trace import Block, Event
 from antiphon.conformance.judge.trace import schema as trace
 
 KINDS: Final[tuple[str, ...]] = ("run", *(str(kind.__struct_config__.tag) for kind in get_args(Event)))
-"""The kinds of rows by their numbers. A kind that comes later goes to the end."""
+"""Kinds of rows by their numbers. A new kind goes to the end."""
 
 CODES: Final[Mapping[str, int]] = {kind: code for code, kind in enumerate(KINDS)}
 
@@ -69,14 +69,14 @@ _SPARSE: Final[tuple[tuple[str, DataType, pa.DataType], ...]] = (
     ("digest", StringType(), pa.string()),
 )
 EVENTS: Final = StructType([StructField(name, kind) for name, kind, _ in _DENSE + _SPARSE])
-"""One row an event that could be read, and one a run."""
+"""Schema: one row an event that could be read, and one a run."""
 
 ARROW: Final = pa.schema([pa.field(name, kind) for name, _, kind in _DENSE + _SPARSE])
 _LONG_MAX: Final = 2**63
 
 
 NUMBERS: Final = ("source", "count", "number", "high", "low", "peer")
-"""The columns that depend on the kind, in the order of `Columns.values`."""
+"""Columns that depend on the kind, in the order of `Columns.values`."""
 SOURCE, COUNT, NUMBER, HIGH, LOW, PEER = range(len(NUMBERS))
 
 Longs = npt.NDArray[np.int64]
@@ -84,9 +84,9 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Columns(NamedTuple):
-    """Events, one after the other, those of a log together. `values` has a row for each of `NUMBERS` and a
-    column an event, and `valid` says which of these are there; `others` are the values of further columns, by
-    event.
+    """Columns of events, one after the other, those of a log together. `values` has a row for each of
+    `NUMBERS` and a column an event, and `valid` says which of these are there; `others` are the values of
+    further columns, by event.
     """
 
     line: Longs
@@ -98,8 +98,8 @@ class Columns(NamedTuple):
 
 
 def columns_of(parts: Sequence[Block | Sequence[tuple[int, Event]]]) -> Columns:
-    """The columns of events that follow one another, of one log or of several: events that were read many at
-    a time, and others, each with the number of its line.
+    """Return the columns of consecutive events, of one log or of several: blocks of events, and single ones,
+    each with the number of its line.
     """
     blocks = [part for part in parts if isinstance(part, Block)]
     others = [told for part in parts if not isinstance(part, Block) for told in part]
@@ -183,19 +183,19 @@ class Rows:
         self._runs: list[tuple[int, int, int]] = []
 
     def add(self, columns: Columns, logs: Sequence[tuple[int, int, int]], position: Longs) -> None:
-        """Add events of logs, of each of which its run, its process and how many of the events are its."""
+        """Add events of logs, with the run, the process and the number of events of each log."""
         self._parts.append((logs, columns, position))
         self.size += len(columns.line)
 
     def add_run(self, run: int, deliveries: int, facts: int) -> None:
-        """Add the row of a run: the most deliveries of a log, as its position, and, as its number, what its
-        logs say as a whole (`facts`).
+        """Add the row of a run: the most deliveries of a log, as its position, and its facts (`facts`) as its
+        number.
         """
         self._runs.append((run, deliveries, facts))
         self.size += 1
 
     def batch(self) -> pa.RecordBatch:
-        """Take all rows as one batch."""
+        """Return all rows as one batch, and remove them."""
         parts, size = [*self._parts, *self._of_runs()], self.size
         self._parts, self._runs, self.size = [], [], 0
         run, process, many = (
@@ -331,7 +331,7 @@ _VALID: Final = np.array([[name in _SAID.get(kind, ()) for kind in KINDS] for na
 
 
 def events_of(rows: pa.Table) -> Iterator[tuple[int, Event]]:
-    """The events of rows, each with its process, in the order of processes and lines."""
+    """Return the events of rows, each with its process, in the order of processes and lines."""
     for row in rows.sort_by([("process", "ascending"), ("line", "ascending")]).to_pylist():
         if row["kind"]:
             yield row["process"], _event(row)

@@ -1,4 +1,5 @@
-"""A caller's mistake is an `InputError`; what the machine cannot do is another `PipelineError`.
+"""Errors of the pipeline: a caller's mistake is an `InputError`, a failure of the machine another
+`PipelineError`.
 
 A violated property and a damaged log are neither: they are results.
 """
@@ -12,19 +13,21 @@ from antiphon.spec.lang.errors import Told
 
 
 class PipelineError(Told):
-    """The pipeline cannot do its work: no Java, no disk space, Spark failed."""
+    """Error: the pipeline cannot do its work: no Java, no disk space, Spark failed."""
 
 
 class InputError(PipelineError):
-    """The request names something that does not exist, or would overwrite something."""
+    """Error: the request names something that does not exist, or would overwrite something."""
 
 
 class NoJava(MissingExtra, PipelineError):
-    """There is no Java that Spark could run on; the message lists what was tried, and what brings one."""
+    """Error: there is no Java that Spark could run on; the message lists the tried ones, and how to install
+    one.
+    """
 
 
 def cause_of(error: BaseException) -> str:
-    """Find the line that names the first cause in an error of Spark or of the operating system."""
+    """Return the line that names the first cause in an error of Spark or of the operating system."""
     if isinstance(error, OSError):
         return error.strerror or str(error)
     text = str(error)

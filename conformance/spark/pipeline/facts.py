@@ -1,9 +1,8 @@
-"""Facts about the logs of a run as a whole, beyond their events: noted while they are read, one bit a
-fact.
+"""Facts about the logs of a run as a whole, computed while they are read, one bit a fact.
 
-Nobody can tell these in one pass over rows that are sorted by message, for which they would have to be sorted
-again. A fact that is not so never breaks a run: it only makes it a suspect where the fact is asked for.
-`scan` says what follows from them. This module reads no file, and writes no verdict.
+They cannot be computed in one pass over rows that are sorted by message. A false fact never means a
+violation: it only makes the run a suspect where the fact is needed. `scan` uses them. This module reads no
+file, and writes no verdict.
 """
 
 from __future__ import annotations
@@ -34,12 +33,14 @@ class Fact(IntFlag):
     """A fact about a run."""
 
     SOUND = 1
-    """No log has a fault; every correct process delivers as much as anybody, and there is one; nothing was
-    altered on the way between application and protocol; numbers grow; messages and datagrams go, processes
-    crash or end, and nothing else happens; where there are datagrams, every effect has a cause before it.
+    """No log has a fault. Every correct process delivers as much as any other, and there is one. Messages are
+    unaltered between application and protocol, numbers grow, and there are no other events than messages,
+    datagrams, crashes and ends. With datagrams, every effect has a cause before it.
     """
     SENDERS_ORDER = 2
-    """Each process broadcasts in the order of its identifiers, and all deliver what is of one source so."""
+    """Each process broadcasts in the order of its identifiers, and all processes deliver each source's
+    messages in that order.
+    """
     COMPARED = 8
     """Two processes deliver the same two messages, if the run is sound."""
     OF_ONE_SOURCE = 16
@@ -50,7 +51,7 @@ COUNTS: Final = (
     "broadcasts", "deliveries", "owed", "compared", "shared", "in_rows", "of_one_source", "answers",
     "datagrams", "core",
 )  # fmt: skip
-"""The counts of each run."""
+"""Names of the counts of each run."""
 _SOURCES: Final = 1 << 32
 _ORDER_MAX: Final = 10_000_000
 """Largest number of causes and effects of a log that are kept for the merge."""
@@ -116,7 +117,7 @@ class _Handover:
 
 
 class LogFacts:
-    """The facts about one log, noted as its events come."""
+    """Facts about one log, computed as its events are read."""
 
     def __init__(self, process: int) -> None:
         self.process = process
@@ -130,13 +131,13 @@ class LogFacts:
         self.last_number = 0
         self.last_counts: dict[tuple[int, int], int] = {}
         self.of_sources: Counter[int] = Counter()
-        """Number of deliveries of each source."""
+        """The number of deliveries of each source."""
         self.answers = self.datagrams = self.core = self.events = 0
-        """Number of messages that are broadcast after a delivery, and of events of each kind."""
+        """The number of messages that are broadcast after a delivery, and of events of each kind."""
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
         self.alone = False
-        """True if the application's side is shown without the protocol's."""
+        """True if the log has the application's events without the protocol's."""
 
     @property
     def crashed(self) -> bool:
@@ -198,7 +199,9 @@ class LogFacts:
 
     @property
     def handed_over(self) -> bool:
-        """Return True if nothing was altered, and nothing is under way at the end."""
+        """Return True if application and protocol exchanged the same messages, and none is under way at the
+        end.
+        """
         return not _CORE & self.kinds or (self.down.over and self.up.over)
 
 
@@ -220,8 +223,8 @@ class _Events(NamedTuple):
 
 
 def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
-    """Note events of logs, of each of which how many of them are its; of each event how many deliveries its
-    log has with it.
+    """Take events of logs, with the number of events of each log, and, for each event, the number of
+    deliveries up to it in its log.
     """
     kind, values = columns.kind, columns.values
     delivered, causality = kind == _DELIVER, _CAUSALITY[kind]
@@ -256,7 +259,7 @@ def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
 
 
 class Facts:
-    """The facts about all logs of one run together."""
+    """Facts about all logs of one run together."""
 
     def __init__(self) -> None:
         self.logs: list[LogFacts] = []
@@ -268,11 +271,11 @@ class Facts:
 
     @property
     def deliveries(self) -> int:
-        """The most deliveries of a log."""
+        """Return the largest number of deliveries of a log."""
         return max((log.deliveries for log in self.logs), default=0)
 
     def contents(self, *, may_be_less: bool) -> Contents:
-        """Return the counts of the logs; `may_be_less` if a log has a fault."""
+        """Return the counts of the logs; `may_be_less` is True if a log has a fault."""
         kinds = set[int]().union(*(log.kinds for log in self.logs))
         return Contents(
             results=len(kinds & _RESULTS),
@@ -281,7 +284,7 @@ class Facts:
         )
 
     def of_run(self, faults: int) -> Fact:
-        """Return the facts about this run; none if its logs have faults (their number), or are unsound."""
+        """Return the facts about this run; none if its logs have faults, or are unsound."""
         if faults or not self._are_sound():
             return Fact(0)
         facts = Fact.SOUND
@@ -295,7 +298,7 @@ class Facts:
         return facts
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of events of a run that properties are about (`COUNTS`), if it is healthy, so
+        """Return the numbers of events of a run that each property concerns (`COUNTS`), if it is healthy, so
         that a message has one place in all logs.
         """
         lengths = [log.deliveries for log in self.logs]
@@ -319,7 +322,7 @@ class Facts:
 
     @property
     def kinds(self) -> int:
-        """The kinds of all events, a bit each by their numbers."""
+        """Return the kinds of all events, a bit each by their numbers."""
         return sum(1 << kind for kind in set[int]().union(*(log.kinds for log in self.logs)))
 
     def _are_sound(self) -> bool:

@@ -1,15 +1,15 @@
-"""A folder of logs that grow in place, as a source of Spark's: how many bytes of each log there are.
+"""Source of Spark for a folder of logs that grow in place: its rows are ranges of bytes.
 
 1. Spark's own source of files takes whole new files, and a log grows by its end. Here the offset of a stream
    is the size of every log, with the time at which it was looked at; what lies between two offsets is a
-   range of bytes for each log that grew. A log of bytes that were written is never written again, so that the
-   same two offsets always mean the same bytes: that is all that exactly-once needs.
-2. A row is a range, not what stands in it: who knows the run reads it (`watching`).
-3. When no log has grown for `silence_s`, two ticks follow: rows without a run, which tell the time. The first
-   moves the watermark, the second has those who wait for it told; then there is nothing more to tell.
-4. Logs of directories of runs are followed, those that are compressed are not: they do not grow.
+   range of bytes for each log that grew. Written bytes of a log never change, so that the same two offsets
+     always mean the same bytes, as exactly-once needs. 2. A row is a range, not its contents, which the task
+     with the run's state reads (`watching`).
+3. When no log has grown for `silence_s`, two ticks follow: rows without a run, which have the time. The first
+    moves the watermark, the second triggers the states that wait for it.
+4. Logs of directories of runs are followed, except for compressed ones, which do not grow.
 
-This module knows names and sizes of files, and not what a line is.
+This module knows names and sizes of files, and no lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType, Tim
 from antiphon.conformance.judge.trace import logs_in
 
 TICK: Final = ""
-"""The run of a row that only tells the time."""
+"""Name of the run in a row that only has the time."""
 _TICKS: Final = 2
 
 BYTES_A_TRIGGER: Final = 64 << 20
@@ -40,13 +40,15 @@ RANGES: Final = StructType(
         StructField("seen", TimestampType()),
     ]
 )
-"""One row a log that grew: the directory of its run, its process, how many bytes it has, and when that was
-seen.
+"""Schema: one row a log that grew, with the directory of its run, its process, its number of bytes, and when
+that was seen.
 """
 
 
 class GrowingLogs(DataSource):
-    """The source; its options are the folder, `path`, and after how long a silence it ticks, `silence_s`."""
+    """Source of Spark; its options are the folder, `path`, and the silence after which it ticks,
+    `silence_s`.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -58,7 +60,7 @@ class GrowingLogs(DataSource):
         return RANGES
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's names
-        """Return the reader that looks at the folder."""
+        """Return the reader of the folder."""
         return _Reader(Path(self.options["path"]), float(self.options.get("silence_s", "inf")))
 
 
@@ -70,7 +72,9 @@ class _Ranges(InputPartition):
 
 
 Offset = dict[str, Any]
-"""`{"seen_us": ..., "ticks": ..., "logs": {run: {process: bytes}}}`; so many ticks since a log grew."""
+"""Offset, `{"seen_us": ..., "ticks": ..., "logs": {run: {process: bytes}}}`, with the number of ticks since a
+log grew.
+"""
 
 
 class _Reader(DataSourceStreamReader):
@@ -125,8 +129,8 @@ class _Reader(DataSourceStreamReader):
 
 
 def sizes_in(folder: Path) -> Iterator[tuple[str, int, int]]:
-    """Yield the directory of the run, the process and the size of each log that may grow: of the run that the
-    folder is, or of the runs in it. A log that cannot be read now is left for later.
+    """Yield the run's directory, the process and the size of each log that may grow, of the folder's one run
+    or of the runs in it. A log that cannot be read now is skipped until later.
     """
     try:
         directories = [folder, *sorted(child for child in folder.iterdir() if child.is_dir())]

@@ -1,7 +1,7 @@
-"""The logs of many runs are judged one by one in this process, by the judge that tasks of Spark call.
+"""Judge of the logs of many runs in this process, one by one, without Spark.
 
 A run is read whole, judged and forgotten, so that the memory is that of the largest run. With several jobs
-runs are judged side by side in processes. This module needs no Spark.
+runs are judged in parallel processes. The judge is the one that tasks of Spark call.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from antiphon.conformance.spark.pipeline.runs import FoundRun
 from antiphon.model.verdict import Outcome
 
 BYTES_MAX: Final = 200 << 20
-"""Logs of so many bytes are judged here unless Spark is asked for: two million events, which take a minute of
-a processor, about as long as Spark takes to start and to judge them (`benchmarks/judging.py`).
+"""Largest number of bytes of logs that are judged here unless Spark is requested: two million events, which
+take a minute of a processor, about as long as Spark takes to start and to judge them
+(`benchmarks/judging.py`).
 """
 
 _COMPRESSION: Final = 10
@@ -35,7 +36,9 @@ _ALONE_BYTES: Final = 20 << 20
 
 
 def volume(runs: Sequence[FoundRun]) -> int:
-    """About how many bytes the logs of these runs have, decompressed, and as many as runs themselves cost."""
+    """Return the approximate number of decompressed bytes of these runs' logs, plus an amount for
+    each run.
+    """
     return _RUN_BYTES * len(runs) + sum(
         run.size * (1 if all(name.endswith(".ndjson") for _, name in run.logs) else _COMPRESSION)
         for run in runs
@@ -62,9 +65,9 @@ def judge_here(
 
     Args:
         runs: runs on a file system of this machine.
-        promise: what the system promises.
-        tell: is told now and then how far the work is.
-        jobs: so many processes judge, if there is enough to do. They start as `multiprocessing` spawns them.
+        promise: the system's promise.
+        tell: called now and then with the progress.
+        jobs: the number of processes, if there is enough work. They start as `multiprocessing` spawns them.
     """
     names = properties_of(promise)
     counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}

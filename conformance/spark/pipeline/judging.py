@@ -1,13 +1,12 @@
-"""A lake is judged batch by batch: what one pass finds healthy holds, and suspects go to the judge of
+"""Judge of a lake, batch by batch: runs that one pass finds healthy hold, and suspects go to the judge of
 `history`.
 
 1. `verdicts/<promise>/` of a batch has `suspects/`, the runs that were not found healthy, `found/`, a row for
-   each property of each of these that was judged, and `healthy.json`: of each property in how many other runs
-   it was judged, all of which keep it, and how much. It is written once, beside its place, and renamed.
-2. What reaches the driver is a row a property and outcome, and the first few violations and faults; never a
-   row a run.
-3. With a promise that no pass tells of (`scan.facts_for`) every run is a suspect. A suspect has to fit the
-   memory of one task.
+   each property of each of these that was judged, and `healthy.json`: for each property the number of other
+       runs, all of which keep it, and of judged events. It is written once, beside its place, and renamed. 2.
+       The driver gets a row a property and outcome, and the first few violations and faults; never a row a
+       run. 3. With a promise that no pass can decide (`scan.facts_for`) every run is a suspect. A suspect has
+       to fit the memory of one task.
 
 This module knows no property's definition.
 """
@@ -52,7 +51,8 @@ def judge_lake(
     promise: Collection[str] = (TOTAL_ORDER,),
     tell: Callable[[str], None] | None = None,
 ) -> VerifyReport:
-    """Judge every batch of a lake that has not been judged by this promise, and sum up all.
+    """Judge every batch of a lake that has not been judged by this promise, and return the sums over all
+    batches.
 
     Raises:
         InputError: there is no lake of this version, or this is no master.
@@ -76,7 +76,7 @@ def judge_lake(
 
 
 def verdicts_at(batch: Batch, promise: Collection[str]) -> Path:
-    """Return the place of the verdicts of a batch."""
+    """Return the directory of the verdicts of a batch."""
     names = properties_of(promise)
     told = hashlib.blake2b(" ".join(names).encode(), digest_size=8).hexdigest()
     is_usual = names == properties_of((TOTAL_ORDER,))

@@ -1,21 +1,18 @@
-"""A lake keeps the events of many runs as they are judged: whole batches of runs, bucketed and sorted by
-message.
+"""Lake: the events of many runs on disk, as whole batches of runs, bucketed and sorted by message.
 
-```
-LAKE/lake.json                       schema and version
-LAKE/batches/<id>/batch.json         runs, lines, events, faults, buckets; the last that is written
-LAKE/batches/<id>/events/            Parquet, one file a bucket, as `columns` says
-LAKE/batches/<id>/runs/, quarantine/ Parquet, as `chunks` says
-LAKE/batches/<id>/verdicts/<promise>/  what was found, as `judging` says
-```
+``` LAKE/lake.json schema and version LAKE/batches/<id>/batch.json runs, lines, events, faults, buckets; the
+last that is written LAKE/batches/<id>/events/ Parquet, one file a bucket, as `columns` says
+LAKE/batches/<id>/runs/, quarantine/ Parquet, as `chunks` says LAKE/batches/<id>/verdicts/<promise>/ what was
+found, as `judging` says ```
 
 1. A batch is written into a directory of its own beside the others and renamed: it is there whole, or not.
-   What is there is never changed, so that a lake can be read while it grows. Who begins to read in removes
-   what a process that is gone has left (`scratch`).
+   A batch never changes, so that a lake can be read while it grows. A new ingestion removes the files of
+     processes that have ended (`scratch`).
 2. A run is its directory. The id of a batch is the hash of the directories, sizes and times of its logs. A
-   run that a batch has already is passed over; a run that has changed since is told, and nothing is read in.
-3. Rows are in buckets by run and message, and sorted by them within each: all that is said of a message is
-   together, so that `scan` needs neither a sort nor an exchange of rows. One file is one bucket, however many
+  run that a batch has already is skipped; a run that has changed since is an error, and nothing is read in.
+3. Rows are in buckets by run and message, and sorted by them within each: all events of a message are
+    together, so that `scan` needs neither a sort nor an exchange of rows. One file is one bucket, however
+    many
    runs and tasks there are.
 
 Paths are of file systems that the driver and all executors see. This module knows no property.
@@ -52,17 +49,17 @@ from antiphon.conformance.spark.pipeline.session import cores, settings, spark_s
 SCHEMA: Final = "antiphon.lake"
 VERSION: Final = 1
 BATCH_BYTES: Final = 4 << 30
-"""Largest number of bytes of logs in one batch: the cost of a crash."""
+"""Largest number of bytes of logs in one batch, which a crash costs."""
 
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_RUNS: Final = 5_000
 BUCKET_BYTES: Final = 64 << 20
-"""Logs of so many bytes are worth a bucket, which a task holds to sort it: some 100 MB of memory."""
+"""Number of bytes of logs for a bucket, which a task holds to sort it: some 100 MB of memory."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of a lake, and how much is in it."""
+    """Batch of a lake, with its counts."""
 
     directory: Path
     runs: int
@@ -71,26 +68,24 @@ class Batch:
     faults: int
     buckets: int
     kinds: Sequence[int] = ()
-    """Kinds of events that stand together in a run, a bit each."""
+    """Kinds of events that occur together in a run, a bit each."""
 
     @property
     def id(self) -> str:
-        """Its name in the lake."""
+        """Return its name in the lake."""
         return self.directory.name
 
 
 @dataclass(frozen=True)
 class Ingested:
-    """The addition of an ingestion to a lake: the new batches, and the number of runs that were there
-    already.
-    """
+    """Result of an ingestion: the new batches, and the number of runs that were there already."""
 
     lake: str
     batches: tuple[Batch, ...]
     known: int
 
     def total(self, what: str) -> int:
-        """The sum over the new batches."""
+        """Return the sum over the new batches."""
         return sum(getattr(batch, what) for batch in self.batches)
 
 
@@ -103,7 +98,7 @@ def ingest(
     tell: Callable[[str], None] | None = None,
 ) -> Ingested:
     """Read the logs at these paths into a lake: logs, directories of one run or of runs, patterns of those,
-    and URIs that Spark reads. What is there already is passed over.
+    and URIs that Spark reads. Runs that are there already are skipped.
 
     Raises:
         InputError: there are no logs at a path, a run has changed since it was read in, the lake is of
@@ -116,7 +111,7 @@ def ingest(
 def ingest_runs(
     found: Found, place: Path, master: str | None, batch_bytes: int, tell: Callable[[str], None] | None
 ) -> Ingested:
-    """Read the runs that were found into the lake there; raises as `ingest` does."""
+    """Read the found runs into the lake at this place; raises as `ingest` does."""
     known = _marks(place) if place.exists() else {}
     new = _new(found.runs, known, place)
     if not new and not found.uris:
@@ -132,7 +127,7 @@ def ingest_runs(
 
 
 def found_lake(place: Path) -> None:
-    """Make a lake, if none stands there."""
+    """Make a lake, if there is none."""
     (place / "batches").mkdir(parents=True, exist_ok=True)
     if not is_lake(place):
         _write_json(place / "lake.json", {"schema": SCHEMA, "version": VERSION})
@@ -155,7 +150,7 @@ def _new(runs: Sequence[FoundRun], known: Mapping[str, str], place: Path) -> lis
 
 
 def batches_of(lake: Path) -> list[Batch]:
-    """The batches of a lake, in the order of their ids.
+    """Return the batches of a lake, in the order of their ids.
 
     Raises:
         InputError: there is no lake of this version.
@@ -173,7 +168,7 @@ def batches_of(lake: Path) -> list[Batch]:
 
 @contextmanager
 def events_of(session: SparkSession, batch: Batch) -> Iterator[DataFrame]:
-    """The rows of a batch, of which Spark knows that they are in buckets and sorted. Gives
+    """Return the rows of a batch as a bucketed and sorted table of Spark with the columns
     `columns.EVENTS`.
     """
     table = f"antiphon_events_{batch.id}"
@@ -211,8 +206,8 @@ def write_tables(
     buckets: int,
     open_runs: OpenRuns = open_planned,
 ) -> None:
-    """Write the tables of a batch, but for its verdicts: its events in so many buckets, its runs and its
-    faults. A task reads a chunk, of which there is one at least; `open_runs` knows what its plan says.
+    """Write the tables of a batch, except for its verdicts: its events in so many buckets, its runs and its
+    faults. A task reads a chunk, of which there is one at least; `open_runs` reads the plans.
     """
     for table in ("plan", "runs", "quarantine", "spills", "events"):
         (staging / table).mkdir(parents=True)
@@ -226,8 +221,8 @@ def write_tables(
 
 
 def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str], **more: object) -> Batch:
-    """Count what a batch holds, and put it into its place in the lake under the name that it has. `marks`
-    tell by directory whether the logs of a run have changed; `more` is written down beside.
+    """Count a batch's rows, and put it into its place in the lake under its name. `marks` has, by directory,
+    the mark of each run's logs; `more` is written in addition.
     """
     told = parquet.read_table(staging / "runs", columns=["lines", "events", "faults"])
     counts: dict[str, Any] = {column: _total(told, column) for column in told.column_names}

@@ -1,9 +1,7 @@
-"""A master that cannot be one is told at once, before Java starts: its form, whether anybody listens, and
-whether that is Spark.
+"""Check of a master's address before Java starts: its form, whether it answers, and whether it is Spark.
 
-Spark itself takes a minute to give up on an address where nobody listens, or somebody else, and says it in a
-trace of Java.
-This module knows the forms of masters, and opens no session.
+Spark itself takes a minute to give up on a wrong address, and reports it in a trace of Java. This module
+knows the forms of masters, and opens no session.
 """
 
 from __future__ import annotations
@@ -46,22 +44,24 @@ def is_connect(master: str) -> bool:
 
 
 def is_private(master: str) -> bool:
-    """Return True if nobody on another machine takes part: all ports can be of the loopback interface."""
+    """Return True if no other machine takes part: all ports can be of the loopback interface."""
     return is_local(master) or (
         master.startswith("spark://") and all(_is_loopback(host) for host, _ in addresses(master))
     )
 
 
 def same_master(one: str, other: str) -> bool:
-    """True if both name one master; of Spark Connect servers the address counts, not the parameters."""
+    """Return True if both name one master; for Spark Connect servers the address counts, not the
+    parameters.
+    """
     return one == other or (is_connect(one) and is_connect(other) and addresses(one) == addresses(other))
 
 
 def require_master(master: str) -> None:
-    """Refuse what is no master, and one that does not answer.
+    """Check that an address is a master, and answers.
 
     Raises:
-        InputError: the message says what was wrong with it, and which forms there are.
+        InputError: it is not; the message has the reason, and the possible forms.
     """
     if is_local(master):
         return
@@ -140,10 +140,10 @@ def _require_yarn() -> None:
 
 
 def addresses(master: str) -> list[tuple[str, int]]:
-    """The hosts and ports of a master.
+    """Return the hosts and ports of a master.
 
     Raises:
-        InputError: what stands there is none.
+        InputError: the address has none.
     """
     scheme, _, rest = master.partition("://")
     if scheme == "k8s":

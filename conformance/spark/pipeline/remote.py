@@ -1,10 +1,11 @@
-"""Logs that only Spark can read, as at `hdfs:` and `s3a:`, are found by it, and copied to where tasks read.
+"""Access to logs that only Spark can read, as at `hdfs:` and `s3a:`: Spark finds them, and tasks copy them to
+local files.
 
 Spark's table of files (`binaryFile`) has a row a file, whatever the file system. The reader of `trace` reads
 files of this machine; so a batch's logs are copied into its staging directory first, whole, each by one task.
 A file has to be smaller than 2 GB, which is Spark's bound, and fit the memory of a task.
 
-This module knows names of logs, and nothing of what is in them.
+This module knows names of logs, and not their contents.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LOGS: Final = "process-*.ndjson*"
 
 
 def runs_of_spark(session: SparkSession, paths: Sequence[str]) -> list[FoundRun]:
-    """The runs below these URIs, each once, in the order of their directories.
+    """Return the runs below these URIs, each once, in the order of their directories.
 
     Raises:
         InputError: Spark cannot read a URI, or there is no log below it.
@@ -60,7 +61,7 @@ def runs_of_spark(session: SparkSession, paths: Sequence[str]) -> list[FoundRun]
 
 
 def copy_logs(session: SparkSession, runs: Sequence[FoundRun], places: Mapping[str, str]) -> None:
-    """Copy the logs of those runs that have a place, each to that directory."""
+    """Copy the logs of each run that has a place to that directory."""
     logs = {
         f"{run.path}/{name}": f"{places[run.path]}/{name}"
         for run in runs

@@ -1,7 +1,6 @@
-"""A report counts verdicts, shows the first violations and the first damage, and has one outcome.
+"""Report on logs: counts of verdicts, the first violations and the first faults, and one outcome.
 
-Plain data, made from the small verdict table; it knows neither Spark nor files. It is what the
-command line prints.
+Plain data, made from the small verdict table; it knows neither Spark nor files. The command line prints it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SHOWN_MAX: Final = 20
 
 @dataclass(frozen=True)
 class Damage:
-    """One fault in the logs of a run; `line` counts from 1, and 0 speaks of the whole file or run."""
+    """Fault in the logs of a run; `line` counts from 1, and 0 is the whole file or run."""
 
     run: str
     process: int | None
@@ -29,14 +28,14 @@ class Damage:
     reason: str
 
     def __str__(self) -> str:
-        """Say it as compilers do: file, line, reason."""
+        """Return the fault in the form of compilers: file, line, reason."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         return f"{place}: {self.reason}"
 
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The finding about one property in one run."""
+    """Verdict on one property in one run."""
 
     run: str
     outcome: Outcome
@@ -45,13 +44,13 @@ class RunVerdict:
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The number of runs that keep each property, and the first that do not.
+    """Report on many runs: the number of runs that keep each property, and the first that do not.
 
-    `counts` is of each property, in the order of report; `suspects` counts the runs that were judged one by
-    one: in one process all, on Spark those that one pass did not find healthy. `violated` counts the verdicts
-    of which `verdicts` are the first, `faults` those of which `damage` are. `judged` says of each property
-    how much in all runs it was about (`history.counting`), `unknown` why nothing is known of it in the first
-    run of which that is so, `hints` what else to ask.
+    `counts` has the outcomes of each property, in the order of report. `suspects` counts the runs that were
+    judged one by one: in one process all, on Spark those that one pass did not find healthy. `violated`
+    counts the violations of which `verdicts` are the first, `faults` those of which `damage` are the first.
+    `judged` has, for each property, the number of events that it concerns in all runs (`history.counting`),
+    `unknown` the reason in the first run that leaves it unknown, `hints` other promises to use.
     """
 
     counts: Mapping[str, Counter[Outcome]]
@@ -63,7 +62,7 @@ class VerifyReport:
     suspects: int
     events: int
     lake: str | None = None
-    """The lake whose tables have everything; None if the logs were judged without one that is kept."""
+    """Lake with all tables; None if the logs were judged without a permanent one."""
     judged: Mapping[str, int] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
@@ -73,7 +72,7 @@ class VerifyReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Violated if any verdict is, else unknown if any is or there is none, else holds."""
+        """Return violated if any verdict is, else unknown if any is or there is none, else holds."""
         return Outcome.worst(outcome for counts in self.counts.values() for outcome in counts)
 
     def _repr_html_(self) -> str:
@@ -82,7 +81,7 @@ class VerifyReport:
         return logs_html(self)
 
     def __str__(self) -> str:
-        """Say what is known of each property, a line each."""
+        """Return a line for each property."""
         from antiphon.conformance.report.words import in_logs  # here, because a judge draws nothing
 
         title = f"{self.outcome.value}: {self.runs} runs, {self.events} events"
@@ -92,7 +91,7 @@ class VerifyReport:
         return "\n".join([title, *lines, *map(str, self.damage), *self.hints])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as JSON data, schema `antiphon.verify` version 2."""
+        """Return the report as JSON data, schema `antiphon.verify` version 2."""
         return {
             "schema": "antiphon.verify",
             "version": 2,

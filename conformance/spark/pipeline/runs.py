@@ -1,9 +1,9 @@
-"""Runs by paths: directories that hold logs, found by names, sizes and times alone.
+"""Finder of runs by paths: directories with logs, found by names, sizes and times alone.
 
 1. A path is a log, a directory of one run, a directory of runs, or a pattern of those, on a file system that
-   all machines see. A URI of such (`file:`) is the same. What else Spark reads is found by `remote`.
-2. A run is its directory. Its mark tells whether its logs have changed.
-3. File systems answer slowly and side by side: directories are looked at by several threads.
+   all machines see. A URI with `file:` is the same. `remote` finds other addresses of Spark.
+2. A run is its directory. Its mark differs when its logs have changed. 3. Directories are listed by several
+  threads, since file systems answer slowly.
 
 This module opens no log.
 """
@@ -34,7 +34,7 @@ _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run: how many bytes its logs have, what tells whether they have changed, and names by process."""
+    """Run: the size of its logs, its mark, and names of logs by process."""
 
     name: str
     path: str
@@ -50,24 +50,24 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class Found:
-    """The runs of this machine's file systems that paths name, and the URIs that Spark has to look at."""
+    """Runs on this machine's file systems, and the URIs that Spark has to list."""
 
     runs: tuple[FoundRun, ...]
     uris: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """Number of bytes of the logs, as far as is known."""
+        """Return the known number of bytes of the logs."""
         return sum(run.size for run in self.runs)
 
 
 def is_lake(path: Path) -> bool:
-    """Return True if a lake stands here."""
+    """Return True if there is a lake at this path."""
     return (path / "lake.json").is_file()
 
 
 def find_runs(paths: Sequence[str | Path]) -> Found:
-    """Find the runs at these paths, as far as that can be done without Spark.
+    """Return the runs at these paths that can be found without Spark.
 
     Raises:
         InputError: there is no run at a path.
@@ -80,12 +80,12 @@ def find_runs(paths: Sequence[str | Path]) -> Found:
 
 
 def is_uri(path: str) -> bool:
-    """Return True if this is an address that a file system other than this machine's knows."""
+    """Return True if this is an address on another file system than this machine's."""
     return bool(_URI.match(path))
 
 
 def local_path(path: str) -> str:
-    """A path as this machine knows it, where it is one: `file:///tmp` is `/tmp`.
+    """Return a path on this machine: `/tmp` for `file:///tmp`.
 
     Raises:
         InputError: a file of another machine.
@@ -99,7 +99,7 @@ def local_path(path: str) -> str:
 
 
 def lake_at(place: str | Path) -> Path:
-    """Return the place of a lake: a path of a file system that all machines have as their own.
+    """Return the directory of a lake, a path of a file system that all machines have.
 
     Raises:
         InputError: an address that only Spark could read.
@@ -114,10 +114,11 @@ def lake_at(place: str | Path) -> Path:
 
 
 def runs_at(paths: Iterable[str]) -> list[FoundRun]:
-    """The runs of all paths of this machine's file systems, each once, in the order of their directories.
+    """Return the runs of all paths of this machine's file systems, each once, in the order of their
+    directories.
 
     Raises:
-        InputError: there is no run at a path, or nobody can tell which is meant.
+        InputError: there is no run at a path, or the path is ambiguous.
     """
     found: dict[str, FoundRun] = {}
     for path in paths:
@@ -178,7 +179,7 @@ def _run(path: str) -> FoundRun:
 
 
 def found_run(path: str, logs: Sequence[tuple[int, str, int, int]], also: str = "") -> FoundRun:
-    """A run of logs, of which each has a process, a name, a size and a time."""
+    """Return a run of logs, each with a process, a name, a size and a time."""
     mark = hashlib.blake2b(also.encode(), digest_size=12)
     for _, name, size, time in logs:
         mark.update(f"{name} {size} {time}\n".encode())

@@ -1,29 +1,30 @@
-"""Healthy runs, found by one pass over the rows, without a sort, and one exchange of a row a run.
+"""Finder of healthy runs, in one pass over the rows, without a sort, and one exchange of a row a run.
 
 Rows come sorted by run and message, all rows of a message together (`lake`). So each message is judged alone,
 and each run by sums over its messages. A run is healthy, and keeps every property of total order, if
 
 1. its logs have no fault, and its facts are as `facts.Fact.SOUND` says;
-2. each message is broadcast once, by its source and nobody else, and is delivered; its source has delivered
-   less than its position when it broadcasts it; all its deliveries have one position, one number, and the
+2. each message is broadcast once, by its source and nobody else, and is delivered; the source's number of
+  deliveries at the broadcast is smaller than the message's position; all its deliveries have one position,
+  one number, and the
    digest of its broadcast;
 3. each datagram is sent once, by its sender, and received by nobody but whom it is for, and only if sent;
 4. there are as many messages as the longest log has deliveries.
 
-Why that suffices. By 2 a message has one position, so no process delivers it twice, and by 4 each position
-up to the longest log's has one message: all processes deliver prefixes of one sequence (total, prefix and
-global order; numbers, which by 1 grow in each log). By 1 every correct process has all of it (agreement),
-and by 2 everything that is broadcast is in it (validity). Counting deliveries as time, each broadcast comes
-before its deliveries, and no log goes back: nothing comes before its cause; with datagrams 1 says so.
+Why that suffices. By 2 a message has one position, so no process delivers it twice, and by 4 each position up
+to the longest log's has one message: all processes deliver prefixes of one sequence (total, prefix and global
+order; numbers, which by 1 grow in each log). By 1 every correct process has all of it (agreement), and by 2
+everything that is broadcast is in it (validity). Counting deliveries as time, each broadcast comes before its
+deliveries, and no log goes back: nothing comes before its cause; with datagrams 1 says so.
 
-What else may be promised (`facts_for`) such a run keeps too. What a source has broadcast stands in the one
-sequence in the order of broadcasts, if `SENDERS_ORDER`; so does what it had delivered before, by 2: FIFO and
-causal order, and, since nothing is left out, the reliable ones. Of views, decisions and suspicions it has
-none, so that nothing of them is kept: they are judged run by run, and so are runs in which there is too
-little to judge (`COMPARED`, `OF_ONE_SOURCE`).
+Such a run keeps other promises too (`facts_for`). With `SENDERS_ORDER` a source's broadcasts are in the one
+sequence in their order; so are its earlier deliveries, by 2. This gives FIFO and causal order, and, since
+nothing is missing, the reliable ones. Views, decisions and suspicions do not occur, so that nothing is known
+of their properties. Runs that have them are judged one by one, and so are runs with too few events to judge
+(`COMPARED`, `OF_ONE_SOURCE`).
 
-The reverse does not hold: a run that is not found healthy is a suspect, and the judge of `history` has the
-word. This module reads no file, and locates nothing.
+The reverse does not hold: a run that is not found healthy is a suspect, and `history` judges it. This module
+reads no file, and finds no places of violations.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _OF_ALL: Final = (
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:
-    """Return the facts that a run needs beside the result of the pass to keep these properties; None if no
+    """Return the facts that a run needs, beside the result of the pass, to keep these properties; None if no
     facts suffice.
     """
     if not JUDGED.keys() >= set(properties):
@@ -89,7 +90,7 @@ _COLUMNS: Final[Mapping[About, str]] = {
     "events": "events",
 }
 JUDGED: Final[Mapping[str, str]] = {each.name: _COLUMNS[each.about] for each in (*_OF_ALL, *_OF_SENDERS)}
-"""Column of `chunks.RUNS` that counts the events of a healthy run that each property is about."""
+"""Columns of `chunks.RUNS` with the number of events of a healthy run that each property concerns."""
 
 
 _PLAN: Final = {
@@ -103,14 +104,14 @@ _PLAN: Final = {
 
 @contextmanager
 def in_one_pass(session: SparkSession) -> Iterator[None]:
-    """The settings under which a plan of this module has no sort and one exchange."""
+    """Settings of Spark under which a plan of this module has no sort and one exchange."""
     with confs(session, _PLAN):
         yield
 
 
 def health_of(rows: DataFrame, facts: Fact = Fact.SOUND) -> DataFrame:
-    """Tell of each run whether it is healthy, and its logs have these facts. Takes `columns.EVENTS` as `lake`
-    opens them; gives run, healthy.
+    """Return for each run whether it is healthy and its logs have these facts. Takes `columns.EVENTS` as
+    `lake` opens them; the columns are run, healthy.
     """
     # One text, since Spark takes milliseconds for every operator of an expression that Python puts together.
     return rows.sparkSession.sql(_QUERY, {"facts": int(facts)}, rows=rows)

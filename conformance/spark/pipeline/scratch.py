@@ -1,9 +1,8 @@
-"""Directories for one run of a program, which go when the program goes.
+"""Temporary directories of a program, which are removed when it ends.
 
 1. A directory belongs to the process that holds the lock of the file `.owner` in it. The operating system
-   gives the lock back however that process ends.
-2. Who makes such a directory first removes those whose owners are gone: what SIGKILL left is gone at the next
-   start.
+  releases the lock however that process ends. 2. A process that makes such a directory first removes those
+  whose owners have ended, also by SIGKILL.
 
 This module knows neither Java nor Spark.
 """
@@ -24,8 +23,8 @@ _OWNER: Final = ".owner"
 
 @contextmanager
 def own_directory(what: str, parent: Path | None = None) -> Iterator[Path]:
-    """Give a directory `antiphon-<what>-...` that nobody else may list, in the temporary folder unless said
-    otherwise; it lasts as long as the context.
+    """Yield a directory `antiphon-<what>-...` that no other user may list, in the temporary folder by
+    default; it lasts as long as the context.
 
     Raises:
         OSError: it cannot be made.
@@ -47,7 +46,7 @@ def own_directory(what: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def remove_orphans(place: Path) -> None:
-    """Remove the directories of processes that are gone."""
+    """Remove the directories of processes that have ended."""
     for file in place.glob(f"{PREFIX}*/{_OWNER}"):
         try:
             with file.open("r+b") as owner:

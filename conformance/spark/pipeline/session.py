@@ -1,12 +1,12 @@
-"""A Spark session is quiet, private to this machine unless told otherwise, and always closed.
+"""Spark session: quiet, private to this machine by default, and always closed.
 
 1. A local master, or a cluster on this machine, binds to the loopback interface only. Any other master takes
    its addresses from Spark's own configuration, since executors elsewhere must reach the driver.
-2. Spark's log shows errors only; what concerns the user is raised as `PipelineError`.
+2. Spark's log shows errors only; an error that concerns the user is raised as `PipelineError`.
 3. A session that already runs in this process, Spark Connect's included, is used and left running, with the
    settings that it had.
 4. Java has a process group of its own, so that the terminal's Ctrl-C is Python's alone; it ends with Python,
-   whose end of a pipe it holds. What it writes stands in one directory (`scratch`).
+   whose end of a pipe it holds. It writes into one directory (`scratch`).
 5. The settings that decide how work is cut fit the data, on every master (`settings`).
 
 The environment is changed only while Java starts, or while a session of Spark Connect is used. This module
@@ -92,12 +92,12 @@ CONNECT_S: Final = 5.0
 
 @contextmanager
 def spark_session(master: str | None = None, volume: int = 0) -> Iterator[SparkSession]:
-    """Give a session on this master, and stop it afterwards if it was started here. Without a master it is
-    the session that runs in this process, else one on all cores of this machine. `volume` is how many bytes
-    of logs are the work: it decides how well Java compiles.
+    """Yield a session on this master, and stop it afterwards if it was started here. Without a master it is
+    the session that runs in this process, else one on all cores of this machine. `volume` is the number of
+    bytes of logs to process: it decides how well Java compiles.
 
     Raises:
-        InputError: this is no master, nobody answers there, or a session with another master runs in this
+        InputError: this is no master, it does not answer, or a session with another master runs in this
             process.
         PipelineError: there is no Java, or Spark does not start.
     """
@@ -135,8 +135,8 @@ def spark_session(master: str | None = None, volume: int = 0) -> Iterator[SparkS
 
 @contextmanager
 def settings(session: SparkSession, volume: int, most: int) -> Iterator[None]:
-    """Fit the settings that cut work into tasks to so many bytes of logs, and to what can be cut into `most`
-    parts at most; whatever the session had before is restored.
+    """Set, within the context, the settings that cut work into tasks to suit so many bytes of logs in at most
+    `most` parts; the earlier settings are restored.
     """
     fitting = {
         "spark.sql.shuffle.partitions": str(parts(volume, most, cores(session))),
@@ -153,15 +153,17 @@ def settings(session: SparkSession, volume: int, most: int) -> Iterator[None]:
 
 
 def parts(volume: int, most: int, workers: int) -> int:
-    """Into how many parts so many bytes are cut: a few for each core, unless parts would be tiny or huge."""
+    """Return the number of parts for so many bytes: a few for each core, unless parts would be
+    tiny or huge.
+    """
     worthwhile = -(-volume // _BYTES_A_TASK)
     wanted = max(3 * workers, -(-volume // _BYTES_A_TASK_MAX))
     return max(1, min(worthwhile, wanted, most))
 
 
 def cores(session: SparkSession) -> int:
-    """Return the number of tasks that run side by side: the parts of a range, which Spark cuts when nothing
-    else is given.
+    """Return the number of tasks that run in parallel, from the number of parts into which Spark cuts a range
+    by default.
     """
     row = session.range(1 << 14).select(F.spark_partition_id().alias("part")).agg(F.max("part")).first()
     assert row is not None
@@ -170,7 +172,9 @@ def cores(session: SparkSession) -> int:
 
 @contextmanager
 def telling(session: SparkSession, tell: Callable[[str], None] | None) -> Iterator[None]:
-    """Tell now and then how many tasks of the present step are done. Spark Connect does not say."""
+    """Report now and then, within the context, how many tasks of the present step are done. Spark Connect
+    does not say.
+    """
     if tell is None or is_remote():
         yield
         return
@@ -201,7 +205,7 @@ def _master_of(session: SparkSession) -> str:
 
 @contextmanager
 def confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set these for a while."""
+    """Set these settings within the context."""
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)

@@ -1,13 +1,13 @@
-"""A swarm on Spark: seeds are spread over tasks, and each run is taken and judged where its task runs.
+"""Swarm on Spark: seeds are spread over tasks, and each run is taken and judged in its task.
 
-1. A task takes the runs of some seeds in a row by `run_seed`, and gives a row a run (`RESULTS`). No row
-   depends on how seeds are cut into tasks; what is said of all of them are sums, which Spark makes.
-2. What reaches the driver is those sums, and the rows of the runs that fail. The first of these is taken
-   there once more: that gives its schedule and logs, and tells whether executors run the same code.
+1. A task takes the runs of some consecutive seeds by `run_seed`, and gives a row a run (`RESULTS`). No row
+  depends on the division into tasks; Spark computes sums over all rows. 2. The driver gets those sums, and
+  the rows of the runs that fail. It repeats the first of these for its schedule and logs, and to check that
+  executors run the same code.
 3. With a lake the rows stand in the batch, `swarm/`, and the logs of all failing runs and of a sample of the
    others are read into it as if they were files: tasks take these runs again, since a seed is all that they
-   need. Runs are numbered by their seeds. The id of the batch is the hash of what was asked and of all rows:
-   the same swarm changes nothing.
+   need. Runs are numbered by their seeds. The id of the batch is the hash of the request and of all rows: the
+       same swarm changes nothing.
 
 This module knows no protocol and no property.
 """
@@ -61,7 +61,7 @@ from antiphon.conformance.spark.pipeline.session import cores, settings, spark_s
 from antiphon.model.verdict import Outcome
 
 SAMPLE: Final = 100
-"""The logs of so many runs that hold go into a lake, unless said otherwise."""
+"""Default number of runs that hold whose logs go into a lake."""
 
 _SUMMED: Final = ("sent", "lost", "duplicated", "reordered", "delivered", "processor_ns")
 _COUNTED: Final = ("messages", "actions")
@@ -78,7 +78,7 @@ RESULTS: Final = _struct(
     **dict.fromkeys(_SUMMED, LongType()), **dict.fromkeys(_COUNTED, _COUNTS),
     reasons=_WORDS, symptoms=_WORDS,
 )  # fmt: skip
-"""One row a run: what `RunResult` says of it, without schedule and logs; `processor_ns` is what it took."""
+"""Schema: one row a run, a `RunResult` without schedule and logs; `processor_ns` is its processor time."""
 
 _ARROW: Final = pa.schema(list(to_arrow_type(RESULTS)))
 _SEEDS_A_TASK: Final = 100
@@ -89,8 +89,8 @@ _SEED_MAX: Final = 2**63
 
 @dataclass(frozen=True)
 class Swarmed:
-    """The results of a swarm, and the batch of the lake that holds them; `is_new` unless it was there
-    before.
+    """Results of a swarm, and the batch of the lake that has them; `is_new` is False if it was
+    there before.
     """
 
     report: SwarmReport
@@ -99,7 +99,7 @@ class Swarmed:
 
 
 class KeptSeed(msgspec.Struct, frozen=True, array_like=True):
-    """A run whose logs go into a lake: its number in the batch, and its seed."""
+    """Run whose logs go into a lake: its number in the batch, and its seed."""
 
     number: int
     seed: int
@@ -116,11 +116,11 @@ def swarm(
     sample: int = SAMPLE,
     tell: Callable[[str], None] | None = None,
 ) -> Swarmed:
-    """Take the runs of so many seeds in a row on Spark. With a lake their results go there, and the logs of
-    those that fail and of `sample` others, whose seeds are spread evenly.
+    """Take the runs of so many consecutive seeds on Spark. With a lake their results go there, and the logs
+    of those that fail and of `sample` others, whose seeds are spread evenly.
 
     Raises:
-        SpecError: no such core or planted fault; the known ones are listed.
+        SpecError: no such core or planted fault; the message lists the known ones.
         InputError: seeds of more than 63 bits, the lake is of another version or cannot be written, or
             this is no master.
         PipelineError: no Java, Spark failed, or executors run other code.

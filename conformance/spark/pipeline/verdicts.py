@@ -1,7 +1,7 @@
-"""Each run is judged by the one judge, `history`, where a task holds its events and its damage.
+"""Judge of the runs in a task: each by `history`, from its events and its faults.
 
-The transform from tables to verdicts. A run has to fit the memory of one task; runs are judged side by side.
-This module knows neither the definition of a property nor where tables are kept.
+It transforms tables into verdicts. A run has to fit the memory of one task; runs are judged in parallel. This
+module knows neither the definition of a property nor where tables are kept.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ FOUND: Final = pa.schema(
         ("told", pa.string()),
     ]
 )
-"""One row a run and property; `outcome` is holds, violated or unknown, the rest is what was found: the fields
-of `Finding`, and `told`, why nothing is known.
+"""Schema: one row a run and property; `outcome` is holds, violated or unknown, the rest are the fields of
+`Finding`, and `told`, why nothing is known.
 """
 
 _PLACED: Final = "struct<process: int, i: bigint, m: string>"
@@ -56,14 +56,14 @@ FOUND_COLUMNS: Final = (
 
 def judged_runs(rows: DataFrame, damage: DataFrame, promise: Collection[str]) -> DataFrame:
     """Judge every run of these rows of a lake. Takes `columns.EVENTS`, with a row a run at least, and
-    `chunks.QUARANTINE`; gives `FOUND`.
+    `chunks.QUARANTINE`; returns `FOUND`.
     """
     runs = rows.groupBy("run").cogroup(damage.groupBy("run"))
     return runs.applyInArrow(_judge_by(tuple(promise)), FOUND_COLUMNS)
 
 
 def property_rank(name: str) -> Column:
-    """Give the place of a property in the order of report."""
+    """Return the place of a property in the order of report."""
     return F.array_position(F.array(*map(F.lit, property_names())), F.col(name))
 
 

@@ -1,5 +1,5 @@
-"""Logs or a lake in, verdicts out: a few million events are judged in this process, more of them on Spark,
-where they are read into a lake that goes when they are judged.
+"""Verification of logs or a lake: a few million events are judged in this process, more of them on Spark, in
+a temporary lake.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ def verify(
         master: Spark's master. Without it logs of some million events are judged in this process, which needs
             no Spark; lakes, larger logs and logs at addresses that only Spark reads are judged on the session
             of this process, else on all cores of this machine.
-        promise: what the system promises, of `promised_words()`.
-        tell: is told now and then how far the work is.
-        jobs: so many processes judge logs where Spark does not; a program that asks for several must not do
-            so where it is imported.
+        promise: the system's promise, words of `promised_words()`.
+        tell: called now and then with the progress.
+        jobs: the number of processes that judge logs without Spark; a program that uses several must not do
+            so
+            at import.
 
     Raises:
-        InputError: there is nothing to judge at `path`, nobody promises that, or this is no master.
+        InputError: there is nothing to judge at `path`, the promise is unknown, or this is no master.
         MissingExtra: Spark is needed, and not installed.
         PipelineError: no Java, a full disk, or Spark failed.
     """

@@ -1,21 +1,21 @@
-"""A folder of logs that grow is watched by a query of Structured Streaming, which keeps the verdicts current.
+"""Watch of a folder of growing logs: a query of Structured Streaming that keeps the verdicts current.
 
-1. `growing` says which logs grew; all ranges of a run go to one task, which holds what is known of the run
-   (`Watching`): how far each log was read, and what `history.window` holds. It reads on from there, and asks
-   the window, so that a step costs what there is to read and what the window holds.
+1. `growing` finds the logs that grew; all ranges of a run go to one task with the state of the run
+  (`Watching`): the position in each log, and the events of `history.window`. It reads on from there, and
+  judges the window, so that the cost of a step depends on the new bytes and the size of the window.
 2. The one judge of logs (`history`) judges whole logs when the run is over, and where the window cannot tell:
-   if something speaks of what it has forgotten, and, if it has given up, whenever the logs have grown by an
-   eighth, so that all judgements together cost nine times the last.
-3. A run is over when every log has its end. Then, or when it has been silent for too long (the watermark,
-   which goes on by a tick of `growing` when all are silent), the run is judged, told and forgotten; if it
-   grows again, it is read from its beginning. So it is if one process, silent for that long while others went
-   on, and which the window does not wait for any more, goes on.
+   if an event concerns a forgotten message, and, if the window has given up, whenever the logs have grown by
+     an eighth, so that all judgements together cost nine times the last.
+3. A run is over when every log has its end. Then, or after too long a silence (by the watermark, which a tick
+  of `growing` moves when all are silent), the run is judged, reported and forgotten; if it grows again, it is
+  read from its beginning. The same happens if a process goes on after so long a silence that the window no
+  longer waited for it.
 4. Exactly once: Spark keeps offsets and states in the checkpoint, and repeats the last step if it does not
-   know that it was done. A step says the same when it is repeated, since it depends on the state and on
-   ranges of bytes alone; what it says is a file with the step's number, written beside its place and renamed.
+   know that it was done. A repeated step gives the same result, since it depends on the state and on ranges
+     of bytes alone; the result is a file with the step's number, written beside its place and renamed.
 
-What is told of a run is its standing, a row (`TOLD`) for each property that is not kept, or one without a
-property; what was told last counts. This module knows no property.
+The report on a run is its standing, a row (`TOLD`) for each property that is not kept, or one without a
+property; the last report counts. This module knows no property.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ TOLD: Final = pa.schema(
         ("told", pa.string()),
     ]
 )
-"""One row a run and property that is violated or unknown, or one of a run with neither; `told` is what was
-found in one sentence.
+"""Schema: one row a run and property that is violated or unknown, or one of a run with neither; `told` is the
+finding in one sentence.
 """
 
 SILENCE_S: Final = 600
@@ -110,7 +110,7 @@ checkpoint has everything that was done.
 """
 _ATTEMPTS: Final = 4
 PIECE_BYTES: Final = 1 << 20
-"""Number of bytes of each log that are read before the window is asked, if there are so many."""
+"""Number of bytes of each log that are read before the window is judged, if there are so many."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """The faults of a run that goes on, which are none."""
 
@@ -127,13 +127,12 @@ class _Fault(msgspec.Struct, frozen=True, order=True):
 
 
 class Watching(msgspec.Struct):
-    """The state of a run between two steps.
+    """State of a run between two steps.
 
-    How far each log was read, its header, and when it was seen to grow; how many events there were, and what
-    headers speak of; the faults; the window, and how many bytes the logs had when the judge was asked last.
-    `gone` are the processes that the window does not wait for. `told` is a digest of what was told last, but
-    for how many events there were and how many offend. Of a run that is forgotten it is known how far it was
-    read.
+    It has the position in each log, its header, and when it was seen to grow; the number of events, and the
+    headers' counts; the faults; the window, and the number of bytes of the logs when the judge was called
+    last. `gone` are the processes that the window does not wait for. `told` is a digest of the last report,
+    without the numbers of events and violations. A forgotten run has only its position.
     """
 
     promise: tuple[str, ...] = (TOTAL_ORDER,)
@@ -152,7 +151,7 @@ class Watching(msgspec.Struct):
     def read_on(
         self, directory: Path, ends: Mapping[int, int], now_ms: int = 0, silence_ms: float = inf
     ) -> Standing | None:
-        """Read logs on to these sizes; what is to be told."""
+        """Read logs on to these sizes; return the report."""
         if self.is_forgotten or not self.gone.isdisjoint(ends):
             ends = {process: tail.at for process, tail in self.tails.items()} | dict(ends)
             told = "" if self.is_forgotten else self.told
@@ -175,7 +174,7 @@ class Watching(msgspec.Struct):
         return self._say(self._standing(directory))
 
     def give_up(self, directory: Path) -> Standing | None:
-        """Wait no longer for a run that is silent; what is to be told."""
+        """Stop waiting for a silent run; return the report."""
         return self._end(directory, SILENT)
 
     def _read(self, directory: Path, ends: Mapping[int, int]) -> None:
@@ -283,11 +282,11 @@ def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
 
 
 Broken = tuple[str | None, Outcome, int, str | None, str]
-"""A property that is not kept, or none of a fault: its outcome, how often, why, and that in one sentence."""
+"""Property that is not kept, or "" for a fault: its outcome, count, reason, and the sentence."""
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """The report of a step about a run: `outcome` is the worst of all properties, `found` the broken ones."""
+    """Report of a step about a run: `outcome` is the worst of all properties, `found` the broken ones."""
 
     path: str
     standing: str
@@ -297,11 +296,11 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def run(self) -> str:
-        """The name of the run."""
+        """Return the name of the run."""
         return Path(self.path).name
 
     def rows(self) -> list[dict[str, Any]]:
-        """As rows of `TOLD`."""
+        """Return the rows of `TOLD`."""
         head = {"run": self.run, "path": self.path, "standing": self.standing, "events": self.events}
         if not self.found:
             return [head | {"outcome": self.outcome.value, "offending": 0}]
@@ -320,14 +319,14 @@ class Standing(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Watched:
-    """The last report about every run of a folder; `place` is its directory."""
+    """Last report about every run of a folder; `place` is its directory."""
 
     place: str
     standings: tuple[Standing, ...]
 
     @property
     def outcome(self) -> Outcome:
-        """Violated if any run is, else unknown if any is, goes on, or there is none, else holds."""
+        """Return violated if any run is, else unknown if any is, goes on, or there is none, else holds."""
         return Outcome.worst(standing.outcome for standing in self.standings)
 
 
@@ -342,18 +341,18 @@ def watch(
     once: bool = False,
     tell: Callable[[Standing], None] = lambda _: None,
 ) -> Watched:
-    """Follow the logs of a run, or of a directory of runs, and keep in a lake what is known of each. Goes on
-    from where the last watch of this folder stood.
+    """Follow the logs of a run, or of a directory of runs, and keep the verdicts on each in a lake. A later
+    watch of the folder goes on from there.
 
     Args:
-        folder: where logs grow, on a file system that all machines see; the lake is made if there is none.
-        lake: keeps the verdicts and the checkpoint, `watched/<id>/`.
+        folder: the folder of growing logs, on a file system that all machines see.
+        lake: the lake with the verdicts and the checkpoint, `watched/<id>/`; it is made if there is none.
         master: as `verify` takes it.
-        every_s: after how many seconds the folder is looked at again.
-        silence_s: so long may a run be silent.
+        every_s: the seconds between two listings of the folder.
+        silence_s: the seconds after which a silent run counts as over.
         promise: what the system promises, as `verify` takes it; each is watched by itself.
-        once: until all that is there now was read, not for ever.
-        tell: is told every change of a run's standing once; after a crash it may be told the last one not.
+        once: True to stop when the present logs are read.
+        tell: called with every change of a run's standing once; after a crash the last one may be missing.
 
     Raises:
         InputError: there is no such folder, another watches it into this lake, the lake is of another

@@ -1,4 +1,4 @@
-"""`check` on levels that Spark explores: the same search, judge and traces as with every engine."""
+"""Check on levels that Spark explores: the same search, judge and traces as with every engine."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def check_on_spark(
         program: the specification with its constants, whose class stands in a module or a file.
         lake: a directory that all executors see.
         master: where Spark runs; None for the session that runs in this process, else all cores.
-        partitions: how many parts a new lake has; each is the work of one task at a time.
+        partitions: the number of parts of a new lake; each is the work of one task at a time.
         narrow: levels of fewer states are expanded in this process.
         properties: names of properties; None means all but deadlock.
-        bounds: where to stop; they are looked at between levels.
+        bounds: the bounds of the exploration, which are checked between levels.
         stop_at_first: stop at the first violation.
         progress: called after each level, and meanwhile.
         violated: called with each violated property as soon as it is found.

@@ -1,20 +1,20 @@
-"""A lake of states is a directory: levels as Parquet, what is known as sorted runs, and one file that says
-what is whole.
+"""Lake of states: a directory with levels as Parquet, known states as sorted runs, and one file that lists
+the complete levels.
 
-    search.json                        what is whole: a level is there when it stands in here
+    search.json                        the complete levels: a level counts when it is listed here
     levels/0007/part-00003.parquet     states found after seven steps whose hashes fall into partition 3
     known/part-00003/0004-0007.rows    the states of levels 4 to 7 of that partition, sorted, as plain rows
     found/0008/00005-0001.rows         successors that a task of Spark found, until level 8 is whole
 
 1. Partition p of P has the states whose 64-bit hash lies in the p-th of P equal ranges. States are rows of
    machine words; everywhere they are sorted by hash.
-2. A file is written aside and renamed; `search.json` is renamed last. Whatever ended a run, at whatever
-   place, the next one begins after the last level that stands there, and makes the files of the next one
+2. A file is written beside its place and renamed; `search.json` is renamed last. However a run ended, at any
+   place, the next run begins after the last listed level, and makes the files of the level after it
    again.
 3. Runs of known states are joined as they grow, each at least twice as large as the next: so that a state is
-   written again a few times, and a partition has few runs. What was joined is removed one level later.
+   written again a few times, and a partition has few runs. Merged runs are removed one level later.
 
-This file knows nothing of Spark, nor of what states mean.
+This module knows nothing of Spark, nor of the meaning of states.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ GROUP = 1 << 17
 
 
 class LakeError(InputError):
-    """A directory is no lake of this search, is damaged, in use or full, or what worked on it was killed."""
+    """Error: a directory is no lake of this search, is damaged, in use or full, or its worker was killed."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
-    """The states of levels `first` to `last` of a partition, `count` of them, in one file."""
+    """Run: the sorted states of levels `first` to `last` of a partition, `count` of them, in one file."""
 
     first: int
     last: int
@@ -56,28 +56,28 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """Return the name of the file."""
         return f"{self.first:04d}-{self.last:04d}.rows"
 
 
 class Way(msgspec.Struct, frozen=True, array_like=True):
-    """A state on the way to something that was found: the one before it (-1 for none), and its words."""
+    """State on the path to a finding: its predecessor (-1 for none), and its words."""
 
     parent: int
     words: tuple[int, ...]
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """The complete part of a search.
+    """Complete part of a search.
 
     Attributes:
         program: the digest of the specification with its constants.
-        levels: how many states each partition of each level has.
-        transitions: how many leave the states of all levels but the last.
-        counts: how often each step was taken, by its number.
+        levels: the number of states of each partition of each level.
+        transitions: the number of transitions from the states of all levels but the last.
+        counts: the number of times each step was taken, by its number.
         known: the runs of each partition.
-        facts: in which level something is the case for the first time (`tasks`).
-        ways: states on the ways to what was found, by number.
+        facts: the first level in which each fact is true (`tasks`).
+        ways: the states on the paths to findings, by number.
     """
 
     schema: str
@@ -97,31 +97,31 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Lake:
-    """The files of a lake; paths that every executor sees."""
+    """Files of a lake, with paths that every executor sees."""
 
     directory: Path
 
     @property
     def index(self) -> Path:
-        """The file that says what is whole."""
+        """Return the file that lists the complete levels."""
         return self.directory / "search.json"
 
     def level(self, level: int) -> Path:
-        """The directory of a level."""
+        """Return the directory of a level."""
         return self.directory / "levels" / f"{level:04d}"
 
     def part(self, level: int, partition: int) -> Path:
-        """The file of the states of one level and partition."""
+        """Return the file of the states of one level and partition."""
         return self.level(level) / f"part-{partition:05d}.parquet"
 
     def runs(self, partition: int) -> Path:
-        """The directory of the runs of a partition."""
+        """Return the directory of the runs of a partition."""
         return self.directory / "known" / f"part-{partition:05d}"
 
     # States -------------------------------------------------------------------------------------------------
 
     def write_part(self, level: int, partition: int, rows: Words) -> None:
-        """Write the new states of a partition; none are no file."""
+        """Write the new states of a partition; without any there is no file."""
         if not len(rows):
             return
         columns = {f"word_{number}": _column(rows[:, number]) for number in range(rows.shape[1])}
@@ -141,7 +141,7 @@ class Lake:
         )
 
     def read_part(self, level: int, partition: int, group: int) -> Words:
-        """The states of one row group."""
+        """Return the states of one row group."""
         with parquet.ParquetFile(self.part(level, partition)) as file:
             table = file.read_row_group(group, use_threads=False)
         rows = np.empty((table.num_rows, table.num_columns), dtype=np.uint64)
@@ -159,7 +159,7 @@ class Lake:
         _replace(self.runs(partition) / run.name, lambda file: file.write(pa.py_buffer(rows)))
 
     def read_run(self, partition: int, run: Run, words: int) -> Words:
-        """A run of known states, in memory as far as it is looked at.
+        """Return a run of known states, mapped into memory.
 
         Raises:
             LakeError: it is missing or has another size.
@@ -177,19 +177,21 @@ class Lake:
         _replace(file, lambda opened: opened.write(pa.py_buffer(rows)))
 
     def read_found(self, level: int, task: int, number: int, words: int) -> Words:
-        """The successors that a task found, in memory as far as they are looked at."""
+        """Return the successors that a task found, mapped into memory."""
         rows = np.memmap(self._found(level, task, number), dtype=np.uint64, mode="r")
         return rows.reshape(-1, words)
 
     def remove_found(self) -> None:
-        """Remove the successors that tasks found: their level is whole, or is made again."""
+        """Remove the successors that tasks found, when their level is complete or will be made again."""
         shutil.rmtree(self.directory / "found", ignore_errors=True)
 
     def _found(self, level: int, task: int, number: int) -> Path:
         return self.directory / "found" / f"{level:04d}" / f"{task:05d}-{number:04d}.rows"
 
     def remove_old_runs(self, partition: int, kept: Sequence[Run], level: int) -> None:
-        """Remove what was joined before `level`: another attempt of this task may write runs of it."""
+        """Remove the runs that were merged before `level`: another attempt of this task may write
+        runs of it.
+        """
         wanted = {run.name for run in kept}
         for file in self.runs(partition).glob("*.rows"):
             if file.name not in wanted and int(file.stem.partition("-")[2]) < level:
@@ -198,7 +200,7 @@ class Lake:
     # What is whole ------------------------------------------------------------------------------------------
 
     def read(self) -> Content | None:
-        """Read the complete part; None where nothing was begun.
+        """Return the complete part of the search, or None if none was begun.
 
         Raises:
             LakeError: it cannot be read, or files are missing.
@@ -221,11 +223,11 @@ class Lake:
         return content
 
     def write(self, content: Content) -> None:
-        """Say what is whole."""
+        """Write the file that lists the complete levels."""
         _replace(self.index, lambda file: file.write(msgspec.json.encode(content)))
 
     def remove_levels_from(self, level: int) -> None:
-        """Remove what a run left of levels that are not whole."""
+        """Remove the files of incomplete levels."""
         for directory in (self.directory / "levels").glob("*"):
             if int(directory.name) >= level:
                 shutil.rmtree(directory)
@@ -236,10 +238,10 @@ class Lake:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Lake]:
-    """The lake of this directory, which nobody else uses meanwhile.
+    """Yield the lake of this directory, locked for this process.
 
     Raises:
-        LakeError: somebody does, or it cannot be written.
+        LakeError: another process has it, or it cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
-"""A program is told to executors by where its class stands and by its constants; each makes it once.
+"""Recipe of a program for executors: the place of its class and its constants; each executor makes it once.
 
-The digest of the form says that they read what the driver read. This file knows nothing of Spark.
+The digest of the intermediate form checks that they read the same program as the driver. This file knows
+nothing of Spark.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from antiphon.spec.places import module_of
 
 @dataclass(frozen=True)
 class Recipe:
-    """The recipe to make a program elsewhere: its class as "module:Class" or "file.py:Class", looked for from
-    `directory`; its constants; and the digest that it must have.
+    """Recipe to make a program in another process: its class as "module:Class" or "file.py:Class", looked for
+    from `directory`; its constants; and its expected digest.
     """
 
     place: str
@@ -33,7 +34,7 @@ class Recipe:
 
     @staticmethod
     def of(program: Program) -> Recipe:
-        """The recipe of a program.
+        """Return the recipe of a program.
 
         Raises:
             InputError: its class was made by a function, or is a variant that has no name.
@@ -50,10 +51,10 @@ class Recipe:
         return Recipe(f"{module}:{spec.__qualname__}", constants, os.getcwd(), program.digest)  # noqa: PTH109
 
     def program(self) -> Program:
-        """The program.
+        """Return the program.
 
         Raises:
-            InputError: another text stands there.
+            InputError: the class has another text here.
         """
         if Path(self.directory).is_dir():
             os.chdir(self.directory)
@@ -69,5 +70,5 @@ def _made(spec: type[Spec], program: Program) -> Program:
 
 @lru_cache(maxsize=2)
 def batcher_of(recipe: Recipe) -> Batcher:
-    """The machine code of a program, and its arrays: made once a process."""
+    """Return the machine code of a program, and its arrays, made once a process."""
     return Batcher(recipe.program())

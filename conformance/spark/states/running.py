@@ -1,8 +1,9 @@
-"""Tasks run in this process where a level is narrow, on Spark where it is wide: the same functions.
+"""Choice of the place of tasks: this process for a narrow level, Spark for a wide one, with the same
+functions.
 
-One level is one job: pieces of it are expanded, and the task of each partition is told where its blocks stand
-in the lake, and takes them in. Rows of Spark tell of states, and have none. Spark is started when the first
-wide level comes; it has so little to do that its machine code need not be good.
+One level is one job: pieces of it are expanded, and the task of each partition gets the places of its blocks
+in the lake, and takes them in. Rows of Spark have places of states, and no states. Spark is started at the
+first wide level; its own work is so little that its machine code need not be good.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from antiphon.conformance.spark.states.tasks import (
 from antiphon.model.engines.native.driver.batcher import Words
 
 NARROW: Final = 1_500_000
-"""A level of fewer states is expanded here: on two cores that takes no longer than a job of Spark."""
+"""Number of states below which a level is expanded in this process: on two cores that takes no longer than a
+job of Spark.
+"""
 TASKS_A_CORE: Final = 2
 _SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
@@ -49,13 +52,13 @@ Chosen = tuple[list[tuple[int, int]], Words]
 
 
 class Runner:
-    """Runs the tasks of one search.
+    """Runner of the tasks of one search.
 
     Args:
         stack: closes what was started.
-        master: where Spark runs; asked for at once, used when it is needed.
+        master: Spark's master; checked at once, used when it is needed.
         narrow: a level of fewer states is expanded in this process.
-        tell: is told how many tasks are done.
+        tell: called with the number of finished tasks.
     """
 
     def __init__(
@@ -73,8 +76,8 @@ class Runner:
         self.jobs = 0
 
     def find(self, work: Work, counts: Sequence[int]) -> list[Told]:
-        """Expand the level before `work.level`, which has so many states in each partition, and take in what
-        is new.
+        """Expand the level before `work.level`, which has so many states in each partition, and take in the
+        new states.
         """
         if sum(counts) < self._narrow:
             return _here(work, pieces(work.level - 1, counts, 1))
@@ -91,7 +94,7 @@ class Runner:
         return told
 
     def choose(self, work: Work, level: int, counts: Sequence[int], choice: Choice) -> list[Chosen]:
-        """The states of a level that are looked for, in parts."""
+        """Return the states of a level that match a choice, in parts."""
         if sum(counts) < self._narrow:
             return [choose(work, given, choice) for given in pieces(level, counts, 1)]
         session = self._started()

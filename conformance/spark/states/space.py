@@ -1,9 +1,8 @@
-"""The states of a lake as a search sees them: numbered, found level by level, each with a way to it when
-asked.
+"""Space of the states of a lake: numbered, found level by level, each with a path to it on request.
 
 A state's number counts the levels before its own, in its level the partitions before its own, and there the
-states with smaller hashes. What is found first is not the least number, but what a search that numbers
-states in the order of discovery would find first (`_first`): so traces are those of the other engines.
+states with smaller hashes. The first finding is not that of the least number, but that of a search that
+numbers states in the order of discovery (`_first`): so traces are those of the other engines.
 
 This file knows nothing of Spark, which may run the tasks (`running`).
 """
@@ -39,19 +38,19 @@ WHOLE_LEVELS = 1 << 62
 
 
 class LakeSpace:
-    """The states of a program in a lake: a `LevelSpace` that can be left and taken up again.
+    """Space of a program's states in a lake: a `LevelSpace` whose search can be interrupted and resumed.
 
     Args:
         program: the specification with its constants.
-        lake: where its states are kept.
-        runner: what runs tasks.
-        partitions: into how many parts states are divided by their hashes; a lake that was begun keeps its
-            own.
-        asked: the properties that are asked: a way is sought to what decides these.
+        lake: the directory of its states.
+        runner: runs the tasks.
+        partitions: the number of parts into which states are divided by their hashes; an existing lake keeps
+            its own.
+        asked: the properties to check: a path is sought to their findings.
 
     Raises:
         LakeError: the lake is of another program, or damaged.
-        InputError: executors cannot be told the program.
+        InputError: executors cannot make the program.
     """
 
     block = WHOLE_LEVELS
@@ -125,7 +124,7 @@ class LakeSpace:
         return next(level for level, start in enumerate(self._starts()[1:]) if state < start)
 
     def expand(self, first: int, last: int) -> Block:
-        """The successors of the last level, which the states first..last - 1 are."""
+        """Return the successors of the last level, whose states have the numbers first..last - 1."""
         starts, content = self._starts(), self._content
         if [first, last] != starts[-2:]:
             raise InternalError(f"{self.engine}: asked for the states {first}..{last - 1}, not for a level")
@@ -167,7 +166,9 @@ class LakeSpace:
         return Finding(state, step, (fact,))
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """(state, predicate, value) for predicates that are as wanted somewhere in the last level."""
+        """Yield (state, predicate, value) for predicates with the wanted value somewhere in the
+        last level.
+        """
         level = len(self._content.levels) - 1
         facts = self._content.facts
         for name in predicates:
@@ -180,16 +181,16 @@ class LakeSpace:
         ]
 
     def mute(self, property: str) -> None:
-        """Report no more findings about this property."""
+        """Suppress further findings about this property."""
         self._muted.add(property)
 
     def stuck(self) -> int | None:
-        """The first state in which nothing but faults can happen."""
+        """Return the first state in which only faults are possible, or None."""
         level = self._content.facts.get(QUIET)
         return None if level is None else self._first(QUIET, level)
 
     def coverage(self) -> dict[str, int]:
-        """For each action with how many argument tuples it was enabled somewhere."""
+        """Return, for each action, the number of argument tuples with which it was enabled somewhere."""
         codes, counts = self._batcher.kernel.codes, self._content.counts
         return {
             name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code])
@@ -199,7 +200,7 @@ class LakeSpace:
     # Going on -----------------------------------------------------------------------------------------------
 
     def resume(self) -> Position | None:
-        """The position of the search that left this lake, when there was one."""
+        """Return the position of the search that left this lake, or None."""
         return self._left_position
 
     def _position(self) -> Position:
@@ -215,7 +216,9 @@ class LakeSpace:
         return Position(firsts[-1], content.transitions, firsts[-1], firsts, decided, content.seconds)
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:  # noqa: ARG002 - each is
-        """The present levels are whole. A level after which the search ends by an error is found again."""
+        """Record that the present levels are complete. A level after which the search ends by an error is
+        found again.
+        """
         if ERROR in self._content.facts or any(fact.startswith(CANNOT) for fact in self._content.facts):
             return
         self._content.seconds = position.seconds
@@ -227,7 +230,7 @@ class LakeSpace:
     # States -------------------------------------------------------------------------------------------------
 
     def parent(self, state: int) -> int:
-        """The state that comes before this one on the way to it."""
+        """Return the predecessor of a state on the path to it."""
         way = self._content.ways.get(state)
         if way is None:
             level = self._level_of(state)
@@ -236,7 +239,7 @@ class LakeSpace:
         return NO_PARENT if way.parent < 0 else way.parent
 
     def value(self, state: int) -> State:
-        """The state as a tuple of values."""
+        """Return the state as a tuple of values."""
         return self._batcher.state(self._row(state))
 
     def stands_for(self, state: int, value: State) -> bool:

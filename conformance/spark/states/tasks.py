@@ -1,13 +1,13 @@
-"""The work of one task: expand a piece of a level, take in the new states of a partition, look for states.
+"""Work of one task: expand a piece of a level, take in the new states of a partition, look for states.
 
 1. `expand` gives the successors of its piece, some hundred thousand at a time: each once, sorted, so that
    those of one partition stand together, which is a block.
-2. `take_in` has all blocks of one partition: what is in no run of it is new, and written.
-3. `choose` looks through a piece again for states of a kind, for the way to something.
+2. `take_in` has all blocks of one partition: a state that is in none of its runs is new, and written. 3.
+    `choose` searches a piece again for states of a kind, for the path to a finding.
 
-A *fact* is something that may be the case in a level: a property by its name (an invariant is false in a
-state, a witness true, a step from a state breaks it), `QUIET`, `ERROR` (a step cannot be executed), or the
-name of a predicate behind `CANNOT` (it cannot be evaluated).
+A *fact* may be true in a level: a property by its name (an invariant is false in a state, a witness true, a
+step from a state breaks it), `QUIET`, `ERROR` (a step cannot be executed), or the name of a predicate behind
+`CANNOT` (it cannot be evaluated).
 
 A task may run twice, on two machines, at once: whatever it writes is the same. This file knows nothing of
 Spark.
@@ -30,14 +30,16 @@ from antiphon.model.engines.native.kernels.runtime import BROKEN_SHIFT, WRONG
 
 QUIET, ERROR, CANNOT = "!quiet", "!error", "!cannot say "
 TOGETHER = 1 << 19
-"""Number of states that are expanded together, if there are as many: of those a successor is kept once."""
+"""Number of states that are expanded together, if there are as many; a successor of several of them is stored
+once.
+"""
 MOST_CHOSEN = 1 << 20
-"""Largest number of states of a kind that are looked at for the way to one of them."""
+"""Largest number of states of a kind that are considered for the path to one of them."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Row groups first..last - 1 of a partition of a level."""
+    """Piece of a level: row groups first..last - 1 of a partition."""
 
     level: int
     partition: int
@@ -47,8 +49,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Work:
-    """The common knowledge of all tasks of a level: the program, the lake, the level to be found, and the
-    predicates to ask of its states with the wanted value; `known` are the runs of each partition.
+    """Common data of all tasks of a level: the program, the lake, the level to be found, and the predicates
+    to evaluate on its states with the wanted value; `known` are the runs of each partition.
     """
 
     recipe: Recipe
@@ -60,8 +62,8 @@ class Work:
 
 
 class Told(msgspec.Struct):
-    """The answer of a task: of its piece the number of transitions, and of each step; of its partition the
-    number of new states, and its runs; and the facts that are the case.
+    """Result of a task: for its piece the number of transitions, and of each step; for its partition the
+    number of new states, and its runs; and the true facts.
     """
 
     transitions: int = 0
@@ -74,9 +76,7 @@ class Told(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Choice:
-    """The states of a level that are looked for: those of a fact, or those with a successor among
-    `before`.
-    """
+    """Choice of states of a level: those of a fact, or those with a successor among `before`."""
 
     fact: str
     wanted: bool = False
@@ -84,7 +84,7 @@ class Choice:
 
 
 def pieces(level: int, counts: Sequence[int], tasks: int) -> list[list[Piece]]:
-    """A level cut into at most so many lists of pieces, about equally large."""
+    """Return a level cut into at most so many lists of pieces, about equally large."""
     groups = [
         (partition, group) for partition, count in enumerate(counts) for group in range(-(-count // GROUP))
     ]
@@ -103,7 +103,7 @@ def pieces(level: int, counts: Sequence[int], tasks: int) -> list[list[Piece]]:
 
 
 def expand(work: Work, given: Sequence[Piece]) -> Iterator[Successors | Told]:
-    """The successors of the states of some pieces; at last what there is to tell."""
+    """Yield the successors of the states of some pieces; at last the result."""
     batcher = batcher_of(work.recipe)
     before, seen, marks = batcher.counts.copy(), batcher.transitions, 0
     for rows in _rows(work, given):
@@ -115,7 +115,7 @@ def expand(work: Work, given: Sequence[Piece]) -> Iterator[Successors | Told]:
 
 
 def blocks(found: Successors) -> Iterator[tuple[int, int, int]]:
-    """The partitions that have rows here, each with its first row and the one behind its last."""
+    """Return the partitions with rows here, each with its first row and the one after its last."""
     begin = 0
     for partition, end in enumerate(found.ends.tolist()):
         if end > begin:
@@ -124,7 +124,7 @@ def blocks(found: Successors) -> Iterator[tuple[int, int, int]]:
 
 
 def take_in(work: Work, partition: int, found: Sequence[Words]) -> Told:
-    """The states of these blocks that are new become part of the lake."""
+    """Add the new states of these blocks to the lake."""
     batcher = batcher_of(work.recipe)
     runs = list(work.known[partition]) if work.known else []
     work.lake.remove_old_runs(partition, runs, work.level)
@@ -142,8 +142,8 @@ def take_in(work: Work, partition: int, found: Sequence[Words]) -> Told:
 
 
 def choose(work: Work, given: Sequence[Piece], choice: Choice) -> tuple[list[tuple[int, int]], Words]:
-    """The states of some pieces that are looked for, `MOST_CHOSEN` at most: each by its partition and its
-    place there, and its row.
+    """Return the states of some pieces that match a choice, `MOST_CHOSEN` at most: each by its partition and
+    its place there, and its row.
     """
     batcher = batcher_of(work.recipe)
     places: list[tuple[int, int]] = []

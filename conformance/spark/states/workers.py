@@ -1,4 +1,4 @@
-"""Tasks on a worker of Spark, and their messages: small rows, of `tasks`' own structures.
+"""Tasks on a worker of Spark, and their messages: small rows of structures of `tasks`.
 
 A worker keeps programs and their machine code from job to job. This module is imported by workers, and loads
 no session of Spark.
@@ -26,7 +26,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 class Block(msgspec.Struct, tag=True):
-    """Rows begin..end - 1 of what a task found for the `number`-th time."""
+    """Block: rows begin..end - 1 of the `number`-th batch of successors of a task."""
 
     task: int
     number: int
@@ -35,13 +35,15 @@ class Block(msgspec.Struct, tag=True):
 
 
 class Said(msgspec.Struct, tag=True):
-    """The answer of a task, on its way through the task of a partition."""
+    """Result of a task, as a message to the task of a partition."""
 
     told: msgspec.Raw
 
 
 def expanding(work: Work, cut: Sequence[Sequence[Piece]]) -> Callable[[Batches], Batches]:
-    """For tasks that are numbered: expand a list of pieces each, and tell where the blocks stand."""
+    """Return the function for numbered tasks that expands a list of pieces each, and returns the places of
+    the blocks.
+    """
 
     def run(batches: Batches) -> Batches:
         _prepare(work.recipe)
@@ -65,7 +67,7 @@ def expanding(work: Work, cut: Sequence[Sequence[Piece]]) -> Callable[[Batches],
 
 
 def taking_in(work: Work) -> Callable[[Batches], Batches]:
-    """For tasks that are told where the blocks of their partitions stand: take them in."""
+    """Return the function for the tasks of partitions that takes in the blocks at given places."""
 
     def run(batches: Batches) -> Batches:
         words = _prepare(work.recipe)
@@ -88,7 +90,7 @@ def taking_in(work: Work) -> Callable[[Batches], Batches]:
 def choosing(
     work: Work, cut: Sequence[Sequence[Piece]], choice: Choice, before: bytes | None
 ) -> Callable[[Batches], Batches]:
-    """For tasks that are numbered: choose from a list of pieces each."""
+    """Return the function for numbered tasks that chooses from a list of pieces each."""
 
     def run(batches: Batches) -> Batches:
         words = _prepare(work.recipe)

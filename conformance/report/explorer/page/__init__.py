@@ -1,4 +1,4 @@
-"""The files of the page."""
+"""Files of the page."""
 
 from __future__ import annotations
 

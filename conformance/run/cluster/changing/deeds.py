@@ -1,7 +1,7 @@
-"""Deeds to processes whose group changes; a seed draws them, one round after the other.
+"""Faults (deeds) of processes whose group changes; a seed draws them, one round after the other.
 
-A round has each deed of each kind that was asked for once, in any order. A deed says to whom it happens, for
-how long, and how soon after it the next one may begin. The kinds and their words are those of swarms.
+A round has each fault of each requested kind once, in any order. A fault has its process, its duration, and
+the time after which the next one may begin. The kinds and their words are those of swarms.
 
 This module runs nothing, and knows no protocol.
 """
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 TIMEOUTS: Final = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
-"""As "local", but that a member that is silent is excluded sooner."""
+"""Waiting times as in "local", except that a silent member is excluded sooner."""
 
 
 class What(StrEnum):
-    """The kinds of deeds to processes; each is of one kind of fault."""
+    """Kinds of faults of processes, each of one `FaultKind`."""
 
     CRASH = "killed, and started again later"
     RESTART = "killed, and started again at once"
@@ -67,10 +67,10 @@ RATES: Final = {
     FaultKind.DUPLICATION: "duplication",
     FaultKind.REORDERING: "reordering",
 }
-"""The kinds of which a rate says how often they happen, and the settings that say it."""
+"""Kinds of faults with a rate, and the settings that have it."""
 
 KINDS: Final = (*RATES, *dict.fromkeys(_KINDS.values()))
-"""The kinds of faults that groups of real processes may meet."""
+"""Kinds of faults that groups of real processes may have."""
 
 _WAITS_MS: Final = {
     What.CRASH: (0.2, 2.0),
@@ -93,50 +93,50 @@ _CLOSE: Final = 0.4
 
 
 def word(what: What) -> str:
-    """The word for what is done: that of its kind, but that there are two pauses."""
+    """Return the word for a fault: that of its kind, except for the two pauses."""
     return "pause, excluded" if what is What.LONG_PAUSE else _KINDS[what].value
 
 
 class Deed(Struct, frozen=True):
-    """Something that is done to some processes."""
+    """Fault of some processes."""
 
     what: What
     to: tuple[int, ...]
-    """The processes that it happens to: of a partition the smaller part; of a cut the one that is not
-    heard.
-    """
+    """Affected processes: of a partition the smaller part; of a cut the sender that is not heard."""
     other: int
-    """The process that does not hear, of a cut."""
+    """Receiver of a cut link."""
     lasts_s: float
     gap_s: float
-    """Seconds after its beginning at which the next deed may begin."""
+    """Seconds after its beginning at which the next fault may begin."""
     early: bool
-    """True if it is done to a process that has not come back yet, too."""
+    """True if it may also affect a process that has not come back yet."""
 
     @property
     def kind(self) -> FaultKind:
-        """The kind of fault that it is."""
+        """Return the kind of fault."""
         return _KINDS[self.what]
 
     def __str__(self) -> str:
-        """Tell it in a few words."""
+        """Return the fault in a few words."""
         who = "process" if len(self.to) == 1 else "processes"
         return f"{who} {', '.join(map(str, self.to))} {self.what}"
 
 
 def whats(kinds: Iterable[FaultKind]) -> tuple[What, ...]:
-    """Return the kinds of deeds that make faults of these kinds happen."""
+    """Return the detailed kinds for these kinds of faults."""
     asked = {*kinds}
     return tuple(what for what, kind in _KINDS.items() if kind in asked)
 
 
 def spared(processes: int) -> int:
-    """Return the number of processes that may be away: a majority of all stays."""
+    """Return the number of processes that may be away while a majority of all stays."""
     return (processes - 1) // 2
 
 
 def rounds(seed: int, processes: int, kinds: Iterable[FaultKind]) -> Iterator[list[Deed]]:
-    """Yield rounds of deeds, without end; a late joiner joins once, at the beginning, and in none of them."""
+    """Yield rounds of faults, without end; a late joiner joins once, at the beginning, and in none
+    of them.
+    """
     generator = random.Random(f"{seed}:deeds")
     some = [what for what in whats(kinds) if what is not What.JOIN]
     while True:

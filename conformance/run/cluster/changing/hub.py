@@ -1,11 +1,11 @@
 """A relay for processes that come and go: each is reached at one address, wherever its process listens.
 
-There is one socket for each process. Its address is the one that the others know (`advertise=`), and what
-the process sends comes from there. So a process that is started again, at another port of the operating
-system, is at the same address as before. Nobody learns from the operating system that a process has ended:
-what is sent to it meanwhile is refused here.
+There is one socket for each process. Its address is the one that the others know (`advertise=`), and what the
+process sends comes from there. So a process that is started again, at another port of the operating system,
+is at the same address as before. No sender learns from the operating system that a process has ended:
+datagrams to it are refused here.
 
-What a process has sent before it ended is on its way all the same. This module never looks into a datagram.
+Datagrams that a process sent before it ended are still forwarded. This module never looks into a datagram.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Hub"]
 
 
 class Hub:
-    """The sockets of `processes` processes. It forwards from `start` to `close`."""
+    """Relay with one socket for each of `processes` processes. It forwards from `start` to `close`."""
 
     def __init__(self, processes: int, seed: int, faults: Faults) -> None:
         """Bind the sockets. Raises OSError."""
@@ -42,9 +42,9 @@ class Hub:
         self._of: dict[tuple[str, int], int] = {}
         """The process that has each address, or had it last."""
         self._cut: dict[Pair, int] = {}
-        """Number of cuts on a link."""
+        """The number of cuts on a link."""
         self._slow_ms: dict[int, float] = {}
-        """By how much what a process sends is late."""
+        """The additional delay of each process's datagrams."""
         self._late: list[tuple[float, int, Pair, bytes]] = []
         self._ties = itertools.count()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,33 +58,33 @@ class Hub:
 
     @property
     def addresses(self) -> tuple[tuple[str, int], ...]:
-        """The address at which each process is reached."""
+        """Return the address at which each process is reached."""
         return tuple(pipe.getsockname() for pipe in self._sockets)
 
     @property
     def counts(self) -> Counts:
-        """The counts of all links together."""
+        """Return the counts of all links together."""
         return sum((link.counts for link in self.links.values()), Counts())
 
     def start(self) -> None:
-        """Forward from now on. Needs the running event loop."""
+        """Start to forward. Needs the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._alarm = Alarm(self._ring)
         for process, pipe in enumerate(self._sockets):
             self._loop.add_reader(pipe, self._readable, process, pipe)
 
     def listens(self, process: int, port: int) -> None:
-        """Note where a process listens from now on."""
+        """Record the address at which a process listens from now on."""
         address = (LOOPBACK, port)
         self._at[process] = address
         self._of[address] = process
 
     def ended(self, process: int) -> None:
-        """Note that a process listens nowhere."""
+        """Record that a process listens nowhere."""
         self._at.pop(process, None)
 
     def close(self) -> None:
-        """Stop forwarding and free the ports; what is on its way is gone. Closing twice is harmless."""
+        """Stop forwarding and free the ports; datagrams on their way are lost. A second call does nothing."""
         if self._alarm is not None:
             self._alarm.cancel()
         for pipe in self._sockets:
@@ -97,7 +97,7 @@ class Hub:
 
     @contextmanager
     def cut(self, pairs: Collection[Pair]) -> Iterator[None]:
-        """Meanwhile lose what goes from the first to the second of each pair."""
+        """Lose, within the context, the datagrams from the first to the second of each pair."""
         for pair in pairs:
             self._cut[pair] = self._cut.get(pair, 0) + 1
         try:
@@ -108,7 +108,7 @@ class Hub:
 
     @contextmanager
     def slowed(self, process: int, late_ms: float) -> Iterator[None]:
-        """Meanwhile let what this process sends take so much longer."""
+        """Delay, within the context, the datagrams of this process."""
         self._slow_ms[process] = late_ms
         try:
             yield

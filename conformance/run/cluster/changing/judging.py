@@ -1,10 +1,10 @@
-"""Judge of what the processes of a changing group have left: logs and states.
+"""Judge of the logs and final states of a changing group's processes.
 
 1. The logs are judged as `antiphon verify` judges those of members: view synchrony, the order of each source,
-   and one order of all messages where the protocol has one. They stand, with numbers for the members, beside
-   the others.
-2. Where there is one order, the states of all processes at the end are the same, are what the logs say was
-   delivered at each place, and have every message that its sender has seen delivered.
+   and one order of all messages where the protocol has one. Logs with numbers for the members are written
+     beside the others.
+2. Where there is one order, the final states of all processes are the same, agree with the logged delivery at
+  each place, and have every message that its sender has seen delivered.
 3. The group was founded once.
 
 This module knows no process and no fault.
@@ -27,24 +27,24 @@ from antiphon.spec.services.views import VIEW_SYNCHRONY
 __all__ = ["NUMBERED", "Written", "judged", "lost", "read"]
 
 NUMBERED = "numbered"
-"""The directory of the logs whose members have numbers."""
+"""Directory of the logs whose members have numbers."""
 
 
 class Written(NamedTuple):
-    """The content of the logs of all members."""
+    """Contents of the logs of all members."""
 
     delivered: dict[str, int]
     """Number of messages that each process has delivered, by its name."""
     places: dict[int, dict[str, str]]
-    """The delivery at each place of the order, by process."""
+    """Delivery at each place of the order, by process."""
     acknowledged: dict[str, str]
-    """The messages that their senders have seen delivered, and whose they are."""
+    """Messages that their senders have seen delivered, each with its sender."""
     views: dict[int, dict[tuple[str, ...], str]]
-    """The members of each view, and who says so."""
+    """Members of each view, with the processes that logged it."""
 
 
 def read(home: Path) -> Written:
-    """Read the logs of all members. A line that was cut off is left out."""
+    """Read the logs of all members. A line that was cut off is skipped."""
     written = Written({}, {}, {}, {})
     for path in member_logs(home):
         lines = list(_lines(path))
@@ -64,7 +64,12 @@ def read(home: Path) -> Written:
 
 
 def judged(home: Path, *, ordered: bool) -> RunFindings:
-    """Return the judge's findings about the logs, if there are any. Raises MemberLogsError, OSError."""
+    """Return the judge's findings about the logs, if there are any.
+
+    Raises:
+        MemberLogsError: the logs are invalid.
+        OSError: a log cannot be read.
+    """
     if not member_logs(home):
         return RunFindings((), ())
     into = home / NUMBERED
@@ -75,10 +80,10 @@ def judged(home: Path, *, ordered: bool) -> RunFindings:
 
 
 def lost(written: Written, states: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
-    """Return the breaches that the states at the end show, those of a protocol with one order.
+    """Return the violations that the final states show, for a protocol with one order.
 
     Args:
-        written: what the logs say.
+        written: the contents of the logs.
         states: the digests of all messages, in their order, of each process that was there at the end.
     """
     states_alone = (*_unequal(states), *_unlike(written, states), *_forgotten(written, states))

@@ -1,16 +1,16 @@
-"""A member of a group whose members change, in its own operating-system process.
+"""Process of a member of a group whose members change.
 
-The life of a process, told on stdin and stdout as `control` says:
+It talks to its parent on stdin and stdout (`control`):
 1. It reads its orders, binds a socket on the loopback interface and names the port.
-2. At `start` it asks to be a member. Its application broadcasts its share, with rests, and takes every event.
-   It says in which view it is, and how many messages the group has taken.
-3. At `hurry` it rests no more. At `last N` it broadcasts once more, and says when it has delivered the
-   messages of that round of all processes. At `keep` it writes its state into a file.
+2. At `start` it asks to be a member. Its application broadcasts its share, with pauses, and takes every
+  event. It reports its view, and how many messages the group has taken.
+3. At `hurry` it makes no more pauses. At `last N` it broadcasts once more, and reports when it has delivered
+  all processes' messages of that round. At `keep` it writes its state into a file.
 4. At `stop` it leaves the group and exits with 0.
-5. When its stdin ends, or at `abandon`, it goes at once.
+5. When its stdin ends, or at `abandon`, it exits at once.
 
-What its application gets, the group writes down itself (`MemberLog`). This module must not know the relay,
-the faults or the verdict.
+The group logs the application's events itself (`MemberLog`). This module must not know the relay, the faults
+or the verdict.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ _LAST = b"last"
 
 
 class State:
-    """The state of this application: the digests of all messages, in their order."""
+    """State of this application: the digests of all messages, in their order."""
 
     def __init__(self) -> None:
         self.digests: list[str] = []
 
     async def save(self) -> AsyncIterator[bytes]:
-        """Give all digests, one a line."""
+        """Return all digests, one a line."""
         for first in range(0, len(self.digests), 1_000):
             yield "".join(f"{one}\n" for one in self.digests[first : first + 1_000]).encode()
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Have what another one has."""
+        """Replace the state by another process's."""
         self.digests = b"".join([piece async for piece in pieces]).decode().splitlines()
 
 
 class Application:
-    """Broadcasts a share, takes all events, and does what the parent says."""
+    """Application that broadcasts a share, takes all events, and obeys the parent."""
 
     def __init__(self, orders: control.JoinOrders, group: JoinedGroup, state: State) -> None:
         self._orders, self._group, self._state = orders, group, state
@@ -75,14 +75,14 @@ class Application:
         """Take part until the group is left or closed.
 
         Raises:
-            ExceptionGroup: of what the group raised.
+            ExceptionGroup: the errors that the group raised.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._take())
             tasks.create_task(self._send())
 
     def told(self, line: bytes) -> None:
-        """Do what the parent has said."""
+        """Obey a command of the parent."""
         word = line + b"\n"
         if word == control.STOP:
             self._call(self._leave())
@@ -156,7 +156,7 @@ class Application:
 
 
 def main() -> int:
-    """Run one member; returns the exit code."""
+    """Run one member; return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when a run ends
     lines = lines_of(sys.stdin.fileno())
     orders = control.join_orders(next(lines, b""))

@@ -1,9 +1,9 @@
-"""Processes of a group whose members change are started, disturbed, started again, and brought together.
+"""Run of a group whose members change: processes are started, disturbed, restarted, and brought together.
 
 1. All start, and found the group; one may start later.
-2. While they broadcast, one deed after the other is done to them, several at a time where a majority of all
-   processes stays: up, heard, and in the last view that anybody has told of.
-3. When the deeds are over the processes broadcast the rest of their shares. Then each broadcasts once more,
+2. While they broadcast, one fault after the other is injected, several at a time while a majority of all
+  processes stays running, connected, and in the last reported view. 3. After the faults the processes
+  broadcast the rest of their shares. Then each broadcasts once more,
    until all have delivered the last messages of all in one view. Then they write down their states, and
    leave.
 
@@ -41,7 +41,7 @@ from antiphon.conformance.run.swarm.settings import FaultKind
 __all__ = ["STATE", "Run", "RunningMember"]
 
 STATE = "state-{}.txt"
-"""The file with the state of a process at the end."""
+"""File with the final state of a process."""
 
 _LEFT = b'{"kind":"left"}\n'
 """The end of the log of who has left; else the others have not agreed in time."""
@@ -59,7 +59,7 @@ _LAST_S = 10.0
 
 
 class RunningMember(Node):
-    """One process from its start to its end."""
+    """Running process of a member."""
 
     MODULE: ClassVar[str] = "antiphon.conformance.run.cluster.changing.node"
 
@@ -67,16 +67,16 @@ class RunningMember(Node):
     sent = 0
     """Number of messages of the share that the group has taken."""
     round = 0
-    """The last round of which it has the last messages of all."""
+    """Last round of which it has the last messages of all."""
     kept: int | None = None
-    """Number of messages in its state at the end."""
+    """Number of messages in its final state."""
     leaves = False
     """True if it may end."""
     stopped = False
     """True if SIGSTOP has stopped it."""
 
     def how_far(self) -> str:
-        """Say where it stands."""
+        """Return its progress in words."""
         if self.standing is None:
             return f"process {self.number} has seen no view"
         where = f"view {self.standing.view} of {len(self.standing.members)} members"
@@ -99,34 +99,36 @@ class RunningMember(Node):
 
     @property
     def ended(self) -> asyncio.Task[None]:
-        """Is done when the process has ended."""
+        """Return when the process has ended."""
         return self._listening
 
 
 class Run:
-    """One run. `happened` counts what was done to processes that could feel it."""
+    """Run of a changing group. `happened` counts the faults of processes that could be affected."""
 
     def __init__(
         self, settings: ClusterSettings, home: Path, hub: Hub, key: bytes | None, on_news: Callable[[], None]
     ) -> None:
         self.happened: Counter[What] = Counter()
         self.missing: list[str] = []
-        """Deeds that could not happen, and the reasons."""
+        """The faults that were not possible, with the reasons."""
         self.deeds: list[tuple[float, str]] = []
-        """Deeds that happened, and their seconds after the beginning."""
+        """The injected faults, with their seconds after the beginning."""
         self.stops = [0] * settings.processes
         self.killed: set[str] = set()
         self.whole = False
-        """True if it came to its end: all that live in one view, with the last messages of all."""
+        """True if the run ended as planned: all running processes in one view, with the last
+        messages of all.
+        """
         self._settings, self._home, self._hub, self._key, self._on_news = settings, home, hub, key, on_news
         self._began_at = time.monotonic()
         self._members: list[RunningMember | None] = [None] * settings.processes
         self._everyone: list[RunningMember] = []
         self._runs = Counter[int]()
         self._begun = [0] * settings.processes
-        """Number of messages of its share that each process has broadcast in its earlier runs."""
+        """The number of messages of its share that each process has broadcast in its earlier runs."""
         self._busy: set[int] = set()
-        """The processes to which something happens now."""
+        """The processes with a fault now."""
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watching: set[asyncio.Task[None]] = set()
         self._hurries = False
@@ -135,12 +137,12 @@ class Run:
 
     @property
     def members(self) -> list[RunningMember]:
-        """The processes that run."""
+        """Return the running processes."""
         return [member for member in self._members if member is not None]
 
     @property
     def sent(self) -> int:
-        """Number of messages of all shares that the group has taken."""
+        """Return the number of messages of all shares that the group has taken."""
         return sum(
             begun if member is None else max(begun, member.sent)
             for begun, member in zip(self._begun, self._members, strict=True)
@@ -148,12 +150,16 @@ class Run:
 
     @property
     def view(self) -> control.Standing | None:
-        """The last view that anybody has told of."""
+        """Return the last reported view."""
         seen = [member.standing for member in self._everyone if member.standing is not None]
         return max(seen, key=lambda standing: standing.view, default=None)
 
     async def play(self) -> None:
-        """Do all of it. Raises NodeFailed for the first process that ends by itself."""
+        """Run everything.
+
+        Raises:
+            NodeFailed: the first process that ends by itself.
+        """
         playing = asyncio.create_task(self._play())
         try:
             await asyncio.wait([playing, self._failed], return_when=asyncio.FIRST_COMPLETED)
@@ -175,7 +181,7 @@ class Run:
             self._failed.exception()  # it has been told
 
     def how_far(self) -> str:
-        """Say where all stand, and whether the last view has lost its majority."""
+        """Return the progress of all processes in words, and whether the last view has lost its majority."""
         told = [
             f"process {number} does not run" if member is None else member.how_far()
             for number, member in enumerate(self._members)

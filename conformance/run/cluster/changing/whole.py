@@ -1,7 +1,7 @@
-"""A run of a group whose members change, from its processes to its result.
+"""Whole run of a group whose members change, from its processes to its result.
 
-A run that takes too long, or in which a process ends by itself, is no exception: its outcome is unknown, and
-the reason named, unless what it has left is broken.
+A run that takes too long, or in which a process ends by itself, is no exception: its outcome is unknown, with
+the reason, unless its logs show a violation.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["run_changing"]
 
 
 def run_changing(settings: ClusterSettings, home: Path, progress: Display) -> ClusterResult:
-    """Run the processes of such a group, and judge what they have left in this directory.
+    """Run the processes of a changing group, and judge their logs in this directory.
 
     Raises:
         OSError: a socket, a process or a file cannot be made.
-        MemberLogsError: what is in the directory are no logs.
+        MemberLogsError: the directory has other files instead of logs.
     """
     begun = time.monotonic()
     hub, run, faults = asyncio.run(_run(settings, home, progress))

@@ -1,7 +1,7 @@
-"""Groups whose members change, under faults that a seed draws: what they meet, what they do, what they owe.
+"""Swarms of groups whose members change, under faults that a seed draws.
 
-A seed draws a schedule (`chance`), the simulated members of `antiphon.impl` live through it (`running`), and
-the judge of the logs of members says what they have kept (`judging`). Everything else a swarm has in common.
+A seed draws a schedule (`chance`), the simulated members of `antiphon.impl` run it (`running`), and the judge
+of the logs of members judges it (`judging`). The rest is common to all swarms.
 """
 
 from antiphon.conformance.run.swarm.changing.chance import draw

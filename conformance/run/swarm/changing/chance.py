@@ -1,14 +1,14 @@
 """The draw of a seed for a group whose members change: the faults, their strength, and their times.
 
-1. Each process has a life of its own: it crashes, is started again, leaves, or is stopped, one after the
-   other, and never two of these at once. So each of them happens.
+1. Each process has its own sequence of events: it crashes, is started again, leaves, or is stopped, never two
+    of these at once. So each of them happens.
 2. As a rule, a majority of the processes is there at any time: a group that has lost its majority stands
-   still for ever, and owes nothing more. One time in ten this rule is not kept.
-3. In most runs all goes well until the group has been founded. In the others one goes at most, not the
-   founder, and comes back, since the founder waits for all; and at the end, when the group has been founded,
-   somebody goes.
-4. All processes are seeds. Fewer than half of them join later, and stay. The founder has something to say
-   from the beginning.
+    still for ever, and has no further duties. One draw in ten ignores this rule.
+3. In most runs there is no fault until the group has been founded. In the others one process at most, not the
+  founder, ends and comes back, since the founder waits for all; and at the end, when the group has been
+  founded, a process ends.
+4. All processes are seeds. Fewer than half of them join later, and stay. The founder broadcasts from the
+  beginning.
 
 This module knows no protocol and runs nothing.
 """
@@ -48,8 +48,8 @@ TIMEOUTS = (
     Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=800),
     Timeouts(heartbeat_ms=40, suspect_ms=200, exclude_ms=200),
 )
-"""The waiting times of runs, but for one in sixteen that has those of `LOCAL`: what happens in them depends
-on how they stand to one another, and heartbeats are most of what a run costs.
+"""Waiting times of runs, except for one in sixteen with those of `LOCAL`: the behaviour depends on their
+ratios, and heartbeats are most of the cost of a run.
 """
 
 _FOUNDED_MS = 100.0
@@ -67,7 +67,7 @@ _DATAGRAM_FAULTS = (FaultKind.LOSS, FaultKind.DUPLICATION, FaultKind.REORDERING)
 
 
 def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:  # noqa: ARG001
-    """The run of a seed; all protocols draw alike."""
+    """Return the draw of a seed; it is the same for all protocols."""
     draws = _Draws(seed, settings)
     delay_ms, rates = draws.delay_ms(), draws.rates()
     layers = {"ahead": draws.choice((1, 2, 4)), "datagram_bytes": draws.choice(_SIZES)}

@@ -1,12 +1,12 @@
-"""A run of members is judged by what groups whose members change promise, and by whether it shows anything.
+"""Judge of a run of a changing group: its promises, and whether the run shows anything.
 
 1. The logs of all members are judged as `antiphon verify` judges those of real ones: view synchrony, the
    order of each source, and one order of all messages where the protocol has one.
-2. Nobody raises, says or refuses what no correct member does; numbers have no gaps. Lists do not change over
-   and over. Who leaves has delivered all that it had broadcast.
-3. When the faults are over all that are up come together, and deliver what each has broadcast, unless the
-   last view has lost its majority.
-4. A run shows nothing, and is unknown, if a fault that was asked for could not happen, if nothing was
+2. No member raises an error or sends an impossible message; numbers have no gaps. Lists do not change
+  endlessly. A member that leaves has delivered all its broadcasts.
+3. After the faults all running members come into one view, and deliver each one's broadcasts, unless the last
+  view has lost its majority.
+4. A run shows nothing, and is unknown, if a requested fault could not happen, if nothing was
    delivered, or if processes were to come and go and the view never changed.
 
 This module knows no protocol and no fault.
@@ -32,8 +32,8 @@ from antiphon.spec.services.views import VIEW_SYNCHRONY
 __all__ = ["gaps", "judge", "judged", "met", "shows", "symptoms"]
 
 CHANGES_MIN, CHANGES_MAX = 10, 1
-"""Largest number of changes of a list, and of changes in each heartbeat: more is a storm, in which nothing is
-done.
+"""Largest number of changes of a list, and of changes in each heartbeat: more is a storm of changes, in which
+nothing is delivered.
 """
 
 _USUAL = {Rejection.FOREIGN_INCARNATION}
@@ -41,12 +41,12 @@ _USUAL = {Rejection.FOREIGN_INCARNATION}
 
 
 def judged(group: SimulatedMembers, *, owed: bool = True, whole: bool = True) -> RunFindings:
-    """Return the findings of the judge of logs about the members of a group, as far as they have come.
+    """Return the findings of the judge of logs about the members of a group so far.
 
     Args:
         group: the members.
-        owed: who is up has to have what all have by now; else nobody owes anything any more.
-        whole: the run went to its end.
+        owed: True if running members must have all messages by now.
+        whole: True if the run went to its end.
     """
     order = (TOTAL_ORDER, FIFO_ORDER) if group.protocol.ordered else (FIFO_ORDER,)
     history = history_of(group, owed=owed, whole=whole)
@@ -55,7 +55,7 @@ def judged(group: SimulatedMembers, *, owed: bool = True, whole: bool = True) ->
 
 
 def symptoms(ending: Ending) -> tuple[str, ...]:
-    """Return the symptoms at the end of a run, in a few words each, the worst first.
+    """Return the symptoms at the end of a changing group's run, in a few words each, the worst first.
 
     The words are rough: two runs fail alike if the worst is the same.
     """
@@ -75,12 +75,14 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
 
 
 def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, RunFindings, tuple[str, ...]]:
-    """The outcome of a run, what the judge of logs found, and the reasons in words.
+    """Return the outcome of a run, the findings of the judge of logs, and the reasons in words.
 
     Args:
-        ending: where the run stands.
-        log: gets the logs of the members.
-        drawn: by a seed; else every cut has to lose something, and every delay has to be waited for.
+        ending: the final state of the run.
+        log: receives the logs of the members.
+        drawn: True for a run drawn by a seed; else every cut has to lose a datagram, and every delay has to
+            be
+            waited for.
     """
     found = _judged(ending)
     log.events = history_of(ending.network, owed=ending.settled, whole=_whole(ending))
@@ -104,7 +106,7 @@ def shows(ending: Ending) -> bool:
 
 
 def met(ending: Ending, drawn: tuple[FaultKind, ...]) -> tuple[FaultKind, ...]:
-    """Return the kinds of drawn faults that a run has really met."""
+    """Return the kinds of drawn faults that affected a run."""
     always = {FaultKind.DELAY, FaultKind.IDLE}
     return tuple(kind for kind in drawn if kind in always or ending.happened[kind])
 
@@ -129,7 +131,7 @@ def _refused(life: Life) -> bool:
 
 
 def gaps(life: Life) -> bool:
-    """Return True if the places of what it has delivered do not follow one another."""
+    """Return True if the places of its deliveries do not follow one another."""
     return any(after.number != before.number + 1 for before, after in pairwise(life.deliveries))
 
 

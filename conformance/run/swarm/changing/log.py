@@ -1,4 +1,4 @@
-"""The record of a run of members: their logs, as the judge of logs reads them, and their own actions.
+"""Record of a run of members: their logs, as the judge of logs reads them, and their own actions.
 
 This module knows events on both sides, and no protocol.
 """
@@ -23,7 +23,7 @@ __all__ = ["Log", "history_of"]
 
 
 class Log:
-    """A watcher that counts what the members did, and keeps their logs at the end."""
+    """Watcher that counts the members' actions, and stores their logs at the end."""
 
     recording = False
 
@@ -33,31 +33,31 @@ class Log:
         self.events: tuple[tuple[Event, ...], ...] = ()
 
     def record(self, event: tracing.Event) -> None:
-        """Do nothing: nobody listens to cores of lists."""
+        """Do nothing: events of cores of lists are not recorded."""
 
     def fault(self, process: int | None, what: str) -> None:
-        """A fault of the environment begins or ends."""
+        """Record that a fault of the environment begins or ends."""
 
     def broadcast(self, process: int, payload: bytes) -> None:
-        """The application of a process wants to broadcast."""
+        """Record that the application of a process requests a broadcast."""
 
     def watch(self, group: SimulatedMembers) -> None:
-        """The group of the run."""
+        """Store the group of the run."""
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """Something is about to be handled."""
+        """Record the input that will be handled."""
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
-        """A datagram leaves."""
+        """Record that a datagram is sent."""
 
     def takes(self, process: int, life: Life, events: Sequence[Told]) -> None:  # noqa: ARG002 - of any
-        """The application gets events: views and the like are counted, not messages."""
+        """Record the events that the application gets: views and the like are counted, not messages."""
         for event in events:
             if not isinstance(event, Delivery):
                 self.actions[type(event).__name__.lower()] += 1
 
     def lines(self, run: str, protocol: str, seed: int, messages: int) -> tuple[bytes, ...]:
-        """The files of the logs, one for each member."""
+        """Return the files of the logs, one for each member."""
         encode, count = msgspec.json.encode, len(self.events)
         return tuple(
             b"".join(
@@ -73,12 +73,12 @@ class Log:
 
 
 def history_of(group: SimulatedMembers, *, owed: bool, whole: bool) -> tuple[tuple[Event, ...], ...]:
-    """The logs of all members, which have numbers in the order in which they were started.
+    """Return the logs of all members, numbered in the order in which they were started.
 
     Args:
-        group: where the run ended.
-        owed: who is up owes what members owe in the end; else all end there, as in a crash.
-        whole: the run went to its end.
+        group: the final state of the run.
+        owed: True if running members must have all messages; else all end there, as in a crash.
+        whole: True if the run went to its end.
     """
     lives = {life.member.incarnation.hex(): life for life in group.all_lives}
     up = {name for name, life in lives.items() if life.alive and not life.over} if owed else set[str]()

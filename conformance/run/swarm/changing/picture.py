@@ -1,8 +1,8 @@
-"""The space-time diagram of a run of members: who came, went and failed, and what each application got.
+"""Space-time diagram of a run of members: joins, departures, failures, and each application's events.
 
-A row is one thing that an application sees, or a fault. With it stands the datagram that it followed from, if
-it was one: the arrow begins where that was sent, which is a row too. Heartbeats and all else that shows
-nothing to any application are left out. So is what would be drawn beyond `ROWS_MAX` rows.
+A row is one event of an application, or a fault. If a datagram caused it, an arrow begins at the datagram's
+sending, which is a row too. Heartbeats and other datagrams without an event of an application are omitted. So
+are rows beyond `ROWS_MAX`.
 
 This module knows events; it knows no protocol, and not how a diagram is drawn.
 """
@@ -39,40 +39,40 @@ class _Row:
 
 
 class Picture(Log):
-    """A diagram under way."""
+    """Diagram under construction."""
 
     def __init__(self, members: int) -> None:
         super().__init__(members)
         self._rows: list[_Row] = []
         self._sent: dict[int, tuple[int, int, str, float]] = {}
-        """The step, the sender, the kind and the time of each datagram."""
+        """Step, sender, kind and time of each datagram."""
         self._cause: tuple[str, int | None, int] = ("", None, -1)
         self._group: SimulatedMembers | None = None
 
     def watch(self, group: SimulatedMembers) -> None:
-        """Take the time from here."""
+        """Store the group, whose time is used."""
         self._group = group
 
     def fault(self, process: int | None, what: str) -> None:
-        """A fault begins or ends."""
+        """Record that a fault begins or ends."""
         self._add(process, what, fault=True, crash=what == "crashes")
 
     def broadcast(self, process: int, payload: bytes) -> None:
-        """The application of a process wants to broadcast."""
+        """Record that the application of a process requests a broadcast."""
         name = payload.split(b" ")[0] if payload[:4] != b"last" else payload
         self._add(process, f"broadcast {name.decode()}")
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """Remember why what follows happens."""
+        """Store the cause of the following events."""
         self._cause = (kind, datagram, process)
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:  # noqa: ARG002
-        """Remember where a datagram came from."""
+        """Store the origin of a datagram."""
         assert self._group is not None
         self._sent[datagram] = (self._group.steps, process, kind, self._group.now)
 
     def takes(self, process: int, life: Life, events: Sequence[Told]) -> None:
-        """Draw what the application gets."""
+        """Draw the events that the application gets."""
         super().takes(process, life, events)
         if not events:
             return
@@ -92,7 +92,7 @@ class Picture(Log):
         return row
 
     def diagram(self, title: str, shows: str, why: str) -> Diagram:
-        """All of it, as far as there is room."""
+        """Return the diagram, as far as there is room."""
         rows = self._with_senders()
         events = [
             Event(

@@ -1,4 +1,4 @@
-"""A schedule is lived through by simulated members, and what they left is an `Ending`; here nobody judges.
+"""Run of a schedule by simulated members, up to an `Ending`; this module judges nothing.
 
 1. All members that start at once found the group; the first of them is the founder, also when it is started
    again, but not while fewer than half of the seeds are other members, and know it: a founder that cannot
@@ -56,8 +56,8 @@ from antiphon.spec.lang.foreign import alive, foreign, is_interrupt
 __all__ = ["Ending", "run"]
 
 LINGER_MS = 50.0
-"""Milliseconds that a run goes on when everything is delivered: late or repeated datagrams may still do
-harm.
+"""Milliseconds that a run goes on when everything is delivered: late or repeated datagrams may
+still do harm.
 """
 
 _LOOKS_MS = 20.0
@@ -69,12 +69,13 @@ _RETRIES_MS = 2.0
 
 @dataclass
 class Ending:
-    """The state of a run when it is over.
+    """Final state of a run.
 
-    `failed`: what a member raised; `capped`: it was given up. `settled`: all that are up are in one view and
-    have delivered everything. `lost`: the last view has no majority left, and so nobody owes anything.
-    `happened` counts the faults by kind; `missing` are those that were asked for and could not happen,
-    `idle` those that no datagram met. `judged` is what the judge of logs has found, once it was asked.
+    `failed` is the error that a member raised; `capped` is True if the run was given up. `settled` is True if
+    all running processes are in one view and have delivered everything. `lost` is True if the last view has
+    no majority left, and so no duties. `happened` counts the faults by kind; `missing` are requested faults
+    that could not happen, `idle` those that affected no datagram. `judged` has the findings of the judge of
+    logs, once it was called.
     """
 
     network: SimulatedMembers
@@ -98,7 +99,7 @@ def run(
     log: Log | None = None,
     tracer: Tracer = NULL_TRACER,  # noqa: ARG001 - as of groups whose members stay
 ) -> Ending:
-    """Live through a schedule, whose datagrams meet what `carriage` says, to its end.
+    """Run a schedule to its end, with the fates of datagrams by `carriage`.
 
     Raises:
         Raised: the members cannot even be made.
