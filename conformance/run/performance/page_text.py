@@ -5,12 +5,13 @@ __all__ = ["COMPUTED", "END", "HEAD", "PROSE", "SILENT"]
 HEAD = """# The figures of Kim and Kim, simulated again
 
 J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme" (1997), compare their protocol DTP with CM of Chang and
-Maxemchuk, Pinwheel and Totem by a simulation (section 5, figures 2 to 5). Their drawings are lost in the copy that was read; what they say
-about them is not. Here the four protocols run again, as this project implements them: the cores of `impl/protocols`, bare, in virtual time.
+Maxemchuk, Pinwheel and Totem by a simulation (section 5, figures 2 to 5). The copy that was read has their
+sentences without their drawings. This page compares these sentences with a new simulation: the cores of
+`impl/protocols`, bare, in virtual time. The command
 
     {command}
 
-writes this page and its drawings. No number of it is typed in: sentences are judged by
+writes this page and its drawings. Every number is computed: sentences are judged by
 [`sentences`](../conformance/run/performance/sentences.py), and two runs of the command give the same bytes.
 
 ## The setting
@@ -19,19 +20,19 @@ As the paper has it (section 5): *"So, we have simulated in the absence of failu
 thousand 500 byte long messages. We assume that the CPU time needed to process a message is zero [9]. We also assume that update arrivals at every
 LTM_i form an independent Poisson process with the same rate λ. A silence period (T) of 100 ms is used."*
 
-What it leaves open, and what is assumed:
+Open points of the paper, and our assumptions:
 
 - The Ethernet is a bus of 10 Mb/s, first come first served, without collisions: a message of 500 bytes takes 0.4 ms, a control message of 64
-  bytes 0.0512 ms, and what is sent arrives at all others at its end. [Other networks](#where-the-text-is-silent) stand below.
+  bytes 0.0512 ms, and a message arrives at all others at its end. [Other networks](#where-the-text-is-silent) are below.
 - A process whose LTM may not send yet waits. CM and DTP have one outstanding message, Pinwheel m = 2.
 - Nothing is sent again: the timeouts of DTP are longer than a run, since nothing is lost.
 - The cores of CM and Pinwheel have no NULL. Where T passes without a message, the holder of the token passes it as if it had one; that counts
   as one overhead message.
 - In Totem *"it immediately passes the token"*: it never rests.
-- Members go on until the last of the {messages:,} measured messages is stable everywhere; what comes after the {messages:,}th is in no mean. What it
-  changes where they fall silent is the last row of the next table.
-- DTP is the repaired protocol ([errata](errata.md)): every ACK carries what its sender knows of all members. Where nothing is lost and
-  everything arrives at all at once, that says nothing that they do not know already.
+- Members go on until the last of the {messages:,} measured messages is stable everywhere; later messages are in no mean. The last row of the next table
+ has the effect of members that fall silent.
+- DTP is the repaired protocol ([errata](errata.md)): every ACK carries its sender's knowledge of all members. Without losses, and with
+ arrival at all members at once, that adds nothing to their own knowledge.
 
 Each point is {messages:,} messages, with the seeds {seeds}; at a point all protocols get the same requests at the same times. An interval
 is of 95 % confidence, by Student's t over the seeds.
@@ -44,7 +45,7 @@ PROSE = """## What the paper says, and what was measured
 
 """
 
-COMPUTED = """## What can be computed
+COMPUTED = """## Computed values
 
 The dashed lines are computed, not fitted ([`theory`](../conformance/run/performance/theory.py)), for a bus that is nearly free.
 
