@@ -79,7 +79,7 @@ __all__ = [
 
 
 class JoinedStatistics(NamedTuple):
-    """Counts of this run as a member, and of what it has met."""
+    """Counts of this run as a member."""
 
     changes: int
     """Number of lists of members that have ended: an exclusion from the ordering and a return are two."""

@@ -372,7 +372,9 @@ class Client:
         self._socket: SharedSocket | None = None
         self._replicas: list[Address] = []
         self._at: Address = ("", 0)
-        """Replica that is asked now: one of the given addresses, or the primary that a replica has named."""
+        """Replica that gets the requests now: one of the given addresses, or the primary that a replica has
+        named.
+        """
         self._next = 0
         self._client = secrets.token_bytes(16)
         self._session = 0

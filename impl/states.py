@@ -73,7 +73,7 @@ class States:
         self._refused_in = 0
         """View in which they have refused."""
         self._unanswered = 0
-        """Number of times that a member which was asked did not answer in time."""
+        """Number of times that a member did not answer a request in time."""
 
     def begin(self, after: int, *, first: bool) -> None:
         """Note that this process has become a member, after this place; the first members have no state."""

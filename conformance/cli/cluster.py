@@ -1,4 +1,4 @@
-"""`antiphon cluster`: real processes on real sockets under faults, judged by what they logged."""
+"""`antiphon cluster`: real processes on real sockets under faults, judged by their logs."""
 
 from __future__ import annotations
 

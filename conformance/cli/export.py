@@ -36,7 +36,7 @@ class Target(Enum):
 
 
 class Export(documents.Document, tag="export", kw_only=True):
-    """Document of `antiphon export`: the written files, or the text where no file was asked for."""
+    """Document of `antiphon export`: the written files, or the text without a file."""
 
     to: str
     written: list[str]

@@ -22,14 +22,8 @@ from antiphon.spec.lang import Program
 
 
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
-    """Return the binding of a protocol with the constants of the command line, and a planted fault if one is
-    asked for.
-
-    Without any constant the small model of the protocol is bound.
-
-    Raises:
-        SpecError: no such protocol, constant or fault.
-        UsageProblem: a setting that is none.
+    """Return the binding of a protocol with the constants of the command line, and with the requested planted
+    fault.
     """
     if not constants.told:
         return antiphon.binding(protocol, fault=fault)

@@ -257,7 +257,7 @@ class Saving:
         self._binding = binding if is_place(binding) else ""
 
     def keep(self, trace: Trace | None) -> None:
-        """Save the run, if there is one, a file was asked for, and none is saved yet."""
+        """Save the run, if there is one, a file was named, and none is saved yet."""
         if trace is None or self._file is None or self.saved or self._failed:
             return
         from antiphon.model.export import save

@@ -29,7 +29,7 @@ __all__ = ["Refused", "main"]
 
 
 class Refused(Exception):
-    """Error: a line is no request; the message says what is."""
+    """Error: a line is no request; the message has the reason."""
 
 
 class Answering(Protocol):

@@ -156,7 +156,7 @@ class Batches:
         self._waiting: deque[tuple[bytes, int]] = deque()
         """Payloads, and how many members have each when it is delivered."""
         self._held_bytes = 0
-        """The bytes of what waits and of what is on its way."""
+        """Bytes of messages that wait or are on their way."""
         self._offset = 0
         """Number of bytes of the first waiting message that have gone."""
         self._last_put = 0

@@ -75,7 +75,9 @@ class _Flying(NamedTuple):
 
 
 class LinkSnapshot(NamedTuple):
-    """One member's half of one link. Times are relative: the age of what was sent, the wait that is left."""
+    """One member's half of one link. Times are relative: the age of sent segments, the remaining waiting
+    time.
+    """
 
     waiting: tuple[bytes, ...]
     flying: tuple[tuple[int, tuple[bytes, ...], float, bool], ...]

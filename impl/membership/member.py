@@ -91,8 +91,9 @@ def those_that_fit(members: Sequence[Member], asking: Iterable[Member]) -> tuple
 
 
 class View(NamedTuple):
-    """Event: the members from here on in the stream of events; all that stay see it between the same
-    messages.
+    """Event: a new view begins; its members stay until the next one.
+
+    All members that stay get this event between the same two messages.
     """
 
     number: int

@@ -133,10 +133,8 @@ class Succession:
         return structs.replace(decision, joins=those_that_fit(stay, decision.joins))
 
     def adopt(self) -> Next | Out | None:
-        """Adopt the decision (steps 5 to 7, or 5 and 6): deliver what was agreed, and go on or end; None
+        """Adopt the decision (steps 5 to 7, or 5 and 6): deliver the agreed messages, and go on or end; None
         while nothing is decided.
-
-        With the answer this member is done with this machine, but others may still need its messages.
         """
         decision = self.decision
         if decision is None:

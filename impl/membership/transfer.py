@@ -106,13 +106,13 @@ class Transfers:
         self.wanted: deque[Wanted] = deque()
         """Processes that want the state of this member's application."""
         self.state: State | None = None
-        """The state that was asked for, once it has come and until it is `taken`."""
+        """Requested state, once it has arrived and until it is `taken`."""
         self.asked_at = 0.0
-        """Time at which a state was asked for last."""
+        """Time of the last request for a state."""
         self.waits = False
-        """True if a state was asked for, and has neither come nor been refused."""
+        """True if a state was requested, and has neither arrived nor been refused."""
         self.donor: bytes | None = None
-        """Member that was asked last."""
+        """Member of the last request."""
         self.refusal: str | None = None
         """Reason why that member gives no state."""
         self._asked = 0
@@ -123,7 +123,7 @@ class Transfers:
 
     @property
     def idle(self) -> bool:
-        """Return True if no transfer is asked for or under way."""
+        """Return True if no transfer is requested or under way."""
         return self.donor is None and not self._giving
 
     # Who wants a state --------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class Transfers:
         return True
 
     def tick(self, now: float) -> None:
-        """Run the timers that are due, and forget what was sent and has arrived."""
+        """Run the timers that are due, and forget sent parts that have arrived."""
         for key, transfer in list(self._giving.items()):
             transfer.link.tick(now)
             if transfer.complete and not transfer.link.owes(1):

@@ -215,7 +215,7 @@ class Network(Enum):
     """Guarantees that a core needs from the network below it."""
 
     LOSSY = "lossy"
-    """Network that may lose, repeat and reorder messages; the core repeats what is needed."""
+    """Network that may lose, repeat and reorder messages; the core sends lost ones again."""
     FIFO = "fifo"
     """Network with a reliable queue between each pair of members: a message arrives once and in order."""
 

@@ -113,11 +113,8 @@ class History:
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Ordered] | None:
-        """Return, in order, what was agreed and is not delivered here (steps 5 and 6); None if this member
-        lacks some of it.
-
-        None too if this member has delivered more than was agreed, since it cannot go on with the others
-        then.
+        """Return, in order, the agreed messages that are not delivered here (steps 5 and 6); None if this
+        member lacks some of them.
         """
         bodies = {message.identifier: message.payload for message in self._fresh.values()}
         names = {message.number: message.identifier for message in self._fresh.values()}

@@ -115,9 +115,8 @@ class Listeners:
         return True
 
     def asks(self, process: int, number: int) -> bool:
-        """Send it this message again, with what follows; return False if an earlier one is not kept any more.
-
-        A request below what it has reported is an old one.
+        """Send the listener this message again, with those after it; return False if an earlier one is not
+        kept any more.
         """
         if not self.has(process, number - 1):
             return False

@@ -66,8 +66,8 @@ class OnList(CoreBase[M]):
         return self._history.merge(reports, missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver what was agreed and not delivered (steps 5 and 6); None if this process lacks
-        some of it.
+        """Deliver the agreed messages that were not delivered (steps 5 and 6); None if this process lacks
+        some of them.
         """
         adopted = self._history.adopt(agreed)
         if adopted is None:

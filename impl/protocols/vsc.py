@@ -302,10 +302,7 @@ class Core(CoreBase[Message]):
         )
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver what was agreed and not delivered here (step 6).
-
-        None if this process has delivered a message that the others have not, or lacks one.
-        """
+        """Deliver the agreed messages that were not delivered here (step 6)."""
         have = Counter(dict(enumerate(agreed.counts)))
         have.update(item.identifier.source for item in agreed.bodies)
         stable = zip(agreed.counts, self._received, strict=True)

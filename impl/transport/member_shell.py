@@ -37,7 +37,7 @@ class MemberShell(Shell):
         on_progress: Callable[[], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
-        """Make a shell. Without `keys` whoever reaches the socket takes part."""
+        """Make a shell. Without `keys` anybody who reaches the socket takes part."""
         super().__init__(on_progress, on_failure)
         self.membership = membership
         self.group = membership.group

@@ -77,7 +77,9 @@ class RequestPort:
         return self._socket is None
 
     def send(self, to: Address, data: bytes, source: bytes | None = None) -> None:
-        """Send to this incarnation at an address; without an incarnation, to whoever listens there."""
+        """Send to this incarnation at an address; without an incarnation, to any process that
+        listens there.
+        """
         self._keyed().send(to, source, data, self._now())
         self._flush()
 

@@ -23,10 +23,8 @@ from antiphon.impl.transport.addresses import shown
 __all__ = ["SOCKET_BYTES", "Shell", "bound", "enlarged", "fault_kind"]
 
 SOCKET_BYTES = 2**22
-"""Requested size of the socket's buffer in each direction; the operating system gives what it allows
+"""Requested size of the socket's buffer in each direction; the operating system may give less
 (net.core.rmem_max).
-
-Its usual 212,992 bytes hold two large datagrams, and the third is lost while a member is busy with the first.
 """
 
 

@@ -66,11 +66,7 @@ IN_MEMORY = StorageOptions()
 
 
 def engine_named(name: Engine | str) -> Engine:
-    """Return the engine of this name; an engine stands for itself.
-
-    Raises:
-        SpecError: there is none; the known ones are listed.
-    """
+    """Return the engine of this name; an engine is returned unchanged."""
     if isinstance(name, Engine):
         return name
     if name not in ENGINES:

@@ -1,4 +1,4 @@
-"""The ledger as data: what the documents claim, how each claim is checked, and what came out."""
+"""Ledger as data: the claims of the documents, the checks of each claim, and the recorded results."""
 
 from antiphon.spec.claims.claim import Basis, Check, Claim, Document, Kind, Measurement, Source, Standing
 from antiphon.spec.claims.ledger import all_claims, claim_of, claims_of, families, is_borrowed

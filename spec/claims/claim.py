@@ -1,10 +1,4 @@
-"""A record of a claim: where it stands, what it says, how it is checked, what the check must give, what would
-repair it.
-
-A record holds no engine and no result of today: it is the expectation that a run is compared with.
-`Claim.verdict` is about the claim as the document states it; each `Check` has its own expected outcome, since
-a claim is often judged by what must not hold.
-"""
+"""Record of a claim: its place and text, its checks with their expected results, and its repairs."""
 
 from __future__ import annotations
 
@@ -192,9 +186,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A figure that is counted on runs, or what else is found out by no check: the name of the measurement,
-    what it must give in words, and the expected outcome. `deep` as for a check. `of_text`: it counts in the
-    printed text, and runs nothing.
+    """Measurement instead of a check, such as a count on runs: its name, the expected result in words, and
+    the expected outcome. `deep` as for a check. `of_text`: it counts in the printed text, and runs nothing.
     """
 
     name: str

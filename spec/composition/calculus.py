@@ -1,14 +1,5 @@
-"""A stack is well-formed when each layer finds below what it requires; the layer's own properties and those
-that it passes on hold above it.
-
-The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed
-if each layer's requirements are guaranteed by the stack underneath it, provided by the layer next below or
-inherited from a lower one.
-
-    well_formed(l:S)  =  well_formed(S) and Requires(l) is within Properties(S)
-    Properties(l:S)   =  Provides(l) + (Inherits(l) within Properties(S))
-
-The layers themselves stand in `layers`.
+"""Rule of composition: a stack is well-formed when the properties that each layer requires hold below it;
+above it hold its own properties and those that it passes on.
 """
 
 from __future__ import annotations
@@ -22,7 +13,9 @@ from antiphon.spec.composition.properties import Property
 
 @dataclass(frozen=True)
 class Level:
-    """A layer in its place: what holds below it, what it lacks there, what it loses and what holds above."""
+    """Layer in its place in a stack: the properties that hold below it, that it lacks there, that it loses,
+    and that hold above.
+    """
 
     layer: Layer
     below: frozenset[Property]
@@ -48,7 +41,7 @@ class Judgement:
 
     @property
     def well_formed(self) -> bool:
-        """Return True if every layer finds what it requires."""
+        """Return True if every layer has the properties that it requires."""
         return not any(level.missing for level in self.levels)
 
     @property
@@ -58,9 +51,7 @@ class Judgement:
 
 
 def properties_above(layer: Layer, below: frozenset[Property]) -> frozenset[Property]:
-    """Return the properties above a layer, given those below it, provided that the layer finds what it
-    requires.
-    """
+    """Return the properties above a layer, given those below it, which must include the required ones."""
     return layer.provides | (layer.inherits & below)
 
 

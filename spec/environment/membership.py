@@ -157,7 +157,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @environment
     def admit(self, p: Process) -> None:
-        """The next joiner comes in. Who is down is excluded by the same view."""
+        """Let the next joiner in. The same view excludes crashed members."""
         require(self.formed < self.views and self.is_settled() and not self.down[p])
         require(p.index == max(q.index for v in self.each(View) for q in self.members[v]) + 1)
         self.members[self.formed + 1] |= {q for q in self.members[self.formed] if not self.down[q]} | {p}

@@ -79,14 +79,14 @@ class BcastByz(Spec):
         return all(q in self.sent or q not in self.correct for q in new)
 
     def heard(self, p: Process, new: Set[Process]) -> int:
-        """From how many processes P has heard ECHO, with what it receives now."""
+        """Return the number of processes from which P has heard ECHO, with those that it receives now."""
         return len(self.received[p] | new)
 
     # Figure 7 -----------------------------------------------------------------------------------------------
 
     @action
     def upon_v1(self, p: Process, new: Set[Process]) -> None:
-        """The first `if`: who has heard of the broadcast sends ECHO."""
+        """The first `if`: a process that has heard of the broadcast sends ECHO."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V1)
         self.received[p] |= new
@@ -95,7 +95,7 @@ class BcastByz(Spec):
 
     @action
     def upon_non_faulty(self, p: Process, new: Set[Process]) -> None:
-        """The third `if`: who has heard ECHO from a correct process for certain sends it too."""
+        """The third `if`: a process that has surely heard ECHO from a correct process sends it too."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
         require(self.heard(p, new) >= self.processes - 2 * self.tolerated)
@@ -106,7 +106,9 @@ class BcastByz(Spec):
 
     @action
     def upon_accept_not_sent_before(self, p: Process, new: Set[Process]) -> None:
-        """The second and third `if`: who has heard ECHO from enough processes sends it, and accepts."""
+        """The second and third `if`: a process that has heard ECHO from enough processes sends it, and
+        accepts.
+        """
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
         require(self.heard(p, new) >= self.processes - self.tolerated)
@@ -116,7 +118,7 @@ class BcastByz(Spec):
 
     @action
     def upon_accept_sent_before(self, p: Process, new: Set[Process]) -> None:
-        """The second `if`: who has heard ECHO from enough processes accepts."""
+        """The second `if`: a process that has heard ECHO from enough processes accepts."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.SE)
         require(self.heard(p, new) >= self.processes - self.tolerated)

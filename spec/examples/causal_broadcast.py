@@ -118,7 +118,7 @@ class CausalText(Spec):
 
     @invariant
     def ClocksCount(self) -> bool:
-        """A clock says what has been delivered."""
+        """Invariant: a clock counts the delivered messages."""
         return all(
             self.clock[p] == Map({q: self.count(p, q) for q in self.each(Process)})
             for p in self.each(Process)

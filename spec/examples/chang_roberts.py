@@ -1,11 +1,5 @@
-"""The initiator with the smallest identity leads a ring: whoever hears of a smaller one has lost and passes
-it on.
-
-Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular
-configurations of processes", CACM 22(5), 1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+
-examples, with 137 reachable states for 3 nodes.
-
-As in the module's model the identity of a node is its number, and any nodes may be initiators.
+"""Leader election in a ring: the process with the smallest identity wins; one that hears of a smaller
+identity has lost and passes it on.
 """
 
 from __future__ import annotations
@@ -80,7 +74,9 @@ class ChangRoberts(Spec):
 
     @action(fairness="weak", per="p")
     def receive(self, p: Node, identity: Node) -> None:
-        """Pass on what is smaller, or anything once lost; who hears its own identity has won."""
+        """Pass on a smaller identity, or any identity once lost; a process that hears its own identity has
+        won.
+        """
         require(self.started[p] and identity in self.messages[p])
         self.messages[p] -= {identity}
         if self.standing[p] is Standing.LOST or identity < p:

@@ -72,7 +72,7 @@ class NbacgGuer01(Spec):
 
     @initial
     def start(self, agree: Set[Process], told: Set[Process]) -> None:
-        """Any processes will vote YES, and any are told of a failure."""
+        """Start: any processes will vote YES, and any processes have a failure notice."""
         for p in self.each(Process):
             self.pc[p] = Status.YES if p in agree else Status.NO
             self.some_fail[p] = p in told
@@ -166,7 +166,7 @@ class NbacgGuer01(Spec):
         return all(self.pc[i] is not Status.ABORT for i in self.each(Process))
 
     def nobody_fails(self) -> bool:
-        """No process has crashed, and none is told of a failure."""
+        """Return True if no process has crashed, and none has a failure notice."""
         return all(self.pc[i] is not Status.BYZ and not self.some_fail[i] for i in self.each(Process))
 
     def all_decide(self) -> bool:

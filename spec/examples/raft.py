@@ -1,13 +1,4 @@
-"""Raft with logs: a leader for each term, whose log the others take over, and what is committed stays.
-
-Sources: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", USENIX ATC 2014,
-figures 2 and 3; D. Ongaro, the TLA+ module raft, 2014.
-
-An entry is the term that it was made in: one leader makes all entries of a term, one for each place. Messages
-are a set that only grows, so that they may be lost, repeated and overtaken; an answer of "no" tells a leader
-only what to try next, and here it tries everything. A server that stops is one that takes no steps; restarts,
-snapshots and changes of the cluster are left out.
-"""
+"""Raft with logs: one leader for each term, whose log the other servers copy; committed entries stay."""
 
 from __future__ import annotations
 
@@ -178,7 +169,7 @@ class RaftText(Spec):
 
     @action
     def append_entries(self, s: Server, previous: Length) -> None:
-        """A leader sends what follows the first entries, to whom it may concern."""
+        """A leader sends the entries that follow the first ones, to any server."""
         mine = self.log[s]
         require(self.is_leader(s) and previous <= len(mine))
         before = mine[previous - 1] if previous > 0 else 0

@@ -1,11 +1,5 @@
-"""Raft whose cluster changes, one server at a time, and whose leader tells by heartbeats what is committed.
-
-Sources: D. Ongaro, "Consensus: bridging theory and practice", 2014, section 4.1; etcd's raft, in which a
-change counts from when its entry is applied, and a heartbeat carries what is committed.
-
-An entry of the log is its term alone. What a configuration entry changes stands in `changes` under its term
-and place, where one leader has put it. A server counts the members that it knows of after the changes that it
-has applied; a leader makes a change when it has applied those before. At the beginning all are members.
+"""Raft whose cluster changes, one server at a time, and whose leader announces committed entries by
+heartbeats.
 """
 
 from __future__ import annotations
@@ -39,7 +33,7 @@ class Change:
 
 @record
 class Heartbeat:
-    """A leader tells what is committed, to whoever has it."""
+    """Message: a leader announces the committed entries to any server that has them."""
 
     term: Term
     to: Server
@@ -120,20 +114,20 @@ class RaftMembersText(RaftText):
 
     @action
     def confirm(self, s: Server) -> None:
-        """S has stored what it has committed: it says so to the leader of its term."""
+        """S has stored its committed entries, and says so to the leader of its term."""
         require(not self.is_leader(s) and self.commit[s] > 0)
         self.messages |= {Accepted(self.term[s], s, self.commit[s])}
 
     @action
     def beat(self, s: Server, to: Server, length: Length) -> None:
-        """A leader tells what is committed, as far as a server has stored it."""
+        """A leader announces the committed entries, as far as a server has stored them."""
         require(self.is_leader(s) and length <= self.commit[s])
         require(length == 0 or self.has_accepted(to, self.term[s], length))
         self.heartbeats |= {Heartbeat(self.term[s], to, length)}
 
     @action
     def hear(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
-        """S hears what is committed."""
+        """S learns which entries are committed."""
         require(heartbeat.to == s and heartbeat.term == self.term[s] and not self.is_leader(s))
         self.role[s] = Role.FOLLOWER
         self.commit[s] = max(self.commit[s], heartbeat.commit)

@@ -186,4 +186,6 @@ class Voting(Choice):
 
 
 class VotingIsConsensus(Voting, refines=Consensus):
-    """Voting chooses as consensus does: what is `chosen` by the votes is what the machine has chosen."""
+    """Refinement: the values that are `chosen` by the votes are those that the consensus machine
+    has chosen.
+    """

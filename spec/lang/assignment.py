@@ -112,7 +112,7 @@ def _thawed(value: tuple[Any, ...], domain: types.Domain) -> tuple[Any, ...]:
 
 
 class Place(ABC):
-    """A place of the state in which a live map stands: what is assigned to it is checked and put there."""
+    """Place of a live map in the state: assigned values are checked and stored there."""
 
     __slots__ = ("domain",)
     domain: types.Domain

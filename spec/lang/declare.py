@@ -539,7 +539,7 @@ def actor_of(method: MethodDeclaration, guard: MethodDeclaration) -> str | None:
 
 
 def constrains(action: MethodDeclaration, constraint: MethodDeclaration) -> bool:
-    """Return True if a constraint is asked of an action: it names it, or it names none."""
+    """Return True if a constraint applies to an action: it names it, or it names none."""
     return constraint.mark is not None and (
         not constraint.mark.actions or action.name in constraint.mark.actions
     )

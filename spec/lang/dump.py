@@ -27,8 +27,8 @@ TYPED = (
 
 
 def dump(module: ir.Module, *, prose: bool = True) -> str:
-    """The text of a module, ending with a newline; without `prose` only what has meaning: no docstrings, no
-    sentences about constants.
+    """Return the text of a module, ending with a newline; without `prose` only the parts with meaning: no
+    docstrings, no sentences about constants.
     """
     return "\n".join(_module(module, prose=prose)) + "\n"
 

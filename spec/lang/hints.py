@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable
 
 WORDS: list[str] = []
-"""The words of the language; the package `antiphon.spec.lang` enters what it exports."""
+"""Words of the language; the package `antiphon.spec.lang` adds its exports."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -106,7 +106,7 @@ class Read(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Before(Expression):
-    """`before.variable`, `before.helper(a)`: what it was in the state before the step. The arguments of a
+    """`before.variable`, `before.helper(a)`: the value in the state before the step. The arguments of a
     helper are those of the state after it. In step invariants only.
     """
 

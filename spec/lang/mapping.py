@@ -1,5 +1,5 @@
-"""A class that says `refines=Machine` maps the states of what it subclasses to states of that machine: a
-method that is named like a variable of the machine is the value of that variable.
+"""A class with `refines=Machine` maps the states of its base class to states of that machine: a method that
+is named like a variable of the machine is the value of that variable.
 
 Both sides may use one name. What a method of the mapping then replaces in Python it does not replace in the
 specification: it is put aside under a name of its own, and `self.name` in every text, the mapping's too,

@@ -86,7 +86,7 @@ class Reference:
         }
         self._step_invariants = declaration.marked("step_invariant")
         self._read: dict[str, frozenset[str]] = {}
-        """The variables that each step invariant reads, once it was asked."""
+        """The variables that each step invariant reads, once it was evaluated."""
         self._handlers = declaration.marked("on")
         self._starts = declaration.marked("initial")
         self._initial: list[State] | None = None
@@ -94,7 +94,9 @@ class Reference:
         self._refused: list[Refusal] = []
         self._judged: list[object] = []
         self._executing = threading.RLock()
-        """Held while a text is executed: what it emits and refuses is kept here meanwhile."""
+        """Events and refusals of the text that is being executed, until its end; only one thread executes at
+        a time.
+        """
 
     # The interface ------------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Context(Protocol):
         """Record a refusal of `property` when the condition is False."""
 
     def budget(self, condition: object) -> bool:
-        """The condition, or True when budgets are asked to count as unspent."""
+        """Return the condition, or True when budgets count as unspent."""
 
 
 class _Here(threading.local):
@@ -406,10 +406,10 @@ def invariant(function: Marked) -> Marked:
 
 def step_invariant(function: Marked) -> Marked:
     """A boolean that is true of every step; `self` is the specification after it, and the second parameter
-    what it was: `def grows(self, before: Self) -> bool: return self.n > before.n`.
+    the one before it: `def grows(self, before: Self) -> bool: return self.n > before.n`.
 
-    A step that changes none of the
-    variables that the text reads is none of its steps (TLA's `[][A]_v`, with v those variables).
+    A step that changes none of the variables that the text reads is none of its steps (TLA's `[][A]_v`, with
+    v those variables).
     """
     return _marker(Mark("step_invariant"))(function)
 
@@ -428,8 +428,8 @@ def obligation(function: Marked) -> Marked:
 
 @dataclass(frozen=True)
 class LivenessNote:
-    """A temporal formula about fair runs. `kind` is the name of the function that makes it, or `initially`;
-    `premise` and `goal` name methods; it is asked of the runs on which each of `assuming` is true.
+    """Temporal formula about fair runs. `kind` is the name of the function that makes it, or `initially`;
+    `premise` and `goal` name methods; it is required of the runs on which each of `assuming` is true.
     """
 
     kind: str
@@ -540,12 +540,8 @@ def guard(function: Marked) -> Marked:
 
 
 def constraint(*actions: str) -> Callable[[Marked], Marked]:
-    """A bound of the exploration, which is no part of what is modelled: the actions that are named happen
-    only where it is true.
-
-    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its
-    parameters are found among those of each action by name. A verdict under a constraint says so;
-    `budget(...)` inside it keeps its meaning.
+    """Declare a bound of the exploration, which is no part of the model: the named actions happen only where
+    it is true.
     """
     return _marker(Mark("constraint", actions=actions))
 

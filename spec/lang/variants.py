@@ -110,7 +110,7 @@ class Offer:
 
 
 def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
-    """A sentence with several meanings; `printed` names that of the text as it stands, the others are classes
+    """Sentence with several meanings; `printed` names the meaning of the printed text, the others are classes
     marked with `reading`.
     """
     return Ambiguity(name, printed, about, {})
@@ -119,8 +119,8 @@ def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
 def repair(
     about: str, *, answers: str, builds_on: tuple[type, ...] = (), supersedes: tuple[type, ...] = ()
 ) -> Callable[[Class], Class]:
-    """Declares a class as a repair: what it changes, the claim it answers, the repairs without which it means
-    nothing.
+    """Declare a class as a repair: its change in words, the claim that it answers, the repairs
+    that it needs.
     """
 
     def mark(cls: Class) -> Class:
@@ -132,7 +132,7 @@ def repair(
 
 
 def restriction(about: str) -> Callable[[Class], Class]:
-    """Declares a class, mostly of constraints, as a restriction of what is explored."""
+    """Declare a class, mostly of constraints, as a restriction of the explored behaviour."""
 
     def mark(cls: Class) -> Class:
         cls.__antiphon_variant__ = Restriction(_snake(cls.__name__), about)  # type: ignore[attr-defined]
@@ -223,10 +223,8 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
 
 
 def stand_in(owner: type, name: str, function: Any) -> type:
-    """A class that stands for `owner` wherever it is composed, with `function` as the text of the method
-    `name`; `super()` in it means what it means in `owner`.
-
-    It is a variant in all but its mark: a changed text is composed as a planted fault is.
+    """Return a class that replaces `owner` wherever it is composed, with `function` as the text of the method
+    `name`; `super()` in it has the meaning that it has in `owner`.
     """
     body = {"__qualname__": owner.__qualname__, "__module__": NOWHERE}
     made = type(owner)(owner.__name__, (owner,), body)
@@ -266,11 +264,8 @@ def with_stand_in(cls: type, variants: tuple[type, ...], stand_in: type) -> type
 
 
 def composed(cls: type, variants: tuple[type, ...]) -> type:
-    """The class with these variants, the last on top, each above what it changes and below all else; the
-    class itself when there are none.
-
-    Raises:
-        SpecError: no order of the classes agrees with what each builds on.
+    """Return the class with these variants, the last on top, each above the classes that it changes and below
+    all others; the class itself when there are none.
     """
     return _compose(cls, variants) if variants else cls
 

@@ -1,7 +1,4 @@
-"""The nodes of the intermediate form, each part before what it is made of.
-
-This file knows nothing of what the nodes mean.
-"""
+"""Nodes of the intermediate form, each after the parts it is made of."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Reports of long work, piece by piece, so that whoever asked for it can look at the time.
-
-`working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception. Each
-thread has its own.
-
-This file knows no clock and no bound.
-"""
+"""Reports of long work, piece by piece, so that the caller can check the time."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Deliveries(Failures):
 
     @on(Broadcast)
     def note_broadcast(self, event: Broadcast) -> None:
-        """A message has one sender, who broadcasts it once."""
+        """Require that a message has one sender, which broadcasts it once."""
         first = self.origin[event.message]
         if first is not None:
             expect(False, "BroadcastOnce", Broadcast(first, event.message))

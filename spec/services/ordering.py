@@ -156,8 +156,8 @@ class OrderingMachine(Ordering):
 
     @action
     def enter(self, p: Process, position: Position) -> None:
-        """Enter a later series at p, before its first number; p will never deliver what it left of the
-        earlier ones.
+        """Enter a later series at p, before its first number; p will never deliver the rest of the earlier
+        ones.
         """
         require(not self.gone[p])
         require(position.series > self.at[p].series and position.number == 0)

@@ -189,7 +189,7 @@ class IndicatingChecked(
         PassesOver, ToldTooEarly, ToldAtOnce, ToldAlone, NeverTold, StaysBehind, Deaf, CrashesAtTheEnd,
     ),
 ):  # fmt: skip
-    """The machine that tells what is safe, judged by the survey."""
+    """The machine that announces safe messages, checked against the survey's properties."""
 
 
 class OrderedMachine(ViewSynchronousMachine):

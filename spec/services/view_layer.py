@@ -73,7 +73,7 @@ class Hasty(ViewSynchronousLayer):
     """
 
     def machine_has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Return False: no other process is asked."""
+        """Return False: the condition on other processes is left out."""
         return False
 
 

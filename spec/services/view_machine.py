@@ -163,7 +163,9 @@ class ViewSynchronousState(Views):
     # Going on ---------------------------------------------------------------------------------------------
 
     def may_install(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Return True if p can go on to view v: as the first, who forms it, or like those before it."""
+        """Return True if p can go on to view v: as the first process, which forms it, or like those before
+        it.
+        """
         if self.dead[p] or not self.has_own(p):
             return False
         if not self.is_told(p, v, members) or not self.is_included(p, members):
@@ -472,7 +474,7 @@ class Hasty(ViewSynchronousMachine):
     """
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Return False: no other process is asked."""
+        """Return False: the condition on other processes is left out."""
         return False
 
 
@@ -579,7 +581,7 @@ class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # typ
         self.machine_note_submission(p, m)
 
     def follow_delivery(self, p: Process, m: Message) -> None:
-        """Follow a delivery: p delivers m."""
+        """Take the machine's step for a delivery: p delivers m."""
         expect(self.machine_may_deliver(p, m), "StepOfTheMachine")
         self.machine_note_delivery(p, m)
 

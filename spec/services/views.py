@@ -299,8 +299,9 @@ class UniformViewSynchrony(ViewSynchrony):
 VIRTUAL_SYNCHRONY: Final = "virtual-synchrony"
 EXTENDED_VIRTUAL_SYNCHRONY: Final = "extended-virtual-synchrony"
 VIEW_SYNCHRONY: Final = "view-synchrony"
-"""Virtual synchrony of a group that sends again, in the next view, what was not delivered in one: a message
-need not be delivered in the view in which it was broadcast."""
+"""Virtual synchrony of a group that sends undelivered messages of one view again in the next: a message need
+not be delivered in the view in which it was broadcast.
+"""
 
 _in_views = partial(
     Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY), by="both"

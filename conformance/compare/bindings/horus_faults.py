@@ -93,8 +93,8 @@ class AsksOnlyOnce(Nak):
 
 
 class AsksForTheNewest(Nak):
-    """Planted fault in NAK (timer ASK), wrong end: the highest known number is asked for. Correct code asks
-    for the first missing one.
+    """Planted fault in NAK (timer ASK), wrong end: the highest known number is requested. Correct code
+    requests the first missing one.
     """
 
     def expire(self, timer: Timer) -> None:

@@ -73,7 +73,7 @@ class OrderedBinding(HorusBinding):
     }
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of a step; one without a process changes the view, and never happens."""
+        """Return the target of a step. A step without a process changes the view, and never happens here."""
         return super().stimulus(step) if step.arguments else Stimulus(None)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:

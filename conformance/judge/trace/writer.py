@@ -185,7 +185,7 @@ class LogWriter:
         self._event(Crash(self.events))
 
     def recover(self) -> None:
-        """Record that the process is back after a crash: what follows is of a new incarnation."""
+        """Record that the process is back after a crash: the following events are of a new incarnation."""
         self._event(Recover(self.events))
 
     def end(self) -> None:

@@ -1,15 +1,5 @@
-"""A stack is well-formed if each layer finds below what it requires; the rows of the layers that there are.
-
-    well_formed(l:S)  =  well_formed(S) and requires(l) is within properties(S)
-    properties(l:S)   =  provides(l) + (inherits(l) within properties(S))
-
-A network that may lose gives best effort delivery, P1, and nothing else. The paper's Table 3, which has the
-rows, is a picture that its transcription has lost; these follow its words about each layer. Only COM uses P3,
-unicasts: above NAK everything is cast.
-
-This module must not know what a layer does.
-
-Source: van Renesse and others 1995, the section on composition.
+"""Rule of composition for the layers that run, with a row for each layer: a stack is well-formed if each
+layer's required properties hold below it.
 """
 
 from __future__ import annotations

@@ -584,11 +584,7 @@ class Core(TimedCore[Message, Timer]):
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver, of what is stable here and what was agreed, everything that was not delivered (steps 5 and
-        6).
-
-        None if this process lacks some of it: it was external, and has missed it.
-        """
+        """Deliver the stable and the agreed messages that were not delivered (steps 5 and 6)."""
         queues = self._queues
         bodies = queues.received | {name: body for name, body in queues.stable.values() if name is not None}
         found = queues.numbers | {number: name for number, (name, _) in queues.stable.items()}

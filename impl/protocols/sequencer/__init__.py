@@ -1,11 +1,4 @@
-"""SEQUENCER: a member sends to the coordinator, who multicasts for it; repaired.
-
-Between its members it needs reliable queues. With members that stay a message is delivered when it is
-ordered; on the lists of a group whose members change, when all members that take part in the ordering have it
-(`sequencer_listed`).
-
-Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005.
-"""
+"""SEQUENCER, repaired: a member sends to the coordinator, which multicasts for it."""
 
 from __future__ import annotations
 

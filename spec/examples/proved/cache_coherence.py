@@ -65,7 +65,7 @@ class Write:
 
 
 class CacheCoherence(Spec):
-    """Reads and writes that miss, and writes to what is shared, go over the bus."""
+    """Cache coherence: reads and writes that miss, and writes to shared lines, go over the bus."""
 
     cores: Const[int] = 2
     addresses: Const[int] = 1
@@ -229,7 +229,7 @@ class CacheCoherence(Spec):
 
 
 class CacheCoherenceProof(CacheCoherence):
-    """Invariants of the proof: the holder of the only copy, and what is true while the bus is in use."""
+    """Invariants of the proof: the holder of the only copy, and facts while the bus is in use."""
 
     def only(self, c: Core, a: Address) -> bool:
         """The core has a copy of its own."""
@@ -258,7 +258,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def BusIsInUse(self) -> bool:
-        """Invariant: a core that asks, is asked or sends uses the bus."""
+        """Invariant: a core that has requested, was requested or sends uses the bus."""
         return self.busy or (
             len(self.reading) == 0
             and len(self.writing) == 0
@@ -279,7 +279,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def AskedForReading(self) -> bool:
-        """Others are asked to share what is read, and not while somebody writes."""
+        """Invariant: during a read the other cores are requested to share the line, and no core writes."""
         return (len(self.asked_to_share) == 0 or len(self.writing) == 0) and all(
             r.address == asked.address and r.core != asked.core
             for asked in self.asked_to_share
@@ -288,7 +288,9 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def AskedForWriting(self) -> bool:
-        """Others are asked to give up or to forget what is written, and not while somebody reads."""
+        """Invariant: during a write the other cores are requested to give up or to forget the line, and no
+        core reads.
+        """
         return (
             (len(self.asked_to_give_up) == 0 and len(self.asked_to_forget) == 0) or len(self.reading) == 0
         ) and all(
@@ -318,7 +320,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def WhoAnsweredShares(self) -> bool:
-        """Invariant: a core that has answered a reader has a shared copy or none, and what is shared is on
+        """Invariant: a core that has answered a reader has a shared copy or none, and the shared value is on
         the bus.
         """
         return all(

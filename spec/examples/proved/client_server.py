@@ -1,10 +1,5 @@
-"""A server answers requests, alone or with the help of a database; nobody gets an answer to what he did not
-ask.
-
-Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
-inductive invariants", TACAS 2017; problems `client_server_ae` and `client_server_db_ae` of mypyvy.
-
-Which response answers which request is chosen at the beginning and stays.
+"""Server that answers requests, alone or with the help of a database; no client gets an answer without its
+request.
 """
 
 from __future__ import annotations

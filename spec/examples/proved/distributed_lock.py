@@ -1,11 +1,4 @@
-"""The holder of a lock passes it on with a higher number; who gets a number that is old refuses it.
-
-Source: C. Hawblitzel, J. Howell, M. Kapritsos, J. Lorch, B. Parno, M. Roberts, S. Setty, B. Zill, "IronFleet:
-proving practical distributed systems correct", SOSP 2015, its toy lock; problem `ironfleet_distributed_lock`
-of mypyvy.
-
-Messages stay in the network: they may be lost, doubled and reordered.
-"""
+"""Lock whose holder passes it on with a higher number; a node refuses a lower number."""
 
 from __future__ import annotations
 

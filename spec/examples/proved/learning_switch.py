@@ -1,11 +1,4 @@
-"""Switches learn by what comes past them where a packet for somebody has to go; the ways have no cycle.
-
-Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
-inductive invariants", TACAS 2017; problem `learning_switch_forall` of mypyvy.
-
-`routes` is the closure of the tables: from the switch a packet for `to` comes to `by`, over however many
-others.
-"""
+"""Learning switches: a switch learns from packets the way to their sources; the ways have no cycle."""
 
 from __future__ import annotations
 
@@ -49,7 +42,7 @@ class Packet:
 
 
 class LearningSwitch(Spec):
-    """Packets go along what is known, and otherwise everywhere."""
+    """Learning switches: packets go along known ways, and otherwise to all neighbours."""
 
     nodes: Const[int] = 2
 
@@ -68,9 +61,10 @@ class LearningSwitch(Spec):
 
     @action
     def forward(self, packet: Annotated[Packet, In("pending")], sources: Set[Node], on: Set[Node]) -> None:
-        """A switch learns where the source is, if it does not know, and sends the packet on to some.
+        """A switch learns where the source is, if it does not know, and forwards the packet to some
+        neighbours.
 
-        Of the other packets those of some sources are left: the network may lose the rest.
+        Afterwards only packets of some sources remain: the network may lose the others.
         """
         source = packet.source
         here = packet.receiver

@@ -90,7 +90,7 @@ class MajorityVoteProof(MajorityVote):
 
     @invariant
     def DecidedByMajority(self) -> bool:
-        """A majority voted for what is decided."""
+        """Invariant: a majority voted for the decided value."""
         return all(
             2 * sum(1 for p in self.each(Node) if Vote(p, v) in self.votes) > self.nodes for v in self.decided
         )
@@ -198,7 +198,7 @@ class LeaderVoteProof(LeaderVote):
 
     @invariant
     def MajorityBehindLeader(self) -> bool:
-        """Invariant: a leader has the votes of a majority: of one, since there is one leader."""
+        """Invariant: a leader has the votes of a majority."""
         return all(not self.leader[p] or 2 * len(self.votes[p]) > self.nodes for p in self.each(Node))
 
     @invariant

@@ -149,7 +149,9 @@ class Paxos(Rounds):
 
     @action
     def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
-        """The leader of a round proposes what it likes, if those who have joined have not voted before."""
+        """The leader of a round proposes any value, if the acceptors that have joined have not
+        voted before.
+        """
         require(not self.is_proposed(r))
         require(self.joins(quorum) and self.have_joined(quorum, r) and self.never_voted(quorum, r))
         self.proposed |= {Choice(r, v)}
@@ -163,7 +165,7 @@ class Paxos(Rounds):
 
     @action
     def vote(self, a: Acceptor, r: Round, v: Value) -> None:
-        """An acceptor votes for what is proposed in a round that it has not left."""
+        """An acceptor votes for the proposed value in a round that it has not left."""
         require(Member(a, r) not in self.left and Choice(r, v) in self.proposed)
         self.votes |= {Vote(a, r, v)}
 
@@ -188,7 +190,7 @@ class PaxosProof(Paxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Acceptors vote for what is proposed."""
+        """Invariant: acceptors vote for proposed values."""
         return all(Choice(vote.round, vote.value) in self.proposed for vote in self.votes)
 
     @invariant
@@ -379,7 +381,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Acceptors vote for what is proposed, or for anything."""
+        """Invariant: acceptors vote for proposed values, or for any value in a round without a proposal."""
         return all(
             Choice(vote.round, vote.value) in self.proposed or vote.round in self.open for vote in self.votes
         )
@@ -542,7 +544,7 @@ class MultiPaxos(Spec):
 
     @action
     def vote(self, a: Acceptor, i: Instance, r: Round, v: Value) -> None:
-        """An acceptor votes for what is proposed in a round that it has not left."""
+        """An acceptor votes for the proposed value in a round that it has not left."""
         require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
         self.votes |= {EntryVote(a, i, r, v)}
 
@@ -602,7 +604,7 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Acceptors vote for what is proposed."""
+        """Invariant: acceptors vote for proposed values."""
         return all(Entry(vote.instance, vote.round, vote.value) in self.proposed for vote in self.votes)
 
     @invariant
@@ -622,7 +624,7 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Below an active round nothing was or will be decided but what is proposed in it."""
+        """Invariant: below an active round no other value than the proposed one was or will be decided."""
         return all(
             not self.may_decide(i, below, v)
             for r in self.active

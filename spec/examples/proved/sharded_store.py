@@ -31,7 +31,7 @@ class Node(Index, size="nodes", symmetric=True):
 
 
 class Key(Index, size="keys", symmetric=True):
-    """Key that is asked for."""
+    """Key of a request."""
 
 
 class Value(Index, size="values", symmetric=True):

@@ -132,7 +132,7 @@ class StoppablePaxos(Spec):
 
     @action
     def activate(self, r: Round, quorum: Set[Acceptor], known: Set[Known]) -> None:
-        """No vote to stop is known: the leader proposes what is known."""
+        """Without a known vote to stop, the leader proposes the known values."""
         require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
         require(all(self.stop != k.value for k in known))
         self.active |= {r}
@@ -186,7 +186,7 @@ class StoppablePaxos(Spec):
 
     @action
     def vote(self, a: Acceptor, i: Place, r: Round, v: Value) -> None:
-        """An acceptor votes for what is proposed in a round that it has not left."""
+        """An acceptor votes for the proposed value in a round that it has not left."""
         require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
         self.votes |= {EntryVote(a, i, r, v)}
 
@@ -264,7 +264,7 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Acceptors vote for what is proposed."""
+        """Invariant: acceptors vote for proposed values."""
         return all(Entry(vote.place, vote.round, vote.value) in self.proposed for vote in self.votes)
 
     @invariant
@@ -288,7 +288,9 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Below an active round nothing was or will be decided, but to stop, but what is proposed in it."""
+        """Invariant: below an active round no other command than the proposed one was or will be decided,
+        except for a stop.
+        """
         return all(
             self.stop == v or Entry(i, r, v) in self.proposed or self.is_excluded(i, r, v)
             for r in self.active

@@ -11,18 +11,18 @@ from antiphon.spec.lang import invariant
 
 
 class TwoPhaseProof(TwoPhase):
-    """Invariants of the proof: what was said, and by whom, when a manager commits."""
+    """Invariants of the proof: the messages that were sent when a manager commits."""
 
     @invariant
     def CommittedTogether(self) -> bool:
-        """Invariant: a manager that has committed was told so, when all were prepared."""
+        """Invariant: a manager has committed only after the decision to commit, when all were prepared."""
         return all(
             self.status[r] is not Status.COMMITTED or Commit() in self.messages for r in self.each(RM)
         )
 
     @invariant
     def ToldByPhase(self) -> bool:
-        """The transaction manager says what it has decided."""
+        """Invariant: the transaction manager's messages agree with its decision."""
         return (Commit() in self.messages) == (self.phase is Phase.COMMITTED) and (
             Abort() in self.messages
         ) == (self.phase is Phase.ABORTED)

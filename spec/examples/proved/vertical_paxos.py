@@ -195,7 +195,7 @@ class VerticalPaxos(Spec):
 
     @action
     def vote(self, a: Acceptor, r: Round, v: Value) -> None:
-        """An acceptor votes for what is proposed in a round that it has not left."""
+        """An acceptor votes for the proposed value in a round that it has not left."""
         require(Member(a, r) not in self.left and Choice(r, v) in self.proposed)
         self.votes |= {Vote(a, r, v)}
 
@@ -251,7 +251,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Acceptors vote for what is proposed."""
+        """Invariant: acceptors vote for proposed values."""
         return all(Choice(vote.round, vote.value) in self.proposed for vote in self.votes)
 
     @invariant
@@ -287,7 +287,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def DecidedByQuorum(self) -> bool:
-        """A quorum of its round has voted for what is decided."""
+        """Invariant: a quorum of its round has voted for a decided value."""
         return all(
             any(
                 Given(d.round, c) in self.given
@@ -324,7 +324,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def CompleteExcludes(self) -> bool:
-        """Below a complete round nothing was or will be decided but what is decided in it."""
+        """Invariant: below a complete round no other value than its decided one was or will be decided."""
         return all(
             Choice(r, v) in self.decided or not self.may_decide(below, v)
             for r in self.known_complete

@@ -413,7 +413,7 @@ def _generator(body: Body, node: ast.comprehension) -> ir.Binder:
 def bind_target(
     body: Body, target: ast.expr, over: ast.expr
 ) -> tuple[str, types.Type, types.Type | ir.Expression]:
-    """Bind the name of one `for`: its unique name, its exact type, and what it ranges over."""
+    """Bind the name of one `for`: its unique name, its exact type, and the values of its range."""
     if not isinstance(target, ast.Name):
         raise body.error(
             target,

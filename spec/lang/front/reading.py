@@ -1,12 +1,5 @@
-"""The way into an expression: `read` gives its value, `condition` what it shows where it is true and where it
-is false.
-
-Operands are read by `read` again. Which function reads which kind of node, `table.py` enters into `READERS`
-and `TESTS`, so that the modules of those functions need not import each other.
-
-`wanted` is the type that the place expects, which displays, empty sets and None need. `stored` says that the
-value goes straight to a place that checks its domain (a variable, an argument, a field), so that a set may be
-written with elements that only that check can judge.
+"""Reader of expressions: `read` returns the value, `condition` also the facts that hold where it is true and
+where it is false.
 """
 
 from __future__ import annotations
@@ -162,11 +155,7 @@ def _value(body: Body, node: ast.expr, wanted: types.Type | None, stored: bool) 
 
 
 def condition(body: Body, node: ast.expr) -> Condition:
-    """A boolean expression and what it shows.
-
-    Raises:
-        SpecError: it is not boolean, or not in the language.
-    """
+    """Return a boolean expression and the facts that it proves."""
     test = TESTS.get(type(node))
     shown = test(body, node) if test is not None else None
     if shown is not None:

@@ -1,6 +1,5 @@
-"""Promises of CM: who has an update after how many acknowledgements, and total order broadcast.
-
-Source: J. Kim and C. Kim, 1997, section 3, first paragraph.
+"""Promises of CM: the processes that have an update after a number of acknowledgements, and total order
+broadcast.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Bounds of DTP's exploration: how many timeouts and numbers there are, who sends, and what is left out.
-
-Constants: `spare` numbers more than messages may be assigned; `timeouts` timers expire, any number of them
-where `unlimited`, which obligations need; `nulls` 0 means that no silence is that long; of `senders`
-processes update k comes from process k mod `senders` (0: from any).
-"""
+"""Bounds of DTP's exploration: the numbers of timeouts and gsns, the senders, and omitted steps."""
 
 from __future__ import annotations
 
@@ -74,7 +69,7 @@ class Patient(DtpCounted):
 
     @constraint("resend_message", "resend_pass", "repeat_request")
     def has_lost(self) -> bool:
-        """Bound: more packets were lost than timers have expired."""
+        """Return True if more packets were lost than timers have expired."""
         return self.expired < self.lost
 
 

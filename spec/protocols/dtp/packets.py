@@ -30,7 +30,7 @@ Nulls = Annotated[int, Between(0, "nulls")]
 
 @record
 class Acknowledged:
-    """An ACK in BUF: the update that has the number, who assigned it, and whom it names."""
+    """ACK in BUF: the update with the number, the process that assigned it, and the process that it names."""
 
     message: Message
     sender: Process

@@ -35,7 +35,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """Theorem 1: a gsn belongs to one update, whoever knows it."""
+        """Theorem 1: a gsn belongs to one update at all processes."""
         return not any(
             self.differ(p, q, k)
             for k in self.each(Number)
@@ -196,7 +196,9 @@ class DtpProperties(DtpBounded):
 
     @witness
     def NotYetStable(self) -> bool:
-        """The bound is tight: who knows the ACKs of n - 2 MSGs after one may not take that for stable."""
+        """The bound is tight: a process that knows the ACKs of n - 2 MSGs after one may not take that one for
+        stable.
+        """
         return any(
             k + self.processes - 2 == self.status[p][p] and self.status[p][j] < k
             for p in self.each(Process)

@@ -1,7 +1,5 @@
-"""Bounds of the exploration of Horus' layers: what can be switched on, who broadcasts which message, and when
+"""Bounds of the exploration of Horus' layers: variants, the sender of each message, and the times at which
 timers expire.
-
-A stack inherits the classes here of the layers that it has. The paper says none of this.
 """
 
 from __future__ import annotations

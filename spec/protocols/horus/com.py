@@ -26,9 +26,7 @@ class Com(InFlight[Envelope], Casts):
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
     def listens(self, q: Process) -> bool:
-        """Return True if anybody will receive what is sent to q: here always, since no member excludes
-        itself.
-        """
+        """Return True if a packet to q has a receiver: here always, since no member excludes itself."""
         return q not in self.outside[q]
 
     def is_destination(self, p: Process, q: Process) -> bool:

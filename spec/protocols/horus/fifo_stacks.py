@@ -66,7 +66,7 @@ class OverNak(Senders, NakChecked):
 
     @on(NakReceive)
     def hand_over(self, call: NakReceive) -> None:
-        """Deliver what comes up."""
+        """Deliver a message from the layer below."""
         emit(Deliver(call.process, self.message(call.unit)))
 
     @witness
@@ -158,7 +158,7 @@ class DestinationSets(OverNak, FifoBroadcast):
 
     @environment
     def shrink(self, p: Process, member: Process) -> None:
-        """P no longer has `member` in its view; nobody else is told."""
+        """Remove `member` from p's view; no other process gets a message about it."""
         require(p != member and member not in self.outside[p])
         require(sum(len(self.outside[q]) for q in self.each(Process)) < self.changes)
         emit(ComView(p, member))
@@ -174,5 +174,5 @@ class DestinationSets(OverNak, FifoBroadcast):
 
     @on(NakReceive)
     def judge_source(self, call: NakReceive) -> None:
-        """Require that what comes up was sent by a member of the view."""
+        """Require that a message from below was sent by a member of the view."""
         expect(call.unit.author not in self.outside[call.process], "FromTheView")

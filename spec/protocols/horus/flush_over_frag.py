@@ -99,7 +99,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
     @action(fairness="weak", per="p")
     def start_flush(self, p: Process) -> None:
-        """Begin the flush, if there is room for FLUSH and what follows."""
+        """Begin the flush, if there is room for FLUSH and the messages after it."""
         require(self.room(p) >= 1 + self.room_for(p, self.failed_of(p)))
         super().start_flush(p)
 
@@ -186,7 +186,7 @@ class HorusFlush(
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; what is on its way to it is gone."""
+        """P stops for ever; messages on their way to it are lost."""
         super().crash(p)
         self.network -= {envelope for envelope in self.network if envelope.to == p}
 

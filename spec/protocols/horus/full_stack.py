@@ -92,7 +92,7 @@ class MbrshipOverFrag(Mbrship, Frag):
         )
 
     def all_flushed(self) -> bool:
-        """Return True if all that stay have sent what they had to send."""
+        """Return True if all members that stay have sent their unstable messages."""
         return len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p))
 
     @action(fairness="weak")
@@ -136,7 +136,7 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; what is on its way to it is gone."""
+        """P stops for ever; messages on their way to it are lost."""
         require(not self.down[p] and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True

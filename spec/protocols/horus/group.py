@@ -70,7 +70,7 @@ class GroupReceive:
 
 @record
 class GroupFlush:
-    """Up: a flush has begun; what is to be sent in this view is sent now."""
+    """Upcall: a flush has begun; the remaining messages of this view are sent now."""
 
     process: Process
 

@@ -52,8 +52,9 @@ from antiphon.spec.services import Crash, Process, View, Views
 
 
 class Members(Crashes, Views):
-    """State for the layers above MBRSHIP: `view[p]` the number of p's view, `left[p]` who is not in it any
-    more, `flushed[p]` whether p has sent what it had to send; `suspected` are those taken for dead.
+    """State for the layers above MBRSHIP: `view[p]` the number of p's view, `left[p]` the processes that are
+    not in it any more, `flushed[p]` True if p has sent its unstable messages; `suspected` the suspected
+    processes.
     """
 
     suspicions: Const[int] = 0
@@ -125,7 +126,7 @@ class Mbrship(Members):
 
     @action(fairness="weak", per="p")
     def flush(self, p: Process) -> None:
-        """The FLUSH upcall: p sends what it has to send."""
+        """The FLUSH upcall: p sends its remaining messages."""
         require(len(self.leaving) > 0 and self.stays(p) and not self.flushed[p])
         emit(GroupFlush(p))
         self.flushed[p] = True
@@ -144,11 +145,7 @@ class Mbrship(Members):
 
 
 class MbrshipAlone(Mbrship):
-    """MBRSHIP with queues for what is below it: reliable, in the order of the sender.
-
-    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false
-    lets messages of one sender overtake each other, which is no fault of what stands above.
-    """
+    """MBRSHIP over queues, which are reliable and in the order of the sender."""
 
     in_order: Const[bool] = True
 

@@ -186,9 +186,7 @@ class FragOverTotalViews(FragOverTotal, FifoBroadcast, ViewSynchrony):
 
 
 class HorusChecked(Horus, TotalChecked, FragChecked, NakChecked, TotalOrderBroadcast):
-    """The whole stack, judged as total order broadcast; and whether members are told who sent what they
-    receive.
-    """
+    """The whole stack, checked against total order broadcast, and against correct sources in upcalls."""
 
     @on(GroupReceive)
     def judge_source(self, call: GroupReceive) -> None:

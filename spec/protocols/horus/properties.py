@@ -38,12 +38,7 @@ class FifoBroadcast(ReliableBroadcast):
 
 
 class ViewSynchrony(ReliableBroadcast, Views):
-    """Broadcast in views, judged where the application is told of a view.
-
-    `VirtualSynchrony`: members that go together from one view to the next have delivered the same messages.
-    `SameView`: a message is delivered in the view in which it was broadcast. State: `entered[p]` the view of
-    p, as its application sees it; `sent_in[m]` the view of a broadcast.
-    """
+    """Broadcast in views, judged at the application's upcalls for views."""
 
     entered: Map[Process, View] = everywhere(1)
     sent_in: Map[Message, View | None] = everywhere(None)

@@ -163,6 +163,6 @@ class UpcallBeforeTheRest(Total):
     """
 
     def go_on(self, p: Process) -> None:
-        """Give the VIEW upcall, and then deliver what is left of the old view."""
+        """Give the VIEW upcall, and then deliver the rest of the old view."""
         emit(NewView(p))
         self.deliver_the_rest(p)

@@ -1,24 +1,5 @@
-"""TOTAL orders by a token: its holder numbers messages; what has no number at a flush is ordered when the
-view comes.
-
-Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A
-special ``oracle'' at each member decides who should get the token next. [...] In case of a failure, the token
-may be lost. This, however, is not a problem. During the flush, all members that did not get the token in time
-send their messages. These messages are not delivered, but buffered. When the new view is installed, each
-member that remains connected to the system is guaranteed to have all messages from the previous view, and a
-deterministic order can easily be constructed (e.g., messages are delivered in the order of the rank of the
-source). Another deterministic rule decides who the first token holder in this view is (e.g., the lowest
-ranked member), and normal operation can continue."
-
-What is decided here, because the text is silent:
-1. The holder numbers at once what its application broadcasts, and everything that waited when it gets the
-   token; the token carries the next number. Numbers begin at 1 in each view, and messages are delivered in
-   their order as far as there is no gap.
-2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
-3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
-4. The oracle may choose any member; what else it could mean stands in `readings`.
-5. "When the new view is installed" the rest is delivered before the application gets its VIEW upcall: in the
-   view in which it was broadcast. `view_upcall` turns that round.
+"""TOTAL: the holder of a token numbers messages; messages without a number at a flush are ordered at the
+view.
 """
 
 from __future__ import annotations
@@ -83,11 +64,11 @@ class Total(Members):
         self.token[Process(0)] = 1
 
     def can_send(self, p: Process) -> bool:
-        """Return True if what is below has room for one more message of p, besides those that wait."""
+        """Return True if the layer below has room for one more message of p, besides those that wait."""
         return p not in self.left[p]
 
     def can_pass(self, p: Process) -> bool:
-        """Return True if what is below has room for a token from p."""
+        """Return True if the layer below has room for a token from p."""
         return p not in self.left[p]
 
     # Sending ------------------------------------------------------------------------------------------------
@@ -178,7 +159,7 @@ class Total(Members):
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:
-        """Deliver what is left, and give the token of the view to the lowest ranked member."""
+        """Deliver the remaining messages, and give the token of the view to the lowest ranked member."""
         p = call.process
         self.go_on(p)
         self.numbered[p] = everywhere(None)
@@ -186,7 +167,7 @@ class Total(Members):
         self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
 
     def go_on(self, p: Process) -> None:
-        """Deliver what is left, and then give the application the VIEW upcall (`view_upcall`)."""
+        """Deliver the remaining messages, and then give the application the VIEW upcall (`view_upcall`)."""
         self.deliver_the_rest(p)
         emit(NewView(p))
 
@@ -196,8 +177,8 @@ class Total(Members):
             self.deliver_rank(p, q)
 
     def deliver_rank(self, p: Process, q: Process) -> None:
-        """Deliver what is left of one source, in the order in which it was sent: with numbers, then
-        without.
+        """Deliver the remaining messages of one source, in the order of sending: those with numbers, then the
+        others.
         """
         self.deliver_numbers_of(p, q)
         for m in self.held[p][q]:
@@ -205,7 +186,7 @@ class Total(Members):
         self.held[p][q] = ()
 
     def deliver_numbers_of(self, p: Process, q: Process) -> None:
-        """Deliver what is left of one source with numbers."""
+        """Deliver the remaining messages of one source with numbers."""
         for k in self.each(Number):
             item = self.numbered[p][k]
             if item is not None and item.source == q:

@@ -107,8 +107,8 @@ class ViewsFinite(ViewChange, NormalSparing):
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Urgent(ViewsFinite):
-    """Restriction: a process makes stable and delivers what it can before anything else happens, since both
-    read and write its own state only.
+    """Restriction: a process makes stable and delivers all that it can before any other step, since both read
+    and write its own state only.
     """
 
     def goes_on(self, p: Process) -> bool:
@@ -134,12 +134,7 @@ class Urgent(ViewsFinite):
 
 @restriction("what can be delivered is delivered before anything else happens, the first process first")
 class Delivering(ViewsFinite):
-    """Restriction: a process delivers what it can before anything else happens.
-
-    This leaves out nothing of interest: delivery reads and writes one process's own state, and no other step
-    of the repaired protocol depends on it. A process that delivers and then crashes has delivered more than
-    one that crashes before.
-    """
+    """Restriction: a process delivers all that it can before any other step."""
 
     def is_next_here(self, p: Process) -> bool:
         """Return True if p can deliver a message."""

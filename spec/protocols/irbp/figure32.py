@@ -266,7 +266,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.send_again(p)
 
     def send_again(self, p: Process) -> None:
-        """Send what is in recvQ_p with the list that p uses now."""
+        """Send the messages in recvQ_p with the list that p uses now."""
         self.data |= {Data(m, self.version[p]) for m in self.received[p]}
 
     def leave(self, p: Process) -> None:

@@ -377,7 +377,9 @@ class TwoViews(IViewChange):
         return not any(item.number == k and self.has_body(p, item.message) for item in self.numbered[p])
 
     def give_up(self, p: Process) -> None:
-        """Kill p, which cannot get what it lacks (section 4.4.3: `it is obligated to commit suicide`)."""
+        """Kill p, which cannot get its missing messages (section 4.4.3: `it is obligated to commit
+        suicide`).
+        """
         self.leave(p)
 
     def leaves_first(self) -> bool:

@@ -92,7 +92,7 @@ class TwoViewsFinite(IViewsFinite, TwoViews):
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Prompt(Urgent, TwoViewsFinite):
-    """Restriction: a process does what it can do alone before any step of either figure."""
+    """Restriction: a process takes all its possible internal steps before any step of either figure."""
 
     @constraint(
         "call_regular",

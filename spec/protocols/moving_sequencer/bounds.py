@@ -53,7 +53,7 @@ class Urgent(MovingSequencer):
     "message, and what goes wrong then is not seen"
 )
 class Prompt(MovingSequencer):
-    """Restriction: no other step happens while what was sent reliably is on its way."""
+    """Restriction: no other step happens while reliable messages are on their way."""
 
     @constraint(
         "broadcast", "receive_token", "check_numbers", "request_numbers", "request_body", "have_bodies",
@@ -61,7 +61,7 @@ class Prompt(MovingSequencer):
         "receive_request_numbers", "deliver",
     )  # fmt: skip
     def all_received(self) -> bool:
-        """Bound: what was sent reliably has come."""
+        """Bound: all reliable messages have arrived."""
         return len(self.sent) == 0
 
 

@@ -250,7 +250,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
             self.network |= {Data(packet.sender, packet.message)}
 
     def is_asked_for(self, number: Number, packet: RequestNumbers) -> bool:
-        """Return True if the number is asked for: first <= seqnum < last (line 33')."""
+        """Return True if the number is requested: first <= seqnum < last (line 33')."""
         return packet.first <= number and number < packet.last
 
     @action(fairness="weak")

@@ -98,7 +98,7 @@ class Urgent(RbpFinite):
 
     @constraint("accept", "sequence")
     def has_delivered(self, p: Process) -> bool:
-        """Bound: p delivers what it can before it does anything else."""
+        """Bound: p delivers all that it can before any other step of p."""
         return not self.delivers(p)
 
     @constraint("sequence")

@@ -297,7 +297,9 @@ class Rbp(Losses[Packet], Group):
             self.pending[p] = None
 
     def take_token(self, p: Process, item: Sequenced) -> None:
-        """Take the token (lines 33-44): p is the next holder, and waits until it has what it needs."""
+        """Take the token (lines 33-44): p is the next holder, and waits until it has all earlier numbers and
+        bodies.
+        """
         if item.number > self.last_number[p] + 1:  # line 33
             self.ask_for_numbers(p, item.number)  # line 35
             self.catching_up[p] = True

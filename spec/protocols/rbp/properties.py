@@ -19,7 +19,7 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, a message has one number, whoever knows them (section 3.1.2)."""
+        """A number belongs to one message, and a message has one number, at all processes (section 3.1.2)."""
         return all(
             (a.number == b.number) == (a.identifier == b.identifier)
             for p in self.each(Process)

@@ -71,7 +71,7 @@ class AskedAll(Rbp):
 @answering.reading("current")
 class AnsweringCurrent(Rbp):
     """Reading of RBP, section 3.1.3 (“the acknowledgements must be retransmitted by the current sequencer”):
-    the present holder answers an old token, whoever it names.
+    the present holder answers an old token, also one that names another process.
     """
 
     @action(fairness="weak", per="packet")

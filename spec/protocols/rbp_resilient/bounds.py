@@ -104,8 +104,8 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
 @restriction("what a process can do alone it does before anything else happens, the first one first")
 class Urgent(RbpFinite):
-    """Restriction: a process accepts, sequences, makes stable and delivers what it can before anything else
-    happens, since these steps read and write its own state only.
+    """Restriction: a process accepts, sequences, makes stable and delivers all that it can before any other
+    step, since these steps read and write its own state only.
     """
 
     def goes_on(self, p: Process) -> bool:

@@ -59,7 +59,7 @@ class RbpFaults(RbpResilient):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; what is on its way to it is gone."""
+        """P stops for ever; messages on their way to it are lost."""
         super().crash(p)
         self.network -= {packet for packet in self.network if packet.to == p}
 

@@ -288,7 +288,9 @@ class RbpResilient(Losses[Packet], Crashes):
         self.numbered[p] |= {item}
 
     def take_token(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Take the token (lines 35-48): p is the next holder, and waits until it has what it needs."""
+        """Take the token (lines 35-48): p is the next holder, and waits until it has all earlier numbers and
+        bodies.
+        """
         self.catching_up[p] = item.number > self.last_number[p] + 1
         if item.number > self.last_number[p] + 1:  # line 35
             self.ask_for_numbers(p, item.number)  # line 37

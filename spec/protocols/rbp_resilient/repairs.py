@@ -102,8 +102,8 @@ class TrackNumbers(RbpResilient):
 @repair("lines 43, 66, 69: what is sent again has a shape that is received", answers="RBP-05")
 class HandledReplies(RbpResilient):
     """Repair of figure 25, lines 43, 66 and 69. Printed: `send m' to q`, `send (B, seqnum) to q`, but `when
-    receive` takes only (m, B, TL), ACKs and requests. Repaired: what is sent again has a form that is
-    received.
+    receive` takes only (m, B, TL), ACKs and requests. Repaired: a message that is sent again has a form that
+    is received.
 
     A request and its answer are one step of whoever misses something and whoever has it: a request or an
     answer that is lost is one that was not made, and an answer that comes late is as an ACK or a message that

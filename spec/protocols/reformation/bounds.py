@@ -38,8 +38,8 @@ class Terse(Reformation):
 
 @restriction("what can be delivered is delivered before anything else happens, the first process first")
 class Eager(NormalPhase):
-    """Restriction: a site delivers what it can before anything else happens, since delivery reads and writes
-    its own state only.
+    """Restriction: a site delivers all that it can before any other step, since delivery reads and writes its
+    own state only.
     """
 
     def can_deliver(self, p: Process) -> bool:

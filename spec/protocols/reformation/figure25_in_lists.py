@@ -185,8 +185,8 @@ class Figure25InLists(RbpFinite, Lists):
 )
 class DropTheRest(Figure25InLists):
     """Repair of figure 24, phase II. Printed: `Recover all missing messages`, and nothing about superfluous
-    ones. Repaired: a slave also gives up what it has under numbers that the new token site has otherwise, or
-    has collected in another list.
+    ones. Repaired: a slave also drops its messages under numbers that the new token site has with another
+    message, or has deleted in another list.
     """
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:

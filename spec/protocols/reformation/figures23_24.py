@@ -202,7 +202,7 @@ class Reformation(Lists):
         return 0
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
-        """Return True: some site can give j what it misses."""
+        """Return True: some site can give j its missing messages."""
         return True
 
     def recover(self, j: Process, a: Attempt) -> None:

@@ -134,8 +134,8 @@ class NormalPhase(Reformation):
                 self.take_over(j, s)
 
     def take_over(self, j: Process, s: Process) -> None:
-        """Take over, at j, what it lacks of the log of s. The text says nothing of what j has and
-        s has not.
+        """Copy to j the entries that it lacks from the log of s. The text does not mention entries that j has
+        and s has not.
         """
         self.log[j] += self.log[s][len(self.log[j]) :]
 

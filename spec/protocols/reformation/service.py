@@ -140,7 +140,7 @@ class NormalPhaseService(TokenLists):
 
     @action(fairness="weak")
     def deliver(self, p: Process) -> None:
-        """Deliver what is stable, and pass over NULL."""
+        """Deliver the stable messages, and skip NULL."""
         a = self.list_of(p)
         require(self.works(p) and self.last_delivered[p] < self.known[p][a])
         require(self.last_delivered[p] < self.stable_for(p))

@@ -87,8 +87,8 @@ class Rings(NormalSparing):
 
 @repair("a primary keeps what the processes that receive from it still miss", answers="RMP-08")
 class KeepForLower(Rings):
-    """Repair of rings. Printed: nothing about when a primary may forget what it retransmits. Repaired: a
-    primary keeps what the processes that receive from it still miss.
+    """Repair of rings. Printed: nothing about the time at which a primary may delete a message. Repaired: a
+    primary keeps the messages that its receivers still lack.
     """
 
     def is_stable(self, p: Process, k: Number) -> bool:

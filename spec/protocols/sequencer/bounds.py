@@ -21,7 +21,7 @@ class SequencerBounded(Sequencer, HandOvers, repairs=REPAIRS, readings=READINGS)
 
     @environment
     def leave(self, p: Process) -> None:
-        """Leave at stop(); a stopped process is told apart from a crashed one."""
+        """Leave at stop(); a stopped process differs from a crashed one."""
         super().leave(p)
         self.stopped[p] = True
 

@@ -84,7 +84,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def answer(self, packet: Annotated[Request, In("network")]) -> None:
-        """Answer with the message, as it stands in its sender's window; B has sent none."""
+        """Answer with the message from its sender's window; the backup B has sent none."""
         self.network -= {packet}
         kept = self.window[packet.to]
         if kept is not None and packet.to.index == 0:

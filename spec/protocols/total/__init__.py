@@ -1,1 +1,3 @@
-"""JavaGroups' TOTAL: members ask a fixed sequencer, who numbers their messages and broadcasts them."""
+"""JavaGroups' TOTAL: members send requests to a fixed sequencer, which numbers their messages and broadcasts
+them.
+"""

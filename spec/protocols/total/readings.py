@@ -179,11 +179,11 @@ class Remedies(CumulativeAcks):
 @suffix.reading("acknowledged")
 class SuffixAcknowledged(Remedies):
     """Reading of TOTAL's second remedy ("the sequencer handled retransmission (perhaps using positive
-    acknowledgements)"): the sequencer repeats what was not acknowledged.
+    acknowledgements)"): the sequencer sends messages again that were not acknowledged.
     """
 
     def tells_last(self) -> bool:
-        """Return False: it sends again what was not acknowledged."""
+        """Return False: the sequencer sends messages again that were not acknowledged."""
         return False
 
 

@@ -143,7 +143,7 @@ class RepeatRequest(Total):
 @repair("the last messages of the sequencer are asked for, or sent again, too", answers="TOT-18")
 class RecoverSuffix(Remedies):
     """Repair of TOTAL, Future Improvements. Printed: the thread "does not know if there is a suffix of
-    messages" that was lost. Repaired: lost last messages are asked for, or sent again.
+    messages" that was lost. Repaired: lost last messages are requested, or sent again.
 
     Where `tells_last`, the sequencer acknowledges its last message to everybody (TOTAL_SEQ_ACK, "not
     currently used"); else members acknowledge to the sequencer, which sends again what they have not.
@@ -212,7 +212,7 @@ class Flush(Total):
         super().pass_up(p, k, m)
 
     def clear(self, p: Process) -> None:
-        """Clear the queue, and the record of what was passed up."""
+        """Clear the queue, and the record of the messages that were passed up."""
         super().clear(p)
         self.passed[p] = everywhere(None)
 

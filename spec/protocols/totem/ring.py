@@ -188,7 +188,7 @@ class TotemRing(Group):
             self.transmit(p, held)
 
     def transmit(self, p: Process, held: Held) -> None:
-        """Transmit the token to the next process of the ring; p learns from it what is stable."""
+        """Transmit the token to the next process of the ring; p learns from it which updates are stable."""
         following = Process((p.index + 1) % self.processes)
         self.stable[p] = self.least(p, held)
         self.own[p] -= {k for k in self.own[p] if k <= self.least(p, held)}

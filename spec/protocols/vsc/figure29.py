@@ -183,8 +183,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
-        """Propose (steps 2-4): p waits until it has heard from every member or suspects it, and proposes what
-        it has received.
+        """Propose (steps 2-4): p waits until it has heard from every member or suspects it, and proposes its
+        received messages.
         """
         require(self.is_changing(p) and self.proposal[p] is None and self.is_named(p, named))
         require(all(q in self.group[p] and self.is_one_of_all(q, p) and self.has_set(p, q) for q in heard))
@@ -229,8 +229,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action(fairness="weak", per="p")
     def change(self, p: Process, q: Process) -> None:
-        """Change the view (steps 4-7): p learns the decision of consensus among v_i(g), delivers what it
-        lacks, and installs the view.
+        """Change the view (steps 4-7): p learns the decision of consensus among v_i(g), delivers the missing
+        messages, and installs the view.
         """
         require(self.proposal[p] is not None and self.is_decided(p, q))
         decision = self.decision(p, q)

@@ -1,8 +1,5 @@
-"""Figure 29, repaired, is the abstract machine of view synchrony: what it multicasts, delivers and installs
-is what the machine may do.
-
-The mapping is that of the events. Messages on their way, sets that are exchanged, calls and consensus are
-stutters.
+"""Refinement of the repaired figure 29 to the abstract machine of view synchrony: its multicasts, deliveries
+and views are steps of the machine.
 """
 
 from __future__ import annotations

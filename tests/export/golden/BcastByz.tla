@@ -16,10 +16,10 @@ VARIABLES correct, pc, received, sent
 
 vars == <<correct, pc, received, sent>>
 
-\* Correct processes have sent these.
+\* Return the number of ECHO messages from correct processes that P could have received.
 from_correct_senders(new, sent_) == (new \subseteq sent_)
 
-\* Correct processes have sent these, or faulty ones may have.
+\* Return the number of ECHO messages that P could have received from correct or faulty processes.
 from_any_sender(new, correct_, sent_) == (\A q \in new : ((q \in sent_) \/ ~((q \in correct_))))
 
 \* From how many processes P has heard ECHO, with what it receives now.

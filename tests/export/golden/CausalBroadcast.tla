@@ -18,7 +18,7 @@ VARIABLES clock, network, delivered, past
 
 vars == <<clock, network, delivered, past>>
 
-\* The least clock that is behind neither.
+\* Return the componentwise maximum of two clocks.
 later(a, b) == [k \in Process |-> (IF (a[k] < b[k]) THEN b[k] ELSE a[k])]
 
 \* Return the number of messages of Q that P has delivered.

@@ -38,19 +38,19 @@ Init ==
       /\ waiting = None
       /\ held = 0
 
-\* The place is empty, and another meeting may be held.
+\* Enter the empty meeting place, if another meeting may be held.
 enter(c) ==
   /\ (color[c] # "FADED") /\ (waiting = None) /\ (held < meetings)
   /\ waiting' = c
   /\ UNCHANGED <<color, met, held>>
 
-\* All meetings are over.
+\* Fade, once all meetings are over.
 fade(c) ==
   /\ (color[c] # "FADED") /\ (waiting = None) /\ (held = meetings)
   /\ color' = [color EXCEPT ![c] = "FADED"]
   /\ UNCHANGED <<met, waiting, held>>
 
-\* Another one waits: both take the complement and go.
+\* Meet the creature that waits: both take the third colour and leave.
 meet(c) ==
   /\ LET other == waiting
      IN

@@ -17,30 +17,30 @@ TypeOK ==
   /\ (big \in (0 .. 5))
   /\ (small \in (0 .. 3))
 
-\* The heroes have not measured what they need. It is hoped to be false: a run that breaks it is the
-\* solution.
+\* Property that the heroes have not measured four gallons; it is meant to be violated, since its
+\* counterexample is the solution.
 NotSolved == (big # goal)
 
 Init ==
   /\ big = 0
   /\ small = 0
 
-\* From the faucet.
+\* Fill the small jug from the faucet.
 fill_small_jug ==
   /\ small' = small_jug
   /\ UNCHANGED <<big>>
 
-\* From the faucet.
+\* Fill the big jug from the faucet.
 fill_big_jug ==
   /\ big' = big_jug
   /\ UNCHANGED <<small>>
 
-\* Onto the ground.
+\* Empty the small jug onto the ground.
 empty_small_jug ==
   /\ small' = 0
   /\ UNCHANGED <<big>>
 
-\* Onto the ground.
+\* Empty the big jug onto the ground.
 empty_big_jug ==
   /\ big' = 0
   /\ UNCHANGED <<small>>

@@ -26,7 +26,7 @@ TypeOK ==
   /\ (token_at \in Node)
   /\ (token_color \in Color)
 
-\* Invariant: a detected termination is one.
+\* Invariant: when node 0 detects termination, no node works.
 TerminationDetection == (~(detected(active, color, token_at, token_color)) \/ terminated(active))
 
 \* Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black

@@ -28,13 +28,14 @@ vars == <<crashed, origin, delivered, network, lost, received, delivered_queue, 
 \* Return True if p has not crashed.
 correct(p, crashed_) == ~(crashed_[p])
 
-\* Line 18: s + 1 mod n.
+\* Return the next holder of the token, s + 1 mod n (line 18).
 successor(p) == ((p + 1) % processes)
 
-\* Line 8 is asked again.
+\* Return the stage of line 8, so that the test is repeated.
 stage_after_one == "checking"
 
-\* Lines 28-29: the announced message, since p has not got the token's list (`missed`).
+\* Return True for the announced message, since p does not have the token's list (lines 28-29, reading
+\* `missed`).
 is_missed(p, m, packet) == (m = packet.message)
 
 TypeOK ==
@@ -80,7 +81,7 @@ lose(packet) ==
   /\ lost' = lost + 1
   /\ UNCHANGED <<crashed, origin, delivered, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 1-3.
+\* Broadcast a message (lines 1-3).
 broadcast(p, m) ==
   /\ m = broadcasts
   /\ LET event == [record |-> "Broadcast", process |-> p, message |-> m]
@@ -104,7 +105,7 @@ broadcast(p, m) ==
        /\ delivered' = IF ~((m \in delivered_queue[p])) THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event_1.process][m_1] = TRUE]) ELSE delivered
        /\ UNCHANGED <<crashed, lost, token_to, holder, stage, wanted, listed>>
 
-\* Line 7.
+\* Receive the token (line 7).
 receive_token(p) ==
   /\ token_to = p
   /\ token_to' = None
@@ -112,7 +113,7 @@ receive_token(p) ==
   /\ stage' = "checking"
   /\ UNCHANGED <<crashed, origin, delivered, network, lost, received, delivered_queue, wanted, listed, broadcasts>>
 
-\* Lines 8-9: a listed m' was not delivered, `missing`, or there is none (None).
+\* Check whether a listed m' was not delivered (lines 8-9): `missing`, or None.
 check(p, missing) ==
   /\ (holder = p) /\ (stage = "checking")
   /\ (((missing = None)) => (\A m \in listed : (m \in delivered_queue[p]))) = TRUE
@@ -121,7 +122,7 @@ check(p, missing) ==
   /\ wanted' = IF (missing = None) THEN wanted ELSE missing
   /\ UNCHANGED <<crashed, origin, delivered, network, lost, received, delivered_queue, token_to, holder, listed, broadcasts>>
 
-\* Lines 10-12: ask all for m', until it is there.
+\* Ask all for m' until p has it (lines 10-12).
 request(p) ==
   /\ LET m == wanted
      IN
@@ -130,7 +131,7 @@ request(p) ==
        /\ network' = IF (m # None) THEN (network \cup {[record |-> "Request", to |-> q, sender |-> p, message |-> m] : q \in {q \in Process : (q # p)}}) ELSE network
        /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 12-14: m' has arrived (and line 25 has delivered it); deliver it.
+\* Deliver m', which has arrived and which line 25 has delivered already (lines 12-14).
 deliver_missing(p) ==
   /\ LET m == wanted
      IN
@@ -151,7 +152,7 @@ deliver_missing(p) ==
             /\ delivered' = IF (m # None) THEN (IF ~((m \in delivered_queue[p])) THEN (IF (m_1 = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m_1] = TRUE]) ELSE delivered) ELSE delivered
             /\ UNCHANGED <<crashed, origin, network, lost, received, token_to, holder, listed, broadcasts>>
 
-\* Lines 15-18: list and announce what is new, pass the token on.
+\* List and announce new messages, and pass the token (lines 15-18).
 pass_token(p) ==
   /\ (holder = p) /\ (stage = "passing")
   /\ network' = network \cup UNION {{[record |-> "Notice", to |-> q, message |-> m_2] : q \in {q \in Process : (q # p)}} : m_2 \in {m : m \in {m \in delivered_queue[p] : ~((m \in listed))}}}
@@ -160,7 +161,7 @@ pass_token(p) ==
   /\ token_to' = successor(p)
   /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, stage, wanted, broadcasts>>
 
-\* Line 23.
+\* Receive a message (line 23).
 receive_data(packet) ==
   /\ packet \in network
   /\ LET c == ~((packet.message \in delivered_queue[packet.to]))
@@ -179,7 +180,7 @@ receive_data(packet) ==
        /\ delivered' = IF c THEN (IF (m = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m] = TRUE]) ELSE delivered
        /\ UNCHANGED <<crashed, origin, lost, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 27-29: ask once for what was missed.
+\* Receive a notice, and ask once for a missed message (lines 27-29).
 receive_notice(packet) ==
   /\ packet \in network
   /\ LET p == packet.to
@@ -188,7 +189,7 @@ receive_notice(packet) ==
        /\ network' = IF (is_missed(p, 0, packet) /\ ~((0 \in received[p]))) THEN (network_1 \cup {[record |-> "Request", to |-> q, sender |-> p, message |-> 0] : q \in {q \in Process : (q # p)}}) ELSE network_1
        /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Lines 30-32: whoever has the message sends it.
+\* Receive a request; a process that has the message sends it (lines 30-32).
 receive_request(packet) ==
   /\ packet \in network
   /\ LET network_1 == network \ {packet}

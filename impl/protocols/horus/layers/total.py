@@ -1,18 +1,4 @@
-"""TOTAL orders by a token: its holder numbers what it casts, and all deliver number after number.
-
-| paper                                                              | here                                |
-|--------------------------------------------------------------------|-------------------------------------|
-| `it utilizes a token`                                              | `_token`, the next number           |
-| `A special "oracle" at each member decides who should get the      | the next in rank, when the timer    |
-| token next`                                                        | PASS rings                          |
-| `Another deterministic rule decides who the first token holder in  | process 0                           |
-| this view is (e.g., the lowest ranked member)`                     |                                     |
-
-The view stays here, so there is no flush, and no need for the repair NUMBERS_FIRST of the sentence "messages
-are delivered in the order of the rank of the source".
-
-Source: van Renesse and others 1995, on TOTAL.
-"""
+"""TOTAL: the holder of a token numbers its casts, and all members deliver in the order of numbers."""
 
 from __future__ import annotations
 

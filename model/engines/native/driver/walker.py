@@ -1,6 +1,5 @@
-"""Walker: it takes random walks by machine code, and reports what they found; it owns the arrays of `walks`.
-
-A walker belongs to one thread; several share a kernel without a lock: the code runs without Python's lock.
+"""Walker: it takes random walks by machine code, and reports their findings; it owns the arrays of
+`walks`.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ def in_order(context: int, out: int, partitions: int) -> int:
 
 
 def in_run(context: int, run: int, hashed: int, row: int) -> int:
-    """Return 1 if a row is in a sorted run; rows are asked for in the order of their hashes."""
+    """Return 1 if a row is in a sorted run; rows must be passed in the order of their hashes."""
     rows = word(run, 0)
     count = word(run, 1)
     at = word(run, 2)
