@@ -3,8 +3,6 @@ with all three.
 
 An item is something to be sent; a segment is one datagram, and packs the items that wait for the same member.
 
-What is to be sent is an item; a segment is one datagram, and packs the items that wait for the same member.
-
 1. The segments of a link are numbered from 1. At most WINDOW of them, in a row, are on their way: what a
    receiver keeps ahead of a gap is bounded by that, and so is what a sender keeps.
 2. Every segment acknowledges: the last number up to which all came, and beyond it those that came. A receiver

@@ -5,10 +5,6 @@ A core serves one list of members: the next list gets a new core. Between the tw
 stops its core and reports its knowledge (`report`); one of them merges the reports (`merge`); all agree on
 one result, and each delivers the part of it that it has not delivered (`adopt`).
 
-A core serves one list of members, and is never changed: the next list gets a new core. Between the two stands
-a flush. Each member stops its core and reports what it knows (`report`); one of them joins the reports
-(`merge`); all agree on one result, and each delivers of it what it has not delivered (`adopt`).
-
 Source: Barchet-Estefanel 2002, section 4.4.2, figure 32, steps 1, 3, 5 and 6, with the repairs that are named
 in `docs/irbp-repaired.md`: `keep_stable`, `send_bodies`, `cut_holes`, `order_received`, `forget_received`,
 `deliver_first`.
