@@ -370,7 +370,7 @@ def test_the_map_states_the_same_rules(root: Path) -> None:
         [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
         for line in (root / "ARCHITECTURE.md")
         .read_text(encoding="utf-8")
-        .partition("| package of `model` |")[0]
+        .partition("## `spec`")[0]
         .splitlines()
         if line.startswith("| `")
     ]
