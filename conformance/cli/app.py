@@ -156,11 +156,12 @@ def _run(given: list[str]) -> int:
 
 
 _REASONS = (
-    (r"Input should be a valid integer.*", "it is an integer"),
-    (r"Input should be a valid number.*", "it is a number"),
-    (r"Input should be greater than or equal to (\S+)", r"it is at least \1"),
-    (r"Input should be less than or equal to (\S+)", r"it is at most \1"),
-    (r"(?:Value error, )?'.*' is not one of (.*?)\.?", r"it is one of \1"),
+    (r"'.*' is not a valid int(?:eger)?(?: range)?\.", "it is an integer"),
+    (r"'.*' is not a valid float(?: range)?\.", "it is a number"),
+    (r".* is not in the range x>=(\S+?)\.", r"it is at least \1"),
+    (r".* is not in the range x<=(\S+?)\.", r"it is at most \1"),
+    (r".* is not in the range (\S+?)<=x<=(\S+?)\.", r"it is from \1 to \2"),
+    (r"'.*' is not one of (.*?)\.?", r"it is one of \1"),
 )
 """The meaning of typer's complaints about a value."""
 
