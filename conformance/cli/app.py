@@ -31,7 +31,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "A specification": ("check", "find", "explore", "simulate", "explain", "refine", "export"),
     "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
     "Logs": ("verify", "trace", "ingest", "watch", "coverage"),
-    "Traces": ("show", "replay"),
+    "Traces": ("show", "replay", "schema"),
     "The ledger of published documents": ("claims", "errata", "stack"),
     "The library": ("node", "members"),
 }

@@ -521,6 +521,66 @@ class Explain(Document, tag="explain", kw_only=True):
     failures: list[FailureDocument] = []
 
 
+class Export(Document, tag="export", kw_only=True):
+    """Document of `antiphon export`: the written files, or the text without a file."""
+
+    to: str
+    written: list[str]
+    text: str | None = None
+
+
+class ComparisonDocument(msgspec.Struct, kw_only=True):
+    """The answers of both checkers about a model; SPIN's numbers are null where it did not run."""
+
+    name: str
+    constants: dict[str, int | bool | str]
+    outcome: Outcome
+    states: int
+    transitions: int
+    broken: list[str]
+    spin_states: int | None
+    spin_transitions: int | None
+    spin_broken: list[str] | None
+    difference: str
+
+
+class CheckExports(Document, tag="check-exports", kw_only=True):
+    """Document of `antiphon check-exports`."""
+
+    comparisons: list[ComparisonDocument]
+
+
+class LevelDocument(msgspec.Struct, kw_only=True):
+    """Layer in its place; properties by their numbers. `confirmed` are the entries of its row that the
+    models of the layers confirm.
+    """
+
+    layer: str
+    below: list[str]
+    missing: list[str]
+    added: list[str]
+    masked: list[str]
+    above: list[str]
+    confirmed: list[str]
+
+
+class Stack(Document, tag="stack", kw_only=True):
+    """Document of `antiphon stack`. `levels` (the bottom first) and `well_formed` are of the given stack,
+    `smallest` of the search, top layers first.
+    """
+
+    over: list[str]
+    want: list[str]
+    stack: str | None
+    well_formed: bool | None
+    properties: list[str]
+    levels: list[LevelDocument]
+    engine: str
+    smallest: list[str]
+    size: int | None
+    reason: str
+
+
 class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     """Document of an error, in place of an answer: wrong usage, our own failure, an interruption."""
 
@@ -531,6 +591,80 @@ class Error(msgspec.Struct, kw_only=True, tag_field="command", tag="error"):
     message: str
     exit_code: int
 
+
+class MemberDocument(msgspec.Struct, kw_only=True):
+    """A member of a group that processes join; `incarnation` names one run of its process, in hexadecimal."""
+
+    name: str
+    host: str
+    port: int
+    incarnation: str
+
+
+class StandingDocument(MemberDocument, kw_only=True):
+    """A member as another one sees it."""
+
+    state: Literal["given up", "suspected", "orders messages", "listens"]
+
+
+class Members(msgspec.Struct, kw_only=True):
+    """The answer of `antiphon members`: the group as the process of incarnation `me` sees it. View 0: it is
+    no member yet.
+
+    `reached` counts the members that it reaches, itself too, `delivered` is the number of the last message
+    that it has delivered, `untaken` counts the events that its application has not taken.
+    """
+
+    me: str
+    view: int
+    members: list[StandingDocument]
+    reached: int
+    delivered: int
+    untaken: int
+
+
+class _NodeEvent(msgspec.Struct, kw_only=True, tag_field="event"):
+    """The common part of the lines of `antiphon node --json`."""
+
+
+class DeliveryLine(_NodeEvent, tag="delivery", kw_only=True):
+    """A delivered message. `source` is the place of its sender among `--members`, or the member.
+
+    A payload that is no UTF-8 text stands in `payload_base64`.
+    """
+
+    source: int | MemberDocument
+    id: int
+    number: int
+    payload: str | msgspec.UnsetType = msgspec.UNSET
+    payload_base64: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ViewLine(_NodeEvent, tag="view", kw_only=True):
+    """A view: its members from here on, and who of them has joined, who left and who failed before it."""
+
+    number: int
+    members: list[MemberDocument]
+    joined: list[MemberDocument]
+    left: list[MemberDocument]
+    failed: list[MemberDocument]
+
+
+class BlockedLine(_NodeEvent, tag="blocked", kw_only=True):
+    """Too few members are reached, `have` of the `needs` that are needed: nothing is delivered."""
+
+    have: int
+    needs: int
+
+
+class UnblockedLine(_NodeEvent, tag="unblocked", kw_only=True):
+    """A majority is reached again."""
+
+    have: int
+
+
+NodeLine = DeliveryLine | ViewLine | BlockedLine | UnblockedLine
+"""Every line that `antiphon node --json` prints."""
 
 AnyDocument = (
     Check
@@ -549,10 +683,14 @@ AnyDocument = (
     | Verify
     | Trace
     | Watch
+    | Coverage
     | Replay
     | Show
     | ShowRun
     | Explain
+    | Export
+    | CheckExports
+    | Stack
     | Error
 )
 """Every document that this module knows, for decoders."""

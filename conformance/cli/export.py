@@ -10,7 +10,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -35,35 +34,6 @@ class Target(Enum):
     DOT = "dot"
 
 
-class Export(documents.Document, tag="export", kw_only=True):
-    """Document of `antiphon export`: the written files, or the text without a file."""
-
-    to: str
-    written: list[str]
-    text: str | None = None
-
-
-class ComparisonDocument(msgspec.Struct, kw_only=True):
-    """The answers of both checkers about a model; SPIN's numbers are null where it did not run."""
-
-    name: str
-    constants: dict[str, int | bool | str]
-    outcome: Outcome
-    states: int
-    transitions: int
-    broken: list[str]
-    spin_states: int | None
-    spin_transitions: int | None
-    spin_broken: list[str] | None
-    difference: str
-
-
-class CheckExports(documents.Document, tag="check-exports", kw_only=True):
-    """Document of `antiphon check-exports`."""
-
-    comparisons: list[ComparisonDocument]
-
-
 def export(
     specification: options.Specification,
     to: Annotated[Target, typer.Option("--to", help="A model for SPIN or TLC, or the state graph.")],
@@ -86,13 +56,13 @@ def export(
     if file is None:
         whole = "\n".join(texts.values())
         if json:
-            return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=[], text=whole))
+            return output.finish(documents.Export(outcome=Outcome.HOLDS, to=to.value, written=[], text=whole))
         sys.stdout.write(whole)
         return 0
     tried = [output.write_text("--output", path, text) for path, text in texts.items()]
     written = [name for name in tried if name is not None]
     if json:
-        return output.finish(Export(outcome=Outcome.HOLDS, to=to.value, written=written))
+        return output.finish(documents.Export(outcome=Outcome.HOLDS, to=to.value, written=written))
     output.out().print(f"written: {', '.join(written) or 'nothing'}", soft_wrap=True)
     return 0
 
@@ -147,7 +117,7 @@ def check_exports(
             )
     outcome = Outcome.worst([one.outcome for one in found])
     if json:
-        return output.finish(CheckExports(outcome=outcome, comparisons=list(map(_document, found))))
+        return output.finish(documents.CheckExports(outcome=outcome, comparisons=list(map(_document, found))))
     output.out().print(_table(found))
     agreed = sum(one.outcome is Outcome.HOLDS for one in found)
     output.last_line(
@@ -158,9 +128,9 @@ def check_exports(
     return outcome.exit_code
 
 
-def _document(one: exports.Comparison) -> ComparisonDocument:
+def _document(one: exports.Comparison) -> documents.ComparisonDocument:
     spin = one.spin
-    return ComparisonDocument(
+    return documents.ComparisonDocument(
         name=one.model.name,
         constants=one.model.program.constants,
         outcome=one.outcome,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import msgspec
 import typer
 
-from antiphon.conformance.cli import options, output, streams
+from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.impl.errors import LocalError
 from antiphon.impl.keys import read_keys
 from antiphon.impl.looking import standing
@@ -43,7 +43,9 @@ def members(
     return 0
 
 
-def _state(told: Standing, incarnation: bytes) -> str:
+def _state(
+    told: Standing, incarnation: bytes
+) -> Literal["given up", "suspected", "orders messages", "listens"]:
     if incarnation in told.given_up:
         return "given up"
     if incarnation in told.suspected:
@@ -65,21 +67,22 @@ def _plain(told: Standing) -> str:
 
 
 def _json(told: Standing) -> bytes:
-    def named(member: Any) -> dict[str, object]:
-        return {
-            "name": member.name,
-            "host": member.host,
-            "port": member.port,
-            "incarnation": member.incarnation.hex(),
-            "state": _state(told, member.incarnation),
-        }
-
-    document = {
-        "me": told.me.incarnation.hex(),
-        "view": told.view,
-        "members": [named(member) for member in told.members],
-        "reached": told.reached,
-        "delivered": told.delivered,
-        "untaken": told.untaken,
-    }
+    seen = [
+        documents.StandingDocument(
+            name=member.name,
+            host=member.host,
+            port=member.port,
+            incarnation=member.incarnation.hex(),
+            state=_state(told, member.incarnation),
+        )
+        for member in told.members
+    ]
+    document = documents.Members(
+        me=told.me.incarnation.hex(),
+        view=told.view,
+        members=seen,
+        reached=told.reached,
+        delivered=told.delivered,
+        untaken=told.untaken,
+    )
     return msgspec.json.encode(document) + b"\n"

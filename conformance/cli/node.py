@@ -22,7 +22,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from antiphon.conformance.cli import options, output, streams
+from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
@@ -263,7 +263,8 @@ def _json(event: Event | JoinedEvent) -> bytes:
         except UnicodeDecodeError:
             del told["payload"]
             told["payload_base64"] = base64.b64encode(event.payload).decode()
-    return msgspec.json.encode({key: _named(value) for key, value in told.items()}) + b"\n"
+    line = msgspec.convert({key: _named(value) for key, value in told.items()}, documents.NodeLine)
+    return msgspec.json.encode(line) + b"\n"
 
 
 def _named(value: Any) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import msgspec
 import typer
 from rich.text import Text
 
@@ -31,37 +30,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """Number of the smallest stacks that the text names."""
-
-
-class LevelDocument(msgspec.Struct, kw_only=True):
-    """Layer in its place; properties by their numbers. `confirmed` are the entries of its row that the models
-    of the layers confirm.
-    """
-
-    layer: str
-    below: list[str]
-    missing: list[str]
-    added: list[str]
-    masked: list[str]
-    above: list[str]
-    confirmed: list[str]
-
-
-class StackDocument(documents.Document, tag="stack", kw_only=True):
-    """Document of `antiphon stack`. `levels` (the bottom first) and `well_formed` are of the given stack,
-    `smallest` of the search, top layers first.
-    """
-
-    over: list[str]
-    want: list[str]
-    stack: str | None
-    well_formed: bool | None
-    properties: list[str]
-    levels: list[LevelDocument]
-    engine: str
-    smallest: list[str]
-    size: int | None
-    reason: str
 
 
 def stack(
@@ -137,7 +105,7 @@ def _check(text: str, wanted: tuple[Property, ...], given: frozenset[Property] |
     reason = _reason(judgement, lacking)
     if json:
         return output.finish(
-            StackDocument(
+            documents.Stack(
                 outcome=outcome, over=_names(start), want=_names(wanted), stack=_written(named),
                 well_formed=judgement.well_formed,
                 properties=_names(judgement.properties) if judgement.well_formed else [],
@@ -174,7 +142,7 @@ def _tell(
     written = [_written(layers) or "(no layer)" for layers in found.stacks]
     if json:
         return output.finish(
-            StackDocument(
+            documents.Stack(
                 outcome=found.outcome, over=_names(start), want=_names(wanted), stack=None,
                 well_formed=None, properties=[], levels=[], engine=engine, smallest=written, size=found.size,
                 reason=found.reason,
@@ -215,8 +183,8 @@ def _print_levels(judgement: Judgement) -> None:
     output.out().print(table)
 
 
-def _level(level: Level) -> LevelDocument:
-    return LevelDocument(
+def _level(level: Level) -> documents.LevelDocument:
+    return documents.LevelDocument(
         layer=level.layer.name,
         below=_names(level.below),
         missing=_names(level.missing),

@@ -19,7 +19,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -70,6 +70,26 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The events of the last step that an implementation made too, by their places among those of the
     specification; None for all.
     """
+
+
+class _FileMeta(msgspec.Struct, kw_only=True):
+    """The part of a file that says by what it was made; viewers show `description`."""
+
+    format: Literal["ITF"] = "ITF"
+    format_description: str = msgspec.field(name="format-description", default=FORMAT)
+    description: str
+    antiphon: _Meta
+
+
+class TraceFile(msgspec.Struct, kw_only=True):
+    """A saved trace. `loop`, in a lasso, is the index of the state that follows the last one; each state has
+    the variables by name, in ITF's own notation.
+    """
+
+    meta: _FileMeta = msgspec.field(name="#meta")
+    loop: int | msgspec.UnsetType = msgspec.UNSET
+    vars: list[str]
+    states: list[dict[str, Any]]
 
 
 def specification_name(spec: type[Spec]) -> str:
@@ -165,20 +185,20 @@ def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
         made=_made(trace),
     )
     names = ["start", *map(compact_step, trace.steps)]
-    return {
-        "#meta": {
-            "format": "ITF",
-            "format-description": FORMAT,
-            "description": f"{bound.name}: {trace.shows or 'a run'}, {len(trace)} steps. {trace.why}".strip(),
-            "antiphon": msgspec.to_builtins(meta),
-        },
-        **({} if trace.loop is None else {"loop": min(trace.loop + 1, len(trace))}),
-        "vars": [*bound.variables, ACTION],
-        "states": [
+    file = TraceFile(
+        meta=_FileMeta(
+            description=f"{bound.name}: {trace.shows or 'a run'}, {len(trace)} steps. {trace.why}".strip(),
+            antiphon=meta,
+        ),
+        loop=msgspec.UNSET if trace.loop is None else min(trace.loop + 1, len(trace)),
+        vars=[*bound.variables, ACTION],
+        states=[
             {"#meta": {"index": index}} | _encode_state(bound, state) | {ACTION: name}
             for index, (state, name) in enumerate(zip(trace.states, names, strict=True))
         ],
-    }
+    )
+    made: dict[str, Any] = msgspec.to_builtins(file)
+    return made
 
 
 def load(path: str | Path, subject: Program | type[Spec] | None = None) -> Trace:

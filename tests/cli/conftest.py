@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.schemas import complaints
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.cli.documents import AnyDocument
@@ -114,6 +115,7 @@ class Answer:
         """
         decoded = msgspec.json.decode(self.out, type=AnyDocument)
         plain = msgspec.json.decode(self.out)
+        assert complaints("report", plain) == []
         assert msgspec.to_builtins(decoded) == plain
         assert decoded.schema == "antiphon.report"
         assert decoded.version == 1

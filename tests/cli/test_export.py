@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from antiphon.conformance import exports
-from antiphon.conformance.cli import export
+from antiphon.conformance.cli import documents
 from antiphon.model.verdict import Outcome
 
 Run = Callable[..., Any]
@@ -46,14 +46,14 @@ def test_constants_and_repairs_are_those_of_check(antiphon: Run) -> None:
 
 def test_the_document_of_export_has_the_text_or_the_files(antiphon: Run, tmp_path: Path) -> None:
     printed = msgspec.json.decode(
-        antiphon("export", COURIER, "--to", "dot", "--json").out, type=export.Export
+        antiphon("export", COURIER, "--to", "dot", "--json").out, type=documents.Export
     )
     assert printed.text is not None
     assert printed.text.startswith("digraph")
     assert (printed.to, printed.written, printed.exit_code) == ("dot", [], 0)
     file = tmp_path / "graph.dot"
     written = msgspec.json.decode(
-        antiphon("export", COURIER, "--to", "dot", "--output", file, "--json").out, type=export.Export
+        antiphon("export", COURIER, "--to", "dot", "--output", file, "--json").out, type=documents.Export
     )
     assert (written.text, written.written) == (None, [str(file)])
 
@@ -118,7 +118,8 @@ def test_check_exports_exits_by_the_worst_comparison(
     assert word in answer.out
     assert difference in answer.out
     asked.clear()
-    document = msgspec.json.decode(antiphon("check-exports", COURIER, "--json").out, type=export.CheckExports)
+    told = antiphon("check-exports", COURIER, "--json").out
+    document = msgspec.json.decode(told, type=documents.CheckExports)
     assert document.exit_code == code
     assert [one.outcome for one in document.comparisons] == ["holds", outcome.value]
     assert (document.comparisons[1].spin_states, document.comparisons[1].spin_broken) == (20, ["AtMostTwo"])

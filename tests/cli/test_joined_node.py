@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.schemas import complaints
 
 from antiphon.conformance.cli import main
 
@@ -74,12 +75,14 @@ def say(process: subprocess.Popen[bytes], text: str) -> None:
 def test_processes_join_and_leave_from_the_shell_and_can_be_looked_at(nodes: Nodes) -> None:
     first, second = nodes.start(0), nodes.start(1, "--json")
     assert re.fullmatch("view 1: n[01] n[01]", line(first))
-    assert json.loads(line(second))["event"] == "view"
+    view = json.loads(line(second))
+    assert (view["event"], complaints("node", view)) == ("view", [])
     say(first, "hello")
     assert line(first) == "1 n0 hello"
     delivery: dict[str, Any] = json.loads(line(second))
     assert (delivery["event"], delivery["number"], delivery["payload"]) == ("delivery", 1, "hello")
     assert delivery["source"]["name"] == "n0"
+    assert complaints("node", delivery) == []
 
     third = nodes.start(2)
     assert line(third).startswith("view 2: ")
@@ -91,6 +94,7 @@ def test_processes_join_and_leave_from_the_shell_and_can_be_looked_at(nodes: Nod
     assert sorted(rows) == ["n0", "n1", "n2"]
     code, told, _ = nodes.members(nodes.at[0], "--json")
     document = json.loads(told)
+    assert complaints("members", document) == []
     assert (document["view"], document["reached"], document["delivered"]) == (2, 3, 1)
     assert {member["state"] for member in document["members"]} == {"orders messages"}
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.schemas import complaints
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.judge.history import judge_run
@@ -64,6 +65,7 @@ def test_lines_come_out_in_one_order_and_a_signal_leaves_with_a_complete_log(
     )
     assert [line.split()[0] for line in lines] == [str(each["number"]).encode() for each in documents]
     assert {each["payload"] for each in documents if each["source"] == 0} == {"line 0", "line 1", "line 2"}
+    assert [complaints("node", each) for each in documents] == [[]] * 6
     assert "payload_base64" in next(each for each in documents if each["source"] == 1)
     run = load_run(tmp_path / "log")
     assert not run.problems

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from antiphon.conformance.cli.stack import StackDocument
+from antiphon.conformance.cli.documents import Stack
 
 Run = Callable[..., Any]
 
 
-def document(answer: Any) -> StackDocument:
+def document(answer: Any) -> Stack:
     """The JSON, strictly by the schema."""
-    decoded = msgspec.json.decode(answer.out, type=StackDocument)
+    decoded = msgspec.json.decode(answer.out, type=Stack)
     assert msgspec.to_builtins(decoded) == msgspec.json.decode(answer.out)
     assert (decoded.schema, decoded.version, decoded.exit_code) == ("antiphon.report", 1, answer.code)
     return decoded

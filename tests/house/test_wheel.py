@@ -169,6 +169,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "gate": (64, ("--log", "/dev/null/gate")),
     "check": (1, ("die-hard", "--save", "trace.itf.json")),
     "replay": (1, ("trace.itf.json",)),
+    "schema": (0, ("report",)),
     "show": (0, ("trace.itf.json", "--svg", "trace.svg")),
     "explain": (0, ("trace.itf.json", "--step", "7", "--why-false", "NotSolved")),
     "claims": (0, ("SEQ-01",)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,6 +22,29 @@ PROMISE = (TOTAL_ORDER, CAUSAL_ORDER)
 """Promise of every group, whatever its protocol: one order, in which a message comes after the messages that
 its member had broadcast or delivered before.
 """
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """The record of a run in `cluster.json`; the fields are those of `ClusterResult`, and the last four are
+    there where the members change.
+    """
+
+    schema: Literal["antiphon.cluster"] = "antiphon.cluster"
+    version: Literal[1] = 1
+    run: str
+    settings: ClusterSettings
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    judgements: list[dict[str, Any]]
+    delivered: tuple[int, ...]
+    relay: Counts
+    links: dict[str, Counts]
+    stops: tuple[int, ...]
+    seconds: float
+    happened: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
+    deeds: tuple[tuple[float, str], ...] | msgspec.UnsetType = msgspec.UNSET
+    acknowledged: int | msgspec.UnsetType = msgspec.UNSET
+    views: int | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True)
@@ -92,35 +116,29 @@ class ClusterResult:
 
     def record(self) -> bytes:
         """Return the record that is stored beside the logs, as one JSON object."""
-        changing = {
+        changing: dict[str, Any] = {
             "happened": self.happened,
             "deeds": self.deeds,
             "acknowledged": self.acknowledged,
             "views": self.views,
         }
-        return msgspec.json.format(
-            msgspec.json.encode(
-                {
-                    "schema": "antiphon.cluster",
-                    "version": 1,
-                    "run": self.run,
-                    "settings": self.settings,
-                    "outcome": self.outcome,
-                    "reasons": self.reasons,
-                    "judgements": [
-                        {"outcome": self.judged.outcome(finding)} | finding.to_json()
-                        for finding in self.judged.findings
-                    ],
-                    "delivered": self.delivered,
-                    "relay": self.counts,
-                    "links": self.links,
-                    "stops": self.stops,
-                    "seconds": round(self.seconds, 3),
-                }
-                | (changing if self.settings.join else {})
-            ),
-            indent=2,
+        record = Record(
+            run=self.run,
+            settings=self.settings,
+            outcome=self.outcome,
+            reasons=self.reasons,
+            judgements=[
+                {"outcome": self.judged.outcome(finding)} | finding.to_json()
+                for finding in self.judged.findings
+            ],
+            delivered=self.delivered,
+            relay=self.counts,
+            links=self.links,
+            stops=self.stops,
+            seconds=round(self.seconds, 3),
+            **(changing if self.settings.join else {}),
         )
+        return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 
 def missing_faults(

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import psutil
 import pytest
+from tests.schemas import complaints
 
 from antiphon.conformance.cli import main
 from antiphon.conformance.judge.history import judge_run
@@ -68,6 +69,7 @@ def test_all_have_what_was_acknowledged_and_each_share_was_broadcast(small: Clus
     assert len({*states[0]}) == len(states[0]) >= small.acknowledged > 50
     assert {*read(small.directory).acknowledged} <= {*states[0]}
     record = json.loads((small.directory / "cluster.json").read_bytes())
+    assert complaints("cluster", record) == []
     assert (record["outcome"], record["settings"]["join"], record["happened"]["crash"]) == ("holds", True, 1)
     assert len(record["deeds"]) == 3
     assert record["acknowledged"] == small.acknowledged

@@ -23,6 +23,7 @@ import msgspec
 import psutil
 import pytest
 from rich.console import Console
+from tests.schemas import complaints
 
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import Broadcast, Deliver, Receive, Send, digest, load_run, log_name
@@ -95,6 +96,7 @@ def test_every_process_broadcasts_its_share_of_distinct_messages(small: ClusterR
 
 def test_the_run_is_recorded_beside_its_logs(small: ClusterResult) -> None:
     record = json.loads((small.directory / "cluster.json").read_bytes())
+    assert complaints("cluster", record) == []
     assert (record["schema"], record["version"], record["outcome"]) == ("antiphon.cluster", 1, "holds")
     assert record["relay"]["dropped"] == small.counts.dropped
     assert record["relay"]["dropped"] == sum(link["dropped"] for link in record["links"].values())
