@@ -1,4 +1,4 @@
-"""Prints the JSON Schema of each kind of document that the commands write.
+"""The JSON Schema of each kind of document that the commands write.
 
 The schemas are made from the types that write and read the documents, so that they cannot say anything else.
 """
