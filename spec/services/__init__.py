@@ -18,6 +18,7 @@ from antiphon.spec.services.events import (
     Views,
 )
 from antiphon.spec.services.extended import ExtendedVirtualSynchrony, SafeExtendedSynchrony
+from antiphon.spec.services.non_uniform import NonUniformBroadcast, NonUniformTotalOrderBroadcast
 from antiphon.spec.services.order import TotalOrder, TotalOrderBroadcast
 from antiphon.spec.services.views import (
     PartitionableSynchrony,
@@ -28,7 +29,7 @@ from antiphon.spec.services.views import (
 
 __all__ = [
     "Broadcast", "Crash", "Deliver", "ExtendedVirtualSynchrony", "Failures", "Group", "Install", "Installed",
-    "Message", "PartitionableSynchrony", "Process", "ReliableBroadcast", "SafeExtendedSynchrony",
-    "TotalOrder", "TotalOrderBroadcast", "Transition", "UniformViewSynchrony", "View", "ViewAgreement",
+    "Message", "NonUniformBroadcast", "NonUniformTotalOrderBroadcast", "PartitionableSynchrony", "Process",
+    "ReliableBroadcast", "SafeExtendedSynchrony", "TotalOrder", "TotalOrderBroadcast", "Transition", "UniformViewSynchrony", "View", "ViewAgreement",
     "ViewSynchrony", "Views",
 ]  # fmt: skip

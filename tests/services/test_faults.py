@@ -16,10 +16,18 @@ from antiphon.conformance.ledger import Reports
 from antiphon.model.properties import kinds_of
 from antiphon.model.verdict import Outcome
 from antiphon.spec.environment import detector_classes
-from antiphon.spec.lang import Spec, initial, program
-from antiphon.spec.services import causal_machine, extended_machine, sequence, survey_machine, view_machine
+from antiphon.spec.lang import Const, Spec, constraint, initial, program
+from antiphon.spec.services import (
+    causal_machine,
+    extended_machine,
+    non_uniform,
+    sequence,
+    survey_machine,
+    view_machine,
+)
 from antiphon.spec.services.consensus import ConsensusChecked
 from antiphon.spec.services.destinations import Destinations
+from antiphon.spec.services.events import Process
 
 check = Reports.private().check
 """What this code has explored before is read."""
@@ -57,6 +65,25 @@ class Monitored(
         self.machine_found()
 
 
+class NonUniformChecked(
+    sequence.SequenceMachine,
+    non_uniform.NonUniformTotalOrderBroadcast,
+    mutations=(
+        sequence.Backwards, sequence.Again, sequence.PassedOver, sequence.NotAccepted,
+        sequence.TakenToTheGrave, sequence.BeginsLater, sequence.BeginsAtTheEnd,
+        sequence.BackwardsToTheGrave,
+    ),
+):  # fmt: skip
+    """The machine, judged by what correct processes are promised; up to `crashes` processes crash."""
+
+    crashes: Const[int] = 1
+
+    @constraint("crash")
+    def may_crash(self) -> bool:
+        """Bound: a process is left."""
+        return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
+
+
 FAULTS: tuple[Row, ...] = (
     *faults_of(
         sequence.SequenceChecked,
@@ -70,6 +97,18 @@ FAULTS: tuple[Row, ...] = (
         begins_later={"UniformPrefixOrder"},
         begins_at_the_end={"PrefixOrder", "UniformPrefixOrder"},
         backwards_to_the_grave={"UniformTotalOrder", "UniformPrefixOrder"},
+    ),
+    *faults_of(
+        NonUniformChecked,
+        LINE,
+        backwards={"TotalOrder", "PrefixOrder"},
+        again={"Integrity"},
+        passed_over=({"Agreement"}, TRIO),
+        not_accepted={"Validity"},
+        begins_at_the_end={"PrefixOrder"},
+        taken_to_the_grave=set(),
+        begins_later=set(),
+        backwards_to_the_grave=set(),
     ),
     *faults_of(sequence.NumberedChecked, LINE, counts_down={"UniformNumbering"}),
     *faults_of(
@@ -163,6 +202,7 @@ SOUND: tuple[Row, ...] = tuple(
     (spec, None, sizes, set[str]())
     for spec, sizes in (
         (sequence.SequenceChecked, TRIO),
+        (NonUniformChecked, TRIO),
         (sequence.NumberedChecked, LINE),
         (causal_machine.CausalChecked, TRIO | {"views": 1}),
         (view_machine.UniformChecked, PAIR | {"joiners": 1}),
