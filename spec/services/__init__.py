@@ -30,6 +30,6 @@ from antiphon.spec.services.views import (
 __all__ = [
     "Broadcast", "Crash", "Deliver", "ExtendedVirtualSynchrony", "Failures", "Group", "Install", "Installed",
     "Message", "NonUniformBroadcast", "NonUniformTotalOrderBroadcast", "PartitionableSynchrony", "Process",
-    "ReliableBroadcast", "SafeExtendedSynchrony", "TotalOrder", "TotalOrderBroadcast", "Transition", "UniformViewSynchrony", "View", "ViewAgreement",
-    "ViewSynchrony", "Views",
+    "ReliableBroadcast", "SafeExtendedSynchrony", "TotalOrder", "TotalOrderBroadcast", "Transition",
+    "UniformViewSynchrony", "View", "ViewAgreement", "ViewSynchrony", "Views",
 ]  # fmt: skip
