@@ -14,7 +14,8 @@ class Real:
 ```
 
 `antiphon.lockstep(Real)` then walks both, as does `antiphon lockstep file.py:Real`; under pytest there is a
-fixture `antiphon`, whose questions fail a test. `Refused` says that a step cannot be taken.
+fixture `antiphon`, whose questions fail a test. `Refused` says that a step cannot be taken. `SansIO` is a
+base for code without sockets: it keeps messages in flight, encodes them, collects events and takes snapshots.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from typing import TypeVar
 
 from antiphon.conformance.compare.bindings import Refused
 from antiphon.conformance.compare.bindings.plain import CALL_SECONDS, declared
+from antiphon.conformance.compare.bindings.sans_io import SansIO
 from antiphon.programs import program
 from antiphon.spec.lang import Program, Spec
 from antiphon.spec.lang.errors import ArgumentError
 
-__all__ = ["Refused", "binding"]
+__all__ = ["Refused", "SansIO", "binding"]
 
 C = TypeVar("C", bound=type)
 

@@ -40,6 +40,7 @@ from antiphon.conformance.compare.bindings.binding import (
 from antiphon.conformance.compare.bindings.guarded import BindingError
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
+from antiphon.conformance.compare.bindings.sans_io import SansIO
 from antiphon.spec.lang import Program, Step
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.errors import SpecError
@@ -273,7 +274,8 @@ class PlainBinding:
     def _take(self, system: Any, step: Step) -> Any:
         """Call the method of an action."""
         self._calls(step)
-        return getattr(system, step.action)(*map(plain, step.arguments))
+        answer = getattr(system, step.action)(*map(plain, step.arguments))
+        return system.collected(answer) if isinstance(system, SansIO) else answer
 
     def _stand(self, steps: tuple[Step, ...], system: Any) -> Standing:
         """Return the present state of the system, after these steps."""
