@@ -6,7 +6,6 @@ This file tries a constraint on all its arguments; the language defines its effe
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 from dataclasses import dataclass
@@ -41,7 +40,8 @@ def constraints_of(program: Program) -> tuple[Constraint, ...]:
     for method in program.declaration.marked("constraint"):
         assert method.mark is not None
         if _may_be_false(program, method.name):
-            about = inspect.cleandoc(method.function.__doc__ or "").split("\n")[0].rstrip(".")
+            paragraph = " ".join((method.function.__doc__ or "").strip().partition("\n\n")[0].split())
+            about = paragraph.partition(". ")[0].rstrip(".")
             found.append(Constraint(method.name, about, method.mark.actions))
     return tuple(found)
 

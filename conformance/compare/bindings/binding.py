@@ -151,6 +151,13 @@ def is_own(binding: Binding, variable: str) -> bool:
     return is_map and not trait(binding, "whole") and variable not in getattr(binding, "joint", ())
 
 
+def told_faults(faults: Mapping[str, type]) -> dict[str, str]:
+    """Return each planted fault's name with the first paragraph of its docstring, in one line."""
+    return {
+        name: " ".join((kind.__doc__ or "").partition("\n\n")[0].split()) for name, kind in faults.items()
+    }
+
+
 @dataclass(frozen=True)
 class Bound:
     """Binding of a protocol, with constants to try it with: the object that the catalogue's `binding_at`

@@ -21,7 +21,7 @@ from typing import Any
 
 from msgspec import msgpack
 
-from antiphon.conformance.compare.bindings.binding import Bound, Effect, Refused, Stimulus
+from antiphon.conformance.compare.bindings.binding import Bound, Effect, Refused, Stimulus, told_faults
 from antiphon.conformance.compare.bindings.chandra_toueg_faults import FAULTS
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.impl.membership import consensus
@@ -219,7 +219,7 @@ CHANDRA_TOUEG = Bound(
     small={"processes": 3, "values": 2, "crashes": 0, "false_suspicions": 1, "rounds": 1},
     every={"crashes": 1, "false_suspicions": 2, "rounds": 2},
     random={"processes": 3, "values": 2, "crashes": 1, "false_suspicions": 2, "rounds": 2},
-    faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
+    faults=told_faults(FAULTS),
     never=frozenset({"receive_cast", "receive_last_cast"}),
 )
 """Binding of the consensus of a membership."""

@@ -28,7 +28,14 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from antiphon.conformance.compare.bindings.binding import Bound, Effect, Misreports, Refused, Stimulus
+from antiphon.conformance.compare.bindings.binding import (
+    Bound,
+    Effect,
+    Misreports,
+    Refused,
+    Stimulus,
+    told_faults,
+)
 from antiphon.conformance.compare.bindings.driven import Asked, Driven, SteppedCore
 from antiphon.conformance.compare.bindings.links import Link, Queue
 from antiphon.conformance.compare.bindings.shell import Shell
@@ -156,8 +163,7 @@ class CoreBinding(Driven[M]):
         def made(fault: str | None) -> Implementation[Any]:
             return implementation(cls.protocol, **({} if fault is None else {"kind": cls.faults[fault]}))
 
-        told = {name: (core.__doc__ or "").partition("\n")[0] for name, core in cls.faults.items()}
-        return Bound(cls, small, every or {}, random, told, made, frozenset(never))
+        return Bound(cls, small, every or {}, random, told_faults(cls.faults), made, frozenset(never))
 
     # What a subclass says -----------------------------------------------------------------------------------
 

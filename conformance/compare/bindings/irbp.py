@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, Refused
+from antiphon.conformance.compare.bindings.binding import Bound, Refused, told_faults
 from antiphon.conformance.compare.bindings.core_binding import NOW
 from antiphon.conformance.compare.bindings.irbp_faults import FAULTS
 from antiphon.conformance.compare.bindings.list_process import ListProcess, Past, Standing
@@ -251,7 +251,7 @@ IRBP = Bound(
     small={"processes": 3, "messages": 1, "highest": 4, "crashes": 1, "false_suspicions": 0, "views": 2},
     every={"false_suspicions": 1},
     random={"processes": 3, "messages": 2, "highest": 6, "crashes": 1, "false_suspicions": 1, "views": 2},
-    faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
+    faults=told_faults(FAULTS),
     never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),
 )
 """Binding of the change of views under the ring."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from antiphon.conformance.compare.bindings.binding import Bound, Refused
+from antiphon.conformance.compare.bindings.binding import Bound, Refused, told_faults
 from antiphon.conformance.compare.bindings.list_process import ListProcess, Past, Standing
 from antiphon.conformance.compare.bindings.listed import ListedBinding
 from antiphon.conformance.compare.bindings.vsc_faults import FAULTS
@@ -202,7 +202,7 @@ VSC = Bound(
     small={"processes": 3, "messages": 1, "crashes": 1, "false_suspicions": 0, "views": 2},
     every={"false_suspicions": 1},
     random={"processes": 3, "messages": 3, "crashes": 1, "false_suspicions": 1, "views": 2},
-    faults={name: (kind.__doc__ or "").partition("\n")[0] for name, kind in FAULTS.items()},
+    faults=told_faults(FAULTS),
     never=frozenset({"receive", "receive_cast", "receive_last_cast", "stabilise", "lose", "change"}),
 )
 """Binding of the change of views under view-synchronous multicast."""

@@ -277,6 +277,7 @@ WRONG: dict[str, tuple[dict[str, Callable[..., Any]], tuple[str, ...], str, str]
 """What a class does wrong, the actions of the shortest run to it, what differs, and what it says."""
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the alarm rings again then
 @pytest.mark.parametrize("base", [Right, Kept])
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_found_with_the_shortest_steps(name: str, base: type) -> None:
