@@ -22,7 +22,7 @@ from antiphon.conformance.extras import needs_server
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer.beside import Beside
 from antiphon.conformance.report.explorer.observed import ObservedLogs
-from antiphon.conformance.report.explorer.walk import options_of
+from antiphon.conformance.report.explorer.walk import WalkError, options_of
 from antiphon.model.bounds import Bounds
 from antiphon.programs import called
 from antiphon.results import Trace
@@ -60,6 +60,15 @@ def explore(
             show_default=False,
         ),
     ] = None,
+    watch: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--watch",
+            metavar="EXPRESSION",
+            help="Show in every state whether this is true, as `find` takes it; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -89,6 +98,8 @@ def explore(
         )
     runs = _runs(traces or [], specification)
     walk = _beside(binding, fault, runs) if binding else _walk(specification, variant, list(runs.values()))
+    for expression in watch or ():
+        _watch(walk, expression)
     found = _logs(walk, logs, observed, effort, runs) if logs else None
     if html is not None:
         with working(f"writing {html}", output.err()):
@@ -98,6 +109,13 @@ def explore(
         return 0
     _serve(walk, runs, found, port)
     return 0
+
+
+def _watch(walk: Walk, expression: str) -> None:
+    try:
+        walk.watch(expression)
+    except WalkError as error:
+        raise output.UsageProblem(f"--watch {expression}: {error}") from error
 
 
 def _runs(files: list[Path], specification: str | None) -> dict[str, Trace]:

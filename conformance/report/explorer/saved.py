@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import json
 import re
@@ -246,6 +248,10 @@ class _Content:
             "disabled": list(map(packing.packed, disabled)),
             "traces": {name: list(self._labels(trace, numbers)) for name, trace in self.runs.items()},
             "pictures": self.pictures,
+            "truths": {
+                expression: [self.walk.truth(expression, state) for state in states]
+                for expression in self.walk.watched
+            },
         }
         if self.logs is not None:
             log = self._log(self.logs, numbers)
@@ -330,14 +336,21 @@ def _filled(walk: Walk, data: Mapping[str, Any]) -> str:
     script = re.sub(r"^import .*$", "", script, flags=re.MULTILINE)
     script = re.sub(r"^export ", "", script, flags=re.MULTILINE)
     html = page_file("explorer.html")
-    html = html.replace("<title>Antiphon explorer</title>", f"<title>{walk.name} · Antiphon explorer</title>")
+    title = f"<title>{escape(walk.name)} · Antiphon explorer</title>"
+    html = html.replace("<title>Antiphon explorer</title>", title)
     html = html.replace(
         '<link rel="stylesheet" href="explorer.css">', f"<style>{page_file('explorer.css')}</style>"
     )
     begin = 'start(embedded(JSON.parse(document.getElementById("data").textContent)));'
+    code = f"{script}\n{begin}"
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+    html = html.replace(
+        '<meta charset="utf-8">',
+        f'<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{policy}">',
+    )
     loaded = (
-        f'<script type="application/json" id="data">{content}</script>\n'
-        f'<script type="module">{script}\n{begin}</script>'
+        f'<script type="application/json" id="data">{content}</script>\n<script type="module">{code}</script>'
     )
     html = html.replace('<script type="module" src="remote.js"></script>\n', "")
     return html.replace("</body>", f"{loaded}\n</body>")

@@ -117,7 +117,7 @@ def application(
         "open": lambda given: _opened(walk, given),
         "watch": lambda given: walk.watch(given["expression"]),
         "forget": lambda given: walk.forget(given["expression"]),
-        "truths": lambda given: walk.truths(given["way"]),
+        "truths": lambda given: walk.truths(given["way"], given["expressions"]),
         "find": lambda given: _found(walk, given),
         "check": lambda _: runs.check(),
     }

@@ -246,6 +246,7 @@ class Walk:
             "constants": {name: str(value) for name, value in self.program.constants.items()},
             "digest": self.program.digest[:12],
             "starts": self.starts,
+            "watched": self.watched,
         }
 
     def label(self, number: int) -> dict[str, Any]:
@@ -469,18 +470,35 @@ class Walk:
             found.append({"expression": expression, "value": value, "error": error})
         return found
 
-    def truths(self, way: Sequence[int]) -> list[list[bool | None]]:
-        """For each watched expression its value in each node; None where it cannot be evaluated."""
+    @property
+    def watched(self) -> list[str]:
+        """The expressions that are watched, in the order in which they were asked for."""
+        return list(self._watched)
+
+    def truths(self, way: Iterable[int], expressions: Iterable[str] | None = None) -> list[list[bool | None]]:
+        """For each watched expression its value in each node; None where it cannot be evaluated.
+
+        Raises:
+            WalkError: an expression is not watched.
+        """
         with self._lock:
-            found: list[list[bool | None]] = []
-            for program, name in self._watched.values():
-                found.append([])
-                for node in way:
-                    try:
-                        found[-1].append(program.reference.holds(self._node(node).state, name))
-                    except SpecError:
-                        found[-1].append(None)
-            return found
+            states = [self._node(node).state for node in way]
+            asked = self.watched if expressions is None else list(expressions)
+            return [[self.truth(expression, state) for state in states] for expression in asked]
+
+    def truth(self, expression: str, state: State) -> bool | None:
+        """Return the value of a watched expression in a state; None where it cannot be evaluated.
+
+        Raises:
+            WalkError: it is not watched.
+        """
+        if expression not in self._watched:
+            raise WalkError(f"{expression} is not watched")
+        program, name = self._watched[expression]
+        try:
+            return program.reference.holds(state, name)
+        except SpecError:
+            return None
 
     def check(self) -> tuple[list[Verdict], str]:
         """Check all properties within the bounds of a search.

@@ -49,7 +49,10 @@ def test_a_report_embeds_the_file_of_the_explorer(report: antiphon.Report, figur
     assert re.search(r'<iframe [^>]*sandbox="allow-scripts" ', text)
 
 
-def test_a_notebook_shows_a_run_with_the_same_file(report: antiphon.Report, figure5: Program) -> None:
+def test_a_notebook_shows_a_run_with_the_same_file(
+    report: antiphon.Report, figure5: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "EMBEDDED_STATES_MAX", 40)
     run = report.counterexample
     assert run is not None
     (file,) = framed(run._repr_html_())
@@ -64,6 +67,7 @@ def test_a_report_of_many_suites_is_no_larger_than_a_file(
     report: antiphon.Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saving, "BYTES_MAX", 800_000)
+    monkeypatch.setattr(saving, "EMBEDDED_STATES_MAX", 40)
     suites = tuple(of_report(f"figure-5 {number}", report, "again") for number in range(3))
     text = page(Answer("check", suites), "1")
     assert len(text.encode()) <= 800_000
@@ -71,13 +75,19 @@ def test_a_report_of_many_suites_is_no_larger_than_a_file(
     assert all(" alone are in it" in content(file)["about"]["contents"] for file in framed(text))
 
 
-def test_what_is_too_large_is_told(report: antiphon.Report, figure5: Program) -> None:
+def test_what_is_too_large_is_told(
+    report: antiphon.Report, figure5: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "EMBEDDED_STATES_MAX", 40)
     run = report.counterexample
     assert run is not None
     assert framed(embedded(figure5, "figure-5", {"run": run}, bytes_max=20_000)) == []
 
 
-def test_the_commands_write_what_can_be_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_write_what_can_be_walked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "EMBEDDED_STATES_MAX", 40)
     log, out = tmp_path / "run.ndjson", tmp_path / "out.html"
     lines = ({"action": action, "args": {"s": 0}} for action in ("time_out", "become_leader"))
     log.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")

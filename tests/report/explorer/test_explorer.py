@@ -1,6 +1,8 @@
 """The explorer shows the states of the specification, whoever asks and in whatever order."""
 
 import asyncio
+import base64
+import hashlib
 import html
 import json
 import re
@@ -129,6 +131,8 @@ def test_a_watched_expression_is_evaluated_in_every_state(walk: Walk) -> None:
     assert walk.view(start)["watched"] == []
     with pytest.raises(WalkError, match="no expression of Python"):
         walk.watch("1 +")
+    with pytest.raises(WalkError, match="is not watched"):
+        walk.truths([start], ["len(self.network) == 0"])
 
 
 def test_a_pinned_state_stands_beside(walk: Walk) -> None:
@@ -339,6 +343,21 @@ def test_a_file_of_too_many_states_says_what_is_in_it(
     assert len(page.encode()) <= 120_000
     assert re.fullmatch(r"the first \d+ states are in it, in breadth-first order; there are more", told)
     assert any(one["to"] == -1 for view in content(page)["views"] for one in view["enabled"])
+
+
+def test_a_file_watches_what_it_was_written_with_and_can_load_nothing(walk: Walk) -> None:
+    walk.watch("len(self.network) == 0")
+    page, _ = saved_page(walk)
+    data = content(page)
+    truths = data["truths"]["len(self.network) == 0"]
+    assert [value == "{}" for value in (values(view)["network"] for view in data["views"])] == truths
+    assert data["about"]["watched"] == ["len(self.network) == 0"]
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    assert policy[1].startswith(f"default-src 'none'; script-src 'sha256-{digest}';")
 
 
 def test_a_run_that_is_too_large_is_cut_at_its_begin(walk: Walk, counterexample: Trace) -> None:

@@ -84,7 +84,8 @@ def notice(browser: Browser) -> str:
 
 def address(browser: Browser) -> str:
     """The address, when it holds the place that is shown."""
-    browser.until("document.querySelector('#picture svg') !== null")
+    title = "document.getElementById('way-title').textContent"
+    browser.until(f"document.documentElement.dataset.whole === {title}")
     return str(browser.run("location.href"))
 
 
@@ -192,7 +193,6 @@ def test_a_link_opens_at_the_same_state_in_another_window(browser: Browser) -> N
         for number in (1, 2, 3):
             browser.key("1")
             at(browser, number)
-        time.sleep(0.3)
         link, shown = address(browser), browser.text("#fields")
         assert re.search(
             r"#a1;spec=figure-5;o=[^;]*start_token[^;]*;h=[0-9a-f]{12};t=0\.0\.0\.0;n=broadcast", link
@@ -213,6 +213,33 @@ def test_a_link_opens_at_the_same_state_in_another_window(browser: Browser) -> N
         browser.window(link.replace("spec=figure-5", "spec=rbp"))
         at(browser, 0)
         assert "This address is of rbp" in notice(browser)
+
+
+def test_a_colleague_opens_the_place_and_a_changed_specification_is_told(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "wheel.py"
+    file.write_text(TURNING, encoding="utf-8")
+    with serving(f"{file}:Turning") as there:
+        browser.window(there)
+        for number, name in enumerate(("mark", "turn", "turn"), 1):
+            texts = browser.each("#enabled button", "one.innerText")
+            browser.key(str(1 + next(k for k, text in enumerate(texts) if text.startswith(name))))
+            at(browser, number)
+        link, shown = address(browser), browser.text("#fields")
+    with serving(f"{file}:Turning") as elsewhere:
+        assert elsewhere != there
+        browser.window(elsewhere + "#" + link.partition("#")[2])
+        at(browser, 3)
+        assert (browser.text("#fields"), notice(browser)) == (shown, "")
+    file.write_text(
+        TURNING.replace("not self.stopped)", "not self.stopped and not self.place)"), encoding="utf-8"
+    )
+    with serving(f"{file}:Turning") as elsewhere:
+        browser.window(elsewhere + "#" + link.partition("#")[2])
+        at(browser, 2)
+        assert "The specification has changed since this address was made" in notice(browser)
+        assert "Step 3 of the address, turn(), is not enabled" in notice(browser)
 
 
 def test_a_check_leads_to_counterexamples_and_witnesses(browser: Browser) -> None:
@@ -414,7 +441,8 @@ def test_a_file_is_walked_without_a_network(
     browser: Browser, counterexamples: list[Path], tmp_path: Path, pictures: Path | None
 ) -> None:
     file = tmp_path / "twice.html"
-    explored("--trace", str(counterexamples[0]), "--trace", str(counterexamples[1]), "--html", str(file))
+    runs = ["--trace", str(counterexamples[0]), "--trace", str(counterexamples[1])]
+    explored(*runs, "--watch", "len(self.network) == 0", "--html", str(file))
     assert file.stat().st_size < 5_000_000
     browser.window(file.as_uri(), offline=True)
     at(browser, 0)
@@ -442,6 +470,9 @@ def test_a_file_is_walked_without_a_network(
     browser.key("s")
     browser.click("#besides label:nth-child(2) input")
     browser.until("document.querySelectorAll('#columns th').length === 3")
+    signs = browser.text("#watched .line")
+    assert (len(signs), signs[0]) == (3, "●")
+    assert browser.count("#watched button") == 0
     assert [one for one in browser.requests if not one.startswith(("file:", "data:"))] == []
     assert len(browser.requests) == 1
     browser.window(link, offline=True)
@@ -563,6 +594,27 @@ def test_it_is_readable_light_dark_narrow_and_without_colour(
             assert browser.each(selector, "getComputedStyle(one, '::before').content")[0].strip('" ') == sign
 
 
+def test_a_file_of_ten_thousand_steps_is_walked_as_fast(
+    browser: Browser, long_run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.html"
+    explored("--trace", str(long_run), "--html", str(file))
+    assert file.stat().st_size <= 5_000_000
+    began = time.monotonic()
+    browser.window(file.as_uri(), offline=True)
+    painted = time.monotonic() - began
+    browser.key("End")
+    at(browser, 10_000)
+    times = []
+    for number in range(10_000, 9_970, -1):
+        began = time.monotonic()
+        browser.key("ArrowLeft")
+        at(browser, number - 1)
+        times.append(time.monotonic() - began)
+    assert painted < 2.0
+    assert statistics.median(times) < 0.05
+
+
 def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_run: Path) -> None:
     with serving("--trace", str(long_run)) as there:
         painted = []  # what else the machine does makes one of them slow, and not all
@@ -580,5 +632,9 @@ def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_ru
             times.append(time.monotonic() - began)
         assert browser.count("#way .row") < 100
         browser.until("location.hash.includes(';run=long.itf.json;at=9970')")
+        browser.key("w")
+        browser.write("len(self.messages) == 0")
+        browser.key("Enter")
+        browser.until("document.querySelectorAll('#watched .line > *').length === 400")
     assert min(painted) < 1.0
     assert statistics.median(times) < 0.05

@@ -14,6 +14,7 @@ import antiphon
 from antiphon.conformance.cli import main
 from antiphon.conformance.compare.validation import Possible, read_logs, validate
 from antiphon.conformance.report.explorer import Walk, saved_page
+from antiphon.conformance.report.explorer import saved as saving
 from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.walk import WalkError
 from antiphon.model.bounds import Bounds
@@ -175,7 +176,7 @@ def test_the_page_gets_lines_states_and_the_guard_that_is_false(raft: Program, s
 
 
 def test_a_file_has_the_states_of_the_log(raft: Program, short: ObservedLogs) -> None:
-    page, told = saved_page(Walk(raft, "raft"), {}, short)
+    page, told = saved_page(Walk(raft, "raft"), {}, short, states_max=50)
     assert told == "the states of the logs alone are in it: there are too many others"
     data = content(page)
     assert [line["states"] for line in data["log"]["lines"]] == [1, 3, None]
@@ -186,8 +187,9 @@ def test_a_file_has_the_states_of_the_log(raft: Program, short: ObservedLogs) ->
 
 
 def test_the_command_walks_logs_and_refuses_what_makes_no_sense(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(saving, "STATES_MAX", 50)
     log, out = tmp_path / "run.ndjson", tmp_path / "run.html"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in RUN), encoding="utf-8")
     assert (

@@ -47,17 +47,15 @@ function embedded(stored) {
       const run = Object.keys(data.pictures).find((name) => way.every((one, index) => index < data.traces[name].length && data.traces[name][index].step === one.step
         && data.traces[name][index].node === one.node));
       const picture = data.pictures[run], at = way.length - 1;
-      if (!picture) return "<p>The diagrams in this file show its runs. This way is none of them.</p>";
-      // What comes after this state is pale.
-      const y = picture.rows[Math.max(1, at - picture.skipped + 1)];
-      return y === undefined ? picture.svg
-        : picture.svg.replace("</svg>", `<rect class="later" x="0" y="${y}" width="100%" height="${picture.bottom - y}" fill="#fff" opacity=".75"/></svg>`);
+      if (!picture) return {svg: "<p>The diagrams in this file show its runs. This way is none of them.</p>"};
+      return {svg: picture.svg, later: picture.rows[Math.max(1, at - picture.skipped + 1)], bottom: picture.bottom};
     },
     address: async (node, way) => {
       if (way.length > 301 || !data.about.starts.includes(way[0].node)) return null;
       const choices = way.slice(1).map((one, index) => data.views[way[index].node].enabled.findIndex((step) => step.step === one.step));
       return {start: data.about.starts.indexOf(way[0].node), choices, names: way.slice(1).map((one) => one.step)};
     },
+    truths: async (way, expressions) => expressions.map((expression) => way.map((node) => node < 0 ? null : data.truths[expression][node])),
     place: async (line) => data.places[line],
     enter: async (line, state) => {
       const way = [];

@@ -2,12 +2,13 @@
 //
 // source.features: which there are of find, watch, picture, check. source.grows: the diagram ends with the state that is shown.
 // source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address), .address(node),
-// .watch(expression), .forget(expression), .truths(nodes), .find(node, expression), .picture(node, way), .check(),
+// .watch(expression), .forget(expression), .truths(nodes, expressions), .find(node, expression), .picture(node, way), .check(),
 // .place(line), .enter(line, state): promises.
 import { readAddress, writeAddress } from "./address.js";
 import { longList, rowOf, text, valueCell } from "./elements.js";
 
 const WALKED_MAX = 20;
+const SIGNS_MAX = 400;
 const $ = (id) => document.getElementById(id);
 
 export async function start(source) {
@@ -19,13 +20,14 @@ export async function start(source) {
   let others = [];                 // runs that stand beside: name and labels
   let watched = [], unfolded = new Set(), allUnfolded = false;
   let line = null, place = null;   // the line of the log, and the states in which the system may be there
-  let state = 0, walks = 0;
+  let state = 0, walks = 0, drawn = "";
 
   $("title").textContent = about.name;
   $("constants").textContent = Object.entries(about.constants).map(([name, value]) => `${name}=${value}`).join(", ");
   $("contents").textContent = about.contents ? `${about.contents[0].toUpperCase()}${about.contents.slice(1).replace("in it", "in this file")}.` : "";
   for (const feature of ["find", "watch", "check"]) $(feature).hidden = !source.features.includes(feature);
-  $("questions-part").hidden = !source.features.includes("find");
+  watched = about.watched || [];
+  $("questions-part").hidden = !source.features.includes("find") && !watched.length;
   $("picture-part").hidden = !source.features.includes("picture");
   document.querySelector("main").classList.toggle("no-picture", !source.features.includes("picture"));
 
@@ -148,14 +150,29 @@ export async function start(source) {
       line !== null ? placeAddress(null) : source.address(node, steps).then(fresh(placeAddress)),
       source.features.includes("picture") && source.picture(node, steps).then(fresh(drawPicture)),
       showWhy && drawDisabled(ticket, node),
-      watched.length && way.length <= 2000 && source.truths(way.map((one) => one.node)).then(fresh(drawTruths)),
+      watched.length && source.truths(seen().map((one) => one.node), watched).then(fresh(drawTruths)),
     ]);
     if (ticket === asked) document.documentElement.dataset.whole = $("way-title").textContent;  // nothing more comes
   }
 
-  function drawPicture(picture) {
-    $("picture").innerHTML = picture;
-    if (source.grows) $("picture").scrollTop = $("picture").scrollHeight;
+  // A picture that stands there already is left; what comes after this state is pale.
+  function drawPicture({svg, later, bottom}) {
+    const box = $("picture");
+    if (drawn !== svg) box.innerHTML = drawn = svg;
+    if (source.grows) box.scrollTop = box.scrollHeight;
+    const picture = box.querySelector("svg");
+    let cover = box.querySelector(".later");
+    if (later === undefined && cover) cover.remove();
+    if (later === undefined) return;
+    if (!cover) {
+      cover = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      for (const [name, value] of Object.entries({class: "later", x: 0, width: "100%", fill: "#fff", opacity: ".75"})) cover.setAttribute(name, value);
+      picture.append(cover);
+    }
+    cover.setAttribute("y", later);
+    cover.setAttribute("height", bottom - later);
+    const shown = later * box.clientWidth / picture.viewBox.baseVal.width;
+    if (shown < box.scrollTop + 60 || shown > box.scrollTop + box.clientHeight) box.scrollTop = shown - box.clientHeight / 2;
   }
 
   function placeAddress(path) {
@@ -199,6 +216,7 @@ export async function start(source) {
     $("way-title").textContent = `Way: step ${here} of ${way.length - 1}`;
     $("way-head").hidden = !others.length;
     $("way-head").replaceChildren(text("span", run || "this way"), ...others.map((one) => text("span", one.name)));
+    for (const one of others) one.differs = way.findIndex((own, index) => index >= one.labels.length || one.labels[index].step !== own.step);
     drawWay(here);
     drawPlace();
     drawEnabled();
@@ -206,10 +224,6 @@ export async function start(source) {
     document.title = `${way[here].step} · ${about.name}`;
   }
 
-  function firstDifference(labels) {
-    const at = way.findIndex((one, index) => index >= labels.length || labels[index].step !== one.step);
-    return at < 0 ? way.length : at;
-  }
 
   function wayRow(index) {
     const one = way[index], own = text("span", `${index}  ${one.step}`), loop = loopOf(run);
@@ -218,9 +232,9 @@ export async function start(source) {
     if (one.emits && one.emits.length) own.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
     if (one.broken && one.broken.length) own.append(text("span", `  ✗ ${one.broken.join(", ")}`, "broken"));
     if (one.branches) own.append(text("span", `  ⎇ ${one.branches + 1}`, "note"));
-    const beside = others.map(({labels}) => {
+    const beside = others.map(({labels, differs}) => {
       if (index >= labels.length) return text("span", "(ended)", "note");
-      const same = labels[index].step === one.step, first = index === firstDifference(labels);
+      const same = labels[index].step === one.step, first = index === differs;
       return text("span", `${same ? "" : "≠ "}${labels[index].step}`, first ? "broken" : same ? "note" : "");
     });
     return rowOf([own, ...beside], index, {here: index === here, later: index > here, take: () => guarded(() => show(index))});
@@ -327,9 +341,13 @@ export async function start(source) {
     });
   }
 
+  // The states for which the signs of watched expressions stand on the page: all, or so many round this one.
+  function firstSeen() { return Math.max(0, Math.min(here - 100, way.length - SIGNS_MAX)); }
+  function seen() { return way.slice(firstSeen(), firstSeen() + SIGNS_MAX); }
+
   function drawTruths(rows) {
     $("watched").replaceChildren(...watched.map((expression, number) => {
-      const item = document.createElement("li"), values = rows[number], from = Math.max(0, Math.min(here - 100, values.length - 400));
+      const item = document.createElement("li"), values = rows[number], from = firstSeen(), now = values[here - from];
       const drop = text("button", "✕");
       drop.title = "watch it no more";
       drop.onclick = () => guarded(async () => {
@@ -340,8 +358,8 @@ export async function start(source) {
       });
       const signs = text("span", "", "line");
       signs.title = "one sign a state of the way: ● true, ○ false, ! it cannot be evaluated; underlined: here";
-      values.slice(from, from + 400).forEach((value, index) => signs.append(text(from + index === here ? "b" : "span", value === null ? "!" : value ? "●" : "○")));
-      item.append(drop, " ", text("code", expression), ": ", text("b", values[here] === null ? "cannot be evaluated" : String(values[here])), signs);
+      values.forEach((value, index) => signs.append(text(from + index === here ? "b" : "span", value === null ? "!" : value ? "●" : "○")));
+      item.append(...(source.features.includes("watch") ? [drop, " "] : []), text("code", expression), ": ", text("b", now === null ? "cannot be evaluated" : String(now)), signs);
       return item;
     }));
   }

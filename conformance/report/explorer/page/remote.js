@@ -20,10 +20,10 @@ start({
   address: (node) => ask("address", {node}),
   watch: (expression) => ask("watch", {expression}),
   forget: (expression) => ask("forget", {expression}),
-  truths: (way) => ask("truths", {way}),
+  truths: (way, expressions) => ask("truths", {way, expressions}),
   find: (node, expression) => ask("find", {node, expression}),
   check: () => ask("check"),
   place: (line) => ask("place", {line}),
   enter: (line, state) => ask("enter", {line, state}),
-  picture: async (node) => (await fetch(`picture/${node}.svg`)).text(),
+  picture: async (node) => ({svg: await (await fetch(`picture/${node}.svg`)).text()}),
 }).catch((error) => { document.getElementById("notice").textContent = error.message; });
