@@ -1,9 +1,9 @@
 """Limits of a question: everything that it takes obeys its bounds: reading, trying initial states, unrolling,
 compiling, searching, judging.
 
-Code that answers a question runs `within` the bounds. Long work inside reports itself (`watch.working`), and
-is ended by `Enough` when the time or the memory is over; seconds count from the beginning of the question. A
-question inside another shares its limits.
+Code that answers a question runs inside `under_limits`. Long work inside reports itself (`watch.working`),
+and is ended by `Enough` when the time or the memory is over; seconds count from the beginning of the
+question. A question inside another shares its limits.
 
 This file knows nothing of the work.
 """
@@ -85,7 +85,7 @@ _here = _Here()
 
 
 @contextmanager
-def within(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -> Iterator[Limits]:
+def under_limits(bounds: Bounds, progress: Callable[[Progress], None] | None = None) -> Iterator[Limits]:
     """Context with the limits for the work inside: those of the surrounding question, if there is one."""
     asked = _here.asked
     if asked:

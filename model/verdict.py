@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
 from antiphon.model.bounds import Stop, StopReason
-from antiphon.model.told import trace_text
 from antiphon.model.trace import Trace
+from antiphon.model.trace_text import trace_text
 from antiphon.spec.lang import Program
 from antiphon.spec.lang.errors import MissingKey
 from antiphon.spec.lang.hints import known_names

@@ -16,7 +16,7 @@ from antiphon.model import explore
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
 from antiphon.model.engines import StorageOptions
 from antiphon.model.explore.verdicts import NOT_REACHED
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.notation import short_places
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import replay
@@ -277,7 +277,7 @@ def simulate(
     from antiphon.model.simulate import simulate as walk
 
     bound, bounds = program_of(subject), Bounds(max_states, max_seconds, None, max_memory_mb)
-    with within(bounds) as limits:
+    with under_limits(bounds) as limits:
         try:
             found = walk(
                 bound, seed=seed, walks=walks, steps=steps, swarm=swarm, engine=engine, threads=threads,

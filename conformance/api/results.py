@@ -20,7 +20,7 @@ from antiphon.model import verdict as model_verdict
 from antiphon.model.changes import described
 from antiphon.model.export import save
 from antiphon.model.named import named_states
-from antiphon.model.told import trace_text
+from antiphon.model.trace_text import trace_text
 from antiphon.model.verdict import Exploration, Outcome, Verdict
 from antiphon.programs import called
 from antiphon.spec.lang import Program

@@ -151,7 +151,7 @@ def _print(result: ClusterResult) -> None:
     table = output.table("property", "verdict", "judged", "what was found")
     for finding in result.judged.findings:
         outcome = result.judged.outcome(finding)
-        found = Text(result.judged.told(finding))
+        found = Text(result.judged.sentence(finding))
         table.add_row(finding.property, output.mark(outcome), f"{finding.judged:,}", found)
     console.print(table)
     for loss in result.lost:

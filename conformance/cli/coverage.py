@@ -43,7 +43,8 @@ def coverage(
     from antiphon.conformance.spark.pipeline import InputError
 
     bound = bound_protocol(protocol)
-    chosen = constants.values(bound.bind(**bound.small).program.spec) if constants.told else bound.small
+    small = bound.bind(**bound.small).program.spec
+    chosen = constants.values(small) if constants.as_settings else bound.small
     try:
         with working(f"reading {lake} on {master}", output.err()) as tell:
             found = room.coverage(

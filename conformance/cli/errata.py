@@ -123,7 +123,7 @@ def _put(directory: Path, sections: list[report.Section], without: list[str] | N
     today's keeps its picture: it is still to be made.
     """
     file, pictures = directory / FILE, directory / report.PICTURES
-    have = report.kept(file.read_text(encoding="utf-8")) if file.exists() else {}
+    have = report.sections_in(file.read_text(encoding="utf-8")) if file.exists() else {}
     made = {item.claim.id: item for item in sections}
     whole = []
     for claim in report.refuted(all_claims()):
@@ -150,7 +150,7 @@ def _check(directory: Path, *, json: bool) -> int:
     old = [claim.id for claim in report.stale(all_claims(), written, _there(directory / report.PICTURES))]
     extra = [
         name
-        for name in report.kept(written)
+        for name in report.sections_in(written)
         if name not in {claim.id for claim in report.refuted(all_claims())}
     ]
     if not old and not extra:
@@ -169,7 +169,7 @@ def _check(directory: Path, *, json: bool) -> int:
 
 def _undrawn(pictures: Path, written: str) -> list[str]:
     """Return the claims whose picture is not what is drawn today from the steps that the text prints."""
-    have = report.kept(written)
+    have = report.sections_in(written)
     sections = [report.Section(claim, *have[claim.id]) for claim in report.refuted(all_claims())]
     drawn = {f"{item.claim.id}.svg": report.picture(item, called) for item in sections}
     return [

@@ -25,7 +25,7 @@ def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Bin
     """Return the binding of a protocol with the constants of the command line, and with the requested planted
     fault.
     """
-    if not constants.told:
+    if not constants.as_settings:
         return antiphon.binding(protocol, fault=fault)
     return antiphon.binding(
         protocol, fault=fault, **constants.values(antiphon.binding(protocol).program.spec)
@@ -68,7 +68,7 @@ def lockstep(
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
     again = said(
         {
-            "--set": constants.told,
+            "--set": constants.as_settings,
             "--max-transitions": [str(max_transitions)] if max_transitions is not None else (),
             "--seed": [str(seed)],
             "--fault": [fault] if fault is not None else (),

@@ -173,7 +173,7 @@ class Constants:
     ] = None
 
     @property
-    def told(self) -> list[str]:
+    def as_settings(self) -> list[str]:
         """Return all settings, as `name=value`."""
         sizes = {name: getattr(self, name) for name in ("processes", "messages", "losses", "timeouts")}
         given = {name: size for name, size in sizes.items() if size is not None}
@@ -186,7 +186,7 @@ class Constants:
             UsageProblem: a setting that is none, or one that is made twice.
             SpecError: an unknown constant.
         """
-        return _parsed(spec, self.told)
+        return _parsed(spec, self.as_settings)
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,9 @@ class Variant(Constants):
     ] = None
 
     @property
-    def told(self) -> list[str]:
+    def as_settings(self) -> list[str]:
         """Return all settings of constants and readings, as `name=value`."""
-        return [*super().told, *(self.readings or ())]
+        return [*super().as_settings, *(self.readings or ())]
 
     def program(self, subject: str | type[Spec], otherwise: Mapping[str, Value] | None = None) -> Program:
         """Return the specification of a name, or a class, with the settings; without any, with the constants
@@ -232,12 +232,12 @@ class Variant(Constants):
             SpecError: no such specification, constant, repair or reading.
         """
         spec = specification(subject) if isinstance(subject, str) else subject
-        chosen = self.values(spec) if self.told else dict(otherwise or {})
+        chosen = self.values(spec) if self.as_settings else dict(otherwise or {})
         return program(spec, repairs=self.repairs or (), without=self.without or (), **chosen)
 
     def words(self) -> list[str]:
         """Return the options that repeat this."""
-        return said({"--set": self.told, "--repair": self.repairs, "--without": self.without})
+        return said({"--set": self.as_settings, "--repair": self.repairs, "--without": self.without})
 
 
 MaxSeconds = Annotated[float | None, MAX_SECONDS]

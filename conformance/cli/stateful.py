@@ -28,7 +28,7 @@ def stateful(
     json: options.Json = False,
 ) -> int:
     """Run specification and implementation side by side at random, and shrink a run in which they differ."""
-    if constants.told:
+    if constants.as_settings:
         binding = bound_binding(protocol, constants, fault)
     else:
         binding = antiphon.binding(protocol, fault=fault, **bound_protocol(protocol).random)

@@ -40,8 +40,8 @@ from antiphon.conformance.run.swarm import (
     run_schedule,
     run_seed,
     run_swarm,
+    schedule_lines,
     shortened,
-    told,
     within_model,
 )
 from antiphon.impl.registry import LISTED
@@ -358,7 +358,7 @@ def _print_run(result: RunResult, settings: Settings) -> None:
     assert result.schedule is not None
     console = output.out()
     console.print()
-    for line in told(result.schedule):
+    for line in schedule_lines(result.schedule):
         console.print(line, soft_wrap=True)
     console.print()
     console.print(text_diagram(pictured(result, settings), max(console.width, 60)), soft_wrap=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from antiphon.conformance.ledger.kept import Reports
 from antiphon.conformance.ledger.measurements import measure
+from antiphon.conformance.ledger.report_cache import Reports
 from antiphon.conformance.report.words import counted
 from antiphon.model.bounds import StopReason
 from antiphon.model.explore import kinds_of
-from antiphon.model.told import trace_text
+from antiphon.model.trace_text import trace_text
 from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.claims import Check, Claim, Measurement

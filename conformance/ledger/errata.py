@@ -194,7 +194,7 @@ def text(sections: Iterable[Section]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def kept(written: str) -> dict[str, tuple[str, str]]:
+def sections_in(written: str) -> dict[str, tuple[str, str]]:
     """Return the digest and the text of every section of a generated document, by claim."""
     pattern = re.compile(
         r"<!-- claim ([A-Z]+-\d+) ([0-9a-f]{64}) -->\n\n(.*?)\n\n" + re.escape(_END), re.DOTALL
@@ -207,7 +207,7 @@ def stale(claims: Iterable[Claim], written: str, pictures: Mapping[str, bool]) -
 
     `pictures` returns True for each file name that exists in the folder of pictures.
     """
-    have = kept(written)
+    have = sections_in(written)
     old = []
     for claim in refuted(claims):
         known = have.get(claim.id)
@@ -392,5 +392,15 @@ def _cell(words: str) -> str:
 
 
 __all__ = [
-    "FORM", "HEAD", "PICTURES", "Section", "digest", "kept", "picture", "refuted", "section", "stale", "text",
+    "FORM",
+    "HEAD",
+    "PICTURES",
+    "Section",
+    "digest",
+    "picture",
+    "refuted",
+    "section",
+    "sections_in",
+    "stale",
+    "text",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from antiphon.conformance.ledger.checking import CheckResult, program_of, run_ledger
-from antiphon.conformance.ledger.kept import Reports
+from antiphon.conformance.ledger.report_cache import Reports
 from antiphon.spec.claims import Check, Claim
 
 

@@ -306,7 +306,7 @@ def _is_ours(place: Location) -> bool:
     return Path(place.file).resolve().is_relative_to(services)
 
 
-def told(facts: Mapping[str, Fact]) -> dict[str, str]:
+def facts_as_text(facts: Mapping[str, Fact]) -> dict[str, str]:
     """Return facts as text: truth values in small letters, other numbers as they are."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in facts.items()
@@ -319,12 +319,12 @@ def lines_of(shown: Shown) -> list[str]:
     for event in drawn.events:
         number, lane = event.row + drawn.skipped, "" if event.lane is None else f"{drawn.lanes[event.lane]}: "
         if event.row:
-            lines.append(f"{number:>4}  {lane}{told_of(event)}")
+            lines.append(f"{number:>4}  {lane}{row_text(event)}")
             lines += [f"        {change}" for change in shown.changes_of(event, drawn.skipped)]
     return lines
 
 
-def told_of(event: Event) -> str:
+def row_text(event: Event) -> str:
     """Return a row in one line: the step, its events, the properties that it breaks."""
     broken = [f"✗ {event.broken}"] if event.broken else []
     return " ".join([event.label, *(f"» {emitted}" for emitted in event.emits), *broken])

@@ -80,7 +80,7 @@ def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
             finding.property,
             "logs",
             outcome,
-            result.judged.told(finding),
+            result.judged.sentence(finding),
             _at(str(directory), finding.first) if outcome is Outcome.VIOLATED else None,
             _of_run(directory, finding) if outcome is Outcome.VIOLATED else None,
             _identity(finding) if outcome is Outcome.VIOLATED else (),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from antiphon.conformance.report.answers import Answer, Suite, root_of, told
+from antiphon.conformance.report.answers import Answer, Suite, facts_as_text, root_of
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.model.verdict import Outcome
 
@@ -54,7 +54,8 @@ def summary(answer: Answer) -> str:
 
 
 def _table(suite: Suite) -> Iterator[str]:
-    yield f"**{_cell(suite.name)}** {_cell(', '.join(f'{k} {v}' for k, v in told(suite.facts).items()))}"
+    facts = ", ".join(f"{name} {value}" for name, value in facts_as_text(suite.facts).items())
+    yield f"**{_cell(suite.name)}** {_cell(facts)}"
     yield ""
     yield "| property | verdict | what was found |"
     yield "|---|---|---|"

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from antiphon.conformance.report.answers import Answer, Case, Suite, lines_of, told
+from antiphon.conformance.report.answers import Answer, Case, Suite, facts_as_text, lines_of
 from antiphon.model.verdict import Outcome
 
 _ELEMENTS = {Outcome.VIOLATED: "failure", Outcome.UNKNOWN: "error"}
@@ -29,7 +29,7 @@ def junit(answer: Answer) -> str:
 
 def _suite(suite: Suite) -> ET.Element:
     made = ET.Element("testsuite", {"name": _clean(suite.name), "skipped": "0", **_counts((suite,))})
-    facts = {**told(suite.facts), "seconds": _seconds(suite.seconds), "outcome": suite.outcome.value}
+    facts = {**facts_as_text(suite.facts), "seconds": _seconds(suite.seconds), "outcome": suite.outcome.value}
     if suite.reproduce:
         facts["reproduce"] = suite.reproduce
     properties = ET.SubElement(made, "properties")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, told
+from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, facts_as_text
 from antiphon.conformance.report.diagram import Event
 from antiphon.conformance.report.html import COLOURS, outcome_html, table_html
 from antiphon.conformance.report.svg import svg
@@ -78,7 +78,7 @@ def _suite(suite: Suite) -> str:
         (escape(case.property), escape(case.kind), outcome_html(case.outcome), _lines(case.reason), _at(case))
         for case in suite.cases
     ]
-    facts = ", ".join(f"{name} {value}" for name, value in told(suite.facts).items())
+    facts = ", ".join(f"{name} {value}" for name, value in facts_as_text(suite.facts).items())
     seconds = f", {suite.seconds:.3f} s" if suite.seconds else ""
     again = f"<pre>{escape(suite.reproduce)}</pre>" if suite.reproduce else ""
     verdicts = table_html(("property", "kind", "verdict", "what was found", "where"), rows)

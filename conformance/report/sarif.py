@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, root_of, told, told_of
+from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, facts_as_text, root_of, row_text
 from antiphon.conformance.report.diagram import Diagram, Event
 from antiphon.conformance.report.window import windowed
 from antiphon.model.verdict import Outcome
@@ -86,7 +86,7 @@ def _run(answer: Answer, version: str, roots: list[Path]) -> dict[str, Any]:
             }
         ],
         "results": results,
-        "properties": {suite.name: told(suite.facts) for suite in answer.suites},
+        "properties": {suite.name: facts_as_text(suite.facts) for suite in answer.suites},
     }
 
 
@@ -157,7 +157,7 @@ def _step(
     at = shown.places[number - 1] if number <= len(shown.places) else otherwise
     location = {} if at is None else _location(at, roots)
     location |= {
-        "message": {"text": told_of(event)},
+        "message": {"text": row_text(event)},
         "logicalLocations": [{"name": lane, "kind": "process"}],
     }
     return {

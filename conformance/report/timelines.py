@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from typing import Any, Final
 
-from antiphon.conformance.report.answers import Shown, told_of
+from antiphon.conformance.report.answers import Shown, row_text
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
 
 PARSER: Final = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
@@ -39,7 +39,7 @@ def shiviz(shown: Shown) -> str:
             clock = {name: max(clock.get(name, 0), before.get(name, 0)) for name in clock | before}
         clocks[host] = clock = clock | {host: clock.get(host, 0) + 1}
         sent[event.lane, event.row] = clock
-        lines += [" ".join(told_of(event).split()), f"{host} {json.dumps(dict(sorted(clock.items())))}"]
+        lines += [" ".join(row_text(event).split()), f"{host} {json.dumps(dict(sorted(clock.items())))}"]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from antiphon.model.engines.interface import Executable
 from antiphon.model.ground import flatten, layout, unflatten
-from antiphon.model.ground.budgets import held_step, unspent
+from antiphon.model.ground.budgets import budget_blocked_step, unspent
 from antiphon.model.ground.packing import Packing
 from antiphon.model.verdict import InternalError
 from antiphon.spec.lang import Disabled, Machine, Program, SpecError, State, Step, Transition, ir
@@ -123,7 +123,7 @@ class MachineTransitions:
         if unspent(self.program) is None:
             return None
         return lambda packed: (
-            held_step(self.program, self.unpack(packed), chosen, faults=faults) is not None
+            budget_blocked_step(self.program, self.unpack(packed), chosen, faults=faults) is not None
         )
 
     def coverage(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from antiphon.model.engines.interface import ReducedSpace, StateSpace
 from antiphon.model.explore import liveness
 from antiphon.model.explore.search import Search
 from antiphon.model.explore.verdicts import NO_GRAPH, Judge
-from antiphon.model.limits import leaving, only_time, within
+from antiphon.model.limits import leaving, only_time, under_limits
 from antiphon.model.properties import SPECIFICATION, kinds_asked, kinds_of
 from antiphon.model.verdict import (
     BROKEN_BY_STEPS,
@@ -97,7 +97,7 @@ def check(
         liveness.refuse_members(program, liveness.fair_on(program), [known[name] for name in fair])
     tell = _once(violated)
     if fair and not kinds and levels is None:
-        with within(bounds, progress) as limits:
+        with under_limits(bounds, progress) as limits:
             report = _on_fair_runs(program, fair, bounds, progress, tell, engine, storage)
             explored = dataclasses.replace(report.exploration, seconds=limits.elapsed())
             return dataclasses.replace(report, exploration=explored)
@@ -129,7 +129,7 @@ def check(
         )
 
     memory = None if storage.directory is not None else bounds.memory_mb
-    with within(dataclasses.replace(bounds, memory_mb=memory), progress) as limits:
+    with under_limits(dataclasses.replace(bounds, memory_mb=memory), progress) as limits:
         searching = leaving(bounds, SEARCHING) if later and levels is None else bounds
         try:
             space, search = _explored(

@@ -27,7 +27,7 @@ from antiphon.model.engines.interface import (
 )
 from antiphon.model.explore.explorer import path
 from antiphon.model.explore.search import Search
-from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.ground.budgets import budget_blocked_step, short_of_budget
 from antiphon.model.properties import SPECIFICATION
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import (
@@ -127,7 +127,7 @@ class Judge:
         held = self._whole.budget_limited(faults=True) if self._whole is not None else None
         if held is None or not any(held):
             return "not reachable: everything else holds vacuously"
-        step = held_step(self.program, self.space.value(held.index(1)), faults=True)
+        step = budget_blocked_step(self.program, self.space.value(held.index(1)), faults=True)
         told = "" if step is None else f", as {step[0]} ({step[1]})"
         return f"{NOT_REACHED}{told}"
 
@@ -162,7 +162,7 @@ class Judge:
             if kind is PropertyKind.OBLIGATION:
                 return self._verdict(name, kind, Outcome.UNKNOWN, NO_GRAPH)
             stuck = self.space.stuck()
-            if stuck is not None and held_step(self.program, self.space.value(stuck)) is not None:
+            if stuck is not None and budget_blocked_step(self.program, self.space.value(stuck)) is not None:
                 return self._verdict(
                     name, kind, Outcome.UNKNOWN, self._short_of_budget(kind, Future(stuck, None))
                 )
@@ -246,7 +246,7 @@ class Judge:
         lost = None if deadlock else future.irrecoverable
         ways = [path(self.space, state) for state in (future.quiescent, lost) if state is not None]
         way = min(ways, key=len)
-        held = held_step(self.program, self.space.value(way[-1]))
+        held = budget_blocked_step(self.program, self.space.value(way[-1]))
         if deadlock:
             return short_of_budget(len(way) - 1, held, "nothing but faults can happen")
         return short_of_budget(len(way) - 1, held)

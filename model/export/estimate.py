@@ -208,7 +208,7 @@ def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
             ]
             assert isinstance(update.sort, Bits)
             return make.conjunction(
-                make.within(rank, 0, update.sort.width - 1), make.negation(make.disjunction(*inside))
+                make.in_range(rank, 0, update.sort.width - 1), make.negation(make.disjunction(*inside))
             )
     return make.boolean(bool(estimate.members(update) & ~mask))
 

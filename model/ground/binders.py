@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from antiphon.model.ground import make
-from antiphon.model.ground.bits import known, members
+from antiphon.model.ground.bits import members, rank_bounds
 from antiphon.model.ground.expressions import evaluate, truth
 from antiphon.model.ground.form import CHOOSE, Expression
 from antiphon.model.ground.leaves import Leaves, convert
@@ -33,7 +33,7 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
     shape, leaves = shapes[source.type], evaluate(run, source)
     item = shape.parts[0]
     if isinstance(shape.type, types.SetOf):
-        for rank in members(known(leaves[0])[1]):
+        for rank in members(rank_bounds(leaves[0])[1]):
             here = make.has(leaves[0], make.number(rank))
             if here is not FALSE:
                 yield here, convert(item.of_rank(rank), item, wanted)[0]

@@ -26,7 +26,7 @@ from antiphon.model.ground.form import (
 )
 from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, Table, bits, forget_too, number, table
 from antiphon.model.ground.logic import choose, conjunction, disjunction, equal_booleans, equality, negation
-from antiphon.model.ground.numbers import equal_numbers, interval, within
+from antiphon.model.ground.numbers import equal_numbers, in_range, interval
 
 _HAS, _COUNT = table(), table()
 _UNION, _INTERSECTION, _DIFFERENCE, _SYMMETRIC = table(), table(), table(), table()
@@ -44,7 +44,7 @@ def width(expression: Expression) -> int:
     return sort.width
 
 
-def known(expression: Expression) -> tuple[int, int]:
+def rank_bounds(expression: Expression) -> tuple[int, int]:
     """Return the ranks that are surely in the set, and those that can be, as bits of two numbers."""
     if expression.operator is CONSTANT:
         return int(expression.value), int(expression.value)
@@ -61,11 +61,12 @@ def _know(expression: Expression) -> tuple[int, int]:
         low, high = max(sort.low, 0), min(sort.high, width(expression) - 1)
         return 0, ((1 << high + 1) - (1 << low)) if low <= high else 0
     if expression.operator is CHOOSE:
-        (sure, can), (sure_else, can_else) = known(expression.operands[1]), known(expression.operands[2])
+        sure, can = rank_bounds(expression.operands[1])
+        sure_else, can_else = rank_bounds(expression.operands[2])
         return sure & sure_else, can | can_else
     if len(expression.operands) != 2:
         return 0, everything
-    (a, a_can), (b, b_can) = known(expression.operands[0]), known(expression.operands[1])
+    (a, a_can), (b, b_can) = rank_bounds(expression.operands[0]), rank_bounds(expression.operands[1])
     match expression.operator:
         case Operator.UNION:
             return a | b, a_can | b_can
@@ -94,7 +95,7 @@ def union(left: Expression, right: Expression) -> Expression:
     """Return the union of two sets."""
     if left.operator is CONSTANT:
         left, right = right, left
-    a, b = known(left), known(right)
+    a, b = rank_bounds(left), rank_bounds(right)
     if a[1] & ~b[0] == 0:
         return right
     if b[1] & ~a[0] == 0 or left is right:
@@ -108,7 +109,7 @@ def intersection(left: Expression, right: Expression) -> Expression:
     """Return the intersection of two sets."""
     if left.operator is CONSTANT:
         left, right = right, left
-    a, b = known(left), known(right)
+    a, b = rank_bounds(left), rank_bounds(right)
     if a[1] & ~b[0] == 0 or left is right:
         return left
     if b[1] & ~a[0] == 0:
@@ -118,7 +119,7 @@ def intersection(left: Expression, right: Expression) -> Expression:
 
 def difference(left: Expression, right: Expression) -> Expression:
     """Return the left set without the right one."""
-    a, b = known(left), known(right)
+    a, b = rank_bounds(left), rank_bounds(right)
     if a[1] & b[1] == 0:
         return left
     if left is right or a[1] & ~b[0] == 0:
@@ -132,9 +133,9 @@ def symmetric_difference(left: Expression, right: Expression) -> Expression:
     """Return the ranks that are in exactly one of the sets."""
     if left.operator is CONSTANT:
         left, right = right, left
-    if known(right)[1] == 0:
+    if rank_bounds(right)[1] == 0:
         return left
-    if known(left)[1] == 0:
+    if rank_bounds(left)[1] == 0:
         return right
     if left is right:
         return bits(width(left), 0)
@@ -154,7 +155,7 @@ def single(size: int, rank: Expression) -> Expression:
 
 def has(members: Expression, rank: Expression) -> Expression:
     """Return the condition that the set holds this rank; a rank outside the width is in no set."""
-    sure, can = known(members)
+    sure, can = rank_bounds(members)
     sort = interval(rank)
     low, high = max(sort.low, 0), min(sort.high, width(members) - 1)
     asked = (1 << high + 1) - (1 << low) if low <= high else 0
@@ -172,7 +173,7 @@ def _ask(members: Expression, rank: Expression) -> Expression:
     if members.operator is CONSTANT and int(members.value).bit_count() == 1:
         return equal_numbers(rank, number(int(members.value).bit_length() - 1))
     if members.operator is SINGLE:
-        return conjunction(within(rank, 0, width(members) - 1), equal_numbers(members.operands[0], rank))
+        return conjunction(in_range(rank, 0, width(members) - 1), equal_numbers(members.operands[0], rank))
     if members.operator is CHOOSE:
         condition, then, otherwise = members.operands
         return choose(condition, has(then, rank), has(otherwise, rank))
@@ -192,7 +193,7 @@ def _ask(members: Expression, rank: Expression) -> Expression:
 
 def count(members: Expression) -> Expression:
     """Return the number of ranks in the set."""
-    sure, can = known(members)
+    sure, can = rank_bounds(members)
     low, high = sure.bit_count(), can.bit_count()
     if low == high:
         return number(low)
@@ -206,7 +207,7 @@ def equal_bits(left: Expression, right: Expression) -> Expression:
     """Return the condition that two sets have the same members."""
     if left is right:
         return TRUE
-    (a, a_can), (b, b_can) = known(left), known(right)
+    (a, a_can), (b, b_can) = rank_bounds(left), rank_bounds(right)
     if a & ~b_can or b & ~a_can:
         return FALSE
     if a == a_can and b == b_can:

@@ -8,7 +8,7 @@ fair only because a budget blocks a step that would have to happen. Faults do no
 progress. For a state that was not reached they do: they might have led to it.
 
 Engines use `held_back`: a condition on the state, grounded. The reference decides the same step by step
-(`held_step`).
+(`budget_blocked_step`).
 """
 
 from __future__ import annotations
@@ -128,14 +128,14 @@ def _joined(program: Program, leaves: Leaves) -> State:
     )
 
 
-def held_step(
+def budget_blocked_step(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> tuple[Step, str] | None:
-    """Return the first of `held_steps`, or None."""
-    return next(held_steps(program, state, chosen, faults=faults), None)
+    """Return the first of `budget_blocked_steps`, or None."""
+    return next(budget_blocked_steps(program, state, chosen, faults=faults), None)
 
 
-def held_steps(
+def budget_blocked_steps(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Iterator[tuple[Step, str]]:
     """Return the budget-blocked steps of the algorithm in `state`, each with the text of its guard, by the

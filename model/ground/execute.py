@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from antiphon.model.ground import calls, ranges, sets, statements
 from antiphon.model.ground.form import Check, Expression, GroundStep, InputInfo, Number
-from antiphon.model.ground.intern import kept, making
+from antiphon.model.ground.intern import making, node_count
 from antiphon.model.ground.layout import plan
 from antiphon.model.ground.leaves import Leaves, canonical
 from antiphon.model.ground.make import constant, slot, step_input
@@ -72,7 +72,7 @@ class Grounder:
             inputs = self._bind_inputs(run, action, fixed)
         else:
             self._bind_arguments(run, action, arguments)
-        run.most = None if most is None else kept() + most
+        run.most = None if most is None else node_count() + most
         try:
             execute_all(run, action.body)
             for invariant in self._world.module.step_invariants:

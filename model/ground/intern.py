@@ -52,7 +52,7 @@ def make_room() -> int:
     """Forget all nodes when there are too many; return how often that has happened. Call it only between two
     steps.
     """
-    if kept() > MOST_NODES:
+    if node_count() > MOST_NODES:
         forget()
     return _generation
 
@@ -65,7 +65,7 @@ def forget() -> None:
     _generation += 1
 
 
-def kept() -> int:
+def node_count() -> int:
     """Return the number of interned nodes."""
     return sum(map(len, _tables))
 

@@ -54,7 +54,7 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
             and isinstance(given, Number)
             and not (sort.low <= given.low and given.high <= sort.high)
         ):
-            found.append(make.within(leaf, sort.low, sort.high))
+            found.append(make.in_range(leaf, sort.low, sort.high))
     return make.conjunction(*found) if found else TRUE
 
 

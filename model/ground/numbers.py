@@ -192,7 +192,7 @@ def at_most(left: Expression, right: Expression) -> Expression:
     return negation(less(right, left))
 
 
-def within(expression: Expression, low: int, high: int) -> Expression:
+def in_range(expression: Expression, low: int, high: int) -> Expression:
     """Return the condition that a number lies in low..high."""
     sort = interval(expression)
     if low <= sort.low and sort.high <= high:

@@ -20,7 +20,7 @@ from typing import cast
 
 from antiphon.model.ground import make
 from antiphon.model.ground.form import AND, Break, Check, Expression, GroundEvent, Guard, InputInfo
-from antiphon.model.ground.intern import kept
+from antiphon.model.ground.intern import node_count
 from antiphon.model.ground.leaves import Leaves, choose_leaves
 from antiphon.model.ground.make import FALSE, TRUE
 from antiphon.model.ground.shape import Shape, Shapes
@@ -180,7 +180,7 @@ class Run:
         Raises:
             LargeStep: there are too many nodes.
         """
-        if self.most is not None and kept() > self.most:
+        if self.most is not None and node_count() > self.most:
             raise LargeStep(
                 [leaf for leaves in self.state.values() for leaf in leaves]
                 + [check.wrong for check in self.checks.values()]

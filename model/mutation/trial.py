@@ -37,7 +37,7 @@ from antiphon.model.ground import LargeStep, ground, ground_predicate, layout
 from antiphon.model.ground.form import GroundStep, Operator
 from antiphon.model.ground.shape import Raw
 from antiphon.model.ground.words import WordPacking
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.mutation.mutants import LeftOut, Mutant, caused, reached
 from antiphon.model.properties import kinds_asked
 from antiphon.model.trace import replay
@@ -256,7 +256,7 @@ class Trial:
         its states can be told from the program's.
         """
         try:
-            with within(bounds):
+            with under_limits(bounds):
                 space = open_space(changed, Engine.NATIVE, ONE_THREAD)
                 if not len(space):
                     return Answer(Fate.INVALID, reason=NO_BEGINNING)
@@ -310,7 +310,7 @@ class Trial:
         states.
         """
         if self._seen is None and not self._is_too_large:
-            with within(self.further):
+            with under_limits(self.further):
                 space = open_space(self.program, Engine.NATIVE, ONE_THREAD)
                 search = Search(space, bounds=self.further)
                 search.run()

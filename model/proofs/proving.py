@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from antiphon.model import explore
 from antiphon.model.bounds import Bounds, Violated
 from antiphon.model.cache import Cache
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.proofs import smt
 from antiphon.model.proofs.answers import SEEDS, Answer, Asker
 from antiphon.model.proofs.formula import TRUE
@@ -109,7 +109,7 @@ def prove_every(
                 f"{known_names(name, kinds)}"
             )
     reading = Reading(program, tuple(every))
-    with within(Bounds(seconds=max_seconds)):
+    with under_limits(Bounds(seconds=max_seconds)):
         clock = Clock(max_seconds)
         small = program.with_constants(**{name: min(SMALL, int(program.constants[name])) for name in every})
         limit = EXPLORED_SECONDS if max_seconds is None else min(EXPLORED_SECONDS, max_seconds / 2)

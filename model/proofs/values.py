@@ -169,7 +169,7 @@ class Sorts:
                 yield from (((), TRUE, Scalar.of(Member(f"{type.name}({k})"))) for k in range(number))
             case types.Int() if self.is_open(type):
                 bound = variable(name, self.INTEGERS)
-                yield (bound,), self.within(bound, type), Scalar.of(bound)
+                yield (bound,), self.in_range(bound, type), Scalar.of(bound)
             case types.Int(low=low, high=high):
                 first, last = self.size(low), self.size(high)
                 assert isinstance(first, int)
@@ -224,7 +224,7 @@ class Sorts:
             )
         )
 
-    def within(self, term: Term, type: types.Int) -> Formula:
+    def in_range(self, term: Term, type: types.Int) -> Formula:
         """Return the condition that an integer is in the bounds of its type."""
         return conjunction(
             at_most(self.number(type.low), term), at_most(term, self.number(type.high))
@@ -384,7 +384,7 @@ class Sorts:
             return TRUE if low <= leaf <= high else FALSE
         term = as_term(leaf)
         assert term is not None
-        return self.within(term, type)
+        return self.in_range(term, type)
 
     # Equality -----------------------------------------------------------------------------------------------
 

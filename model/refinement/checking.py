@@ -25,7 +25,7 @@ from antiphon.model.engines.interface import Transitions
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore.checking import check
 from antiphon.model.explore.explorer import Explorer, Visitor
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.refinement.explain import PROPERTY, Explained, Explainer
 from antiphon.model.refinement.mapping import Mapper
 from antiphon.model.trace import Trace, replay
@@ -75,7 +75,7 @@ def check_refinement(
     engine = engine_named(engine)
     if engine is Engine.NATIVE:
         return check(refinement.monitored(program), bounds=bounds, engine=engine, progress=progress)
-    with within(bounds, progress) as limits:
+    with under_limits(bounds, progress) as limits:
         try:
             found = _Refines(refinement, transitions_by(concrete, engine), abstract)
         except Enough as enough:

@@ -24,7 +24,7 @@ from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation
 from antiphon.model.engines.chance import Chance, seed_word
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.engines.python.machine import compiled_machine
-from antiphon.model.ground.budgets import held_step, short_of_budget
+from antiphon.model.ground.budgets import budget_blocked_step, short_of_budget
 from antiphon.model.ground.codes import Codes
 from antiphon.model.limits import begun
 from antiphon.model.properties import SPECIFICATION, kinds_of
@@ -342,7 +342,7 @@ class _Tally:
         for name, kind in self.kinds.items():
             if kind is PropertyKind.OBLIGATION and not self.machine.holds(state, name):
                 if state not in self._held:
-                    self._held[state] = held_step(self.program, state)
+                    self._held[state] = budget_blocked_step(self.program, state)
                 self._miss(name, walk, start, tuple(taken), self._held[state])
 
     def _miss(
@@ -393,7 +393,7 @@ class _Tally:
             if is_obligation and item.words not in self._held:
                 if len(self._held) >= MOST_REMEMBERED:
                     self._held.clear()
-                self._held[item.words] = held_step(self.program, walker.state(item.words))
+                self._held[item.words] = budget_blocked_step(self.program, walker.state(item.words))
             if is_obligation and self._is_known(item, walk):
                 continue
             steps = tuple(self._step(code) for code in walker.taken(item.length))

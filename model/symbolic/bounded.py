@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Stop, Violated
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.properties import kinds_asked
 from antiphon.model.symbolic.budget_limited import search_for
 from antiphon.model.symbolic.circuit import Circuit
@@ -75,7 +75,7 @@ def check_bounded(
     kinds = kinds_asked(program, properties)
     liveness = [name for name, kind in kinds.items() if kind is PropertyKind.LIVENESS]
     listed = [*(Target(name, kind) for name, kind in kinds.items() if name not in liveness), ERRORS]
-    with within(Bounds(seconds=max_seconds)):
+    with under_limits(Bounds(seconds=max_seconds)):
         clock = Clock(max_seconds)
         try:
             states = program.reference.initial()

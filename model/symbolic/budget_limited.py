@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from antiphon.model.bounds import Stop, StopReason, Violated
-from antiphon.model.ground.budgets import held_back, held_step, short_of_budget
+from antiphon.model.ground.budgets import budget_blocked_step, held_back, short_of_budget
 from antiphon.model.symbolic.recovery import RecoverySearch
 from antiphon.model.symbolic.search import Progress, Search
 from antiphon.model.symbolic.steps import Template
@@ -74,6 +74,6 @@ def _ask_strictly(
     search.clauses += strict.clauses
     search.stopped = strict.stopped
     for trace in strict.found.values():
-        held = held_step(search.template.program, trace.states[-1])
+        held = budget_blocked_step(search.template.program, trace.states[-1])
         said = short_of_budget(len(trace), held, what).removeprefix("not decided: ")
         search.stopped = Stop(StopReason.UNDECIDED, said)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Stop, Violated
 from antiphon.model.ground import unflatten
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.properties import kinds_of
 from antiphon.model.symbolic.bounded import check_bounded, under_constants
 from antiphon.model.symbolic.circuit import Circuit
@@ -97,7 +97,7 @@ def prove(
         if name not in names:
             kind = "invariant or property of steps"
             raise SpecError(f"{program.name} has no {kind} {name!r} to prove; {known_names(name, names)}")
-    with within(Bounds(seconds=max_seconds)):
+    with under_limits(Bounds(seconds=max_seconds)):
         clock = Clock(max_seconds)
         base = check_bounded(
             program,
@@ -154,7 +154,7 @@ def counterexample_to_induction(
     target = next((item for item in (*candidates, ERRORS) if item.property == property), None)
     if target is None:
         return None
-    with within(Bounds(seconds=max_seconds)):
+    with under_limits(Bounds(seconds=max_seconds)):
         clock = Clock()
         clock.most = None if max_seconds is None else clock.elapsed() + max_seconds
         return _Proof(program, [*candidates, ERRORS], clock).first_step(target)

@@ -14,7 +14,7 @@ import pytest
 
 import antiphon
 from antiphon.model.bounds import Bounds
-from antiphon.model.limits import begun, within
+from antiphon.model.limits import begun, under_limits
 from antiphon.spec.lang.watch import watched_by, working
 
 
@@ -73,6 +73,6 @@ def test_whoever_watches_hears_of_the_work_of_his_own_thread_alone() -> None:
     with watched_by(heard.append), ThreadPoolExecutor(1) as pool:
         pool.submit(working, "elsewhere", large=True).result()
         working("here", large=True)
-        with within(Bounds(seconds=1e6)) as limits:
+        with under_limits(Bounds(seconds=1e6)) as limits:
             assert pool.submit(begun).result() > limits.began
     assert heard == ["here"]

@@ -31,7 +31,7 @@ def made(identifier: str) -> errata.Section:
 def test_what_is_committed_is_what_is_found(identifier: str) -> None:
     written = (DOCS / "errata.md").read_text(encoding="utf-8")
     section = made(identifier)
-    assert errata.kept(written)[identifier] == (section.digest, section.text)
+    assert errata.sections_in(written)[identifier] == (section.digest, section.text)
     drawn = errata.picture(section, called)
     if drawn:
         assert (DOCS / errata.PICTURES / f"{identifier}.svg").read_text(encoding="utf-8") == drawn
@@ -146,7 +146,7 @@ def test_a_section_is_stale_when_a_repair_that_it_rests_on_has_changed() -> None
 
 def test_what_was_written_is_read_back() -> None:
     sections = [made("RBC-01"), made("MSQ-07")]
-    assert errata.kept(errata.text(sections)) == {
+    assert errata.sections_in(errata.text(sections)) == {
         item.claim.id: (item.digest, item.text) for item in sections
     }
 

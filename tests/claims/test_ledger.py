@@ -151,14 +151,14 @@ def test_the_committed_errata_rest_on_todays_records_and_specifications() -> Non
     written = (docs / "errata.md").read_text(encoding="utf-8")
     pictures = {path.name: True for path in (docs / errata.PICTURES).glob("*.svg")}
     assert [claim.id for claim in errata.stale(all_claims(), written, pictures)] == []
-    assert list(errata.kept(written)) == [claim.id for claim in errata.refuted(all_claims())]
+    assert list(errata.sections_in(written)) == [claim.id for claim in errata.refuted(all_claims())]
 
 
 @pytest.mark.deep
 def test_the_pictures_of_the_committed_errata_are_drawn_as_today() -> None:
     """Otherwise: antiphon errata --write docs."""
     docs = Path(__file__).parents[2] / "docs"
-    have = errata.kept((docs / "errata.md").read_text(encoding="utf-8"))
+    have = errata.sections_in((docs / "errata.md").read_text(encoding="utf-8"))
     sections = [errata.Section(claim_of(name), *section) for name, section in have.items()]
     drawn = {item.claim.id: errata.picture(item, called) for item in sections}
     committed = {path.stem: path.read_text(encoding="utf-8") for path in (docs / errata.PICTURES).iterdir()}
@@ -169,7 +169,7 @@ def test_two_claims_that_print_one_run_say_so() -> None:
     """The same steps of the same program, in whatever order: the text of one of them names the other."""
     docs = Path(__file__).parents[2] / "docs"
     printed: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for name, (_, text) in errata.kept((docs / "errata.md").read_text(encoding="utf-8")).items():
+    for name, (_, text) in errata.sections_in((docs / "errata.md").read_text(encoding="utf-8")).items():
         found = re.search(r"` fails in [^(]*(\([^\n]*?\)): .*?```text\n(.*?)```", text, re.DOTALL)
         if found is not None:
             steps = (line.split(maxsplit=1)[-1] for line in found[2].splitlines())

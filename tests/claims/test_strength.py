@@ -10,7 +10,14 @@ from typing import Annotated
 import pytest
 
 from antiphon.conformance.ledger import program_of
-from antiphon.conformance.ledger.strength import Answers, FamilyStrength, asking, held, is_text, strength
+from antiphon.conformance.ledger.strength import (
+    Answers,
+    FamilyStrength,
+    asking,
+    checks_that_hold,
+    is_text,
+    strength,
+)
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.mutation import Trial, is_always_true, trial
@@ -408,8 +415,9 @@ def test_no_bound_of_dtp_that_is_recorded_to_hold_is_out_of_reach(subtests: pyte
 def test_what_a_comparison_asks_again_is_asked_of_mutants_in_the_record_that_asked_it_first() -> None:
     """A comparison of documents repeats the checks of their records, and no mutant is asked twice."""
     again = [check for claim in claims_of("x") for check in claim.checks if isinstance(check, Check)]
-    own = {id(check) for claim, check in held(claims_of("x"))}
-    first = {id(check) for family in families() if family != "x" for _, check in held(claims_of(family))}
+    own = {id(check) for claim, check in checks_that_hold(claims_of("x"))}
+    others = [family for family in families() if family != "x"]
+    first = {id(check) for family in others for _, check in checks_that_hold(claims_of(family))}
     assert own
     assert first
     assert own.isdisjoint(first)

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from antiphon.conformance.ledger import program_of
-from antiphon.conformance.ledger.strength import held, is_text
+from antiphon.conformance.ledger.strength import checks_that_hold, is_text
 from antiphon.model.mutation import mutants_of
 from antiphon.model.refinement import check_refinement
 from antiphon.model.verdict import Outcome
@@ -24,7 +24,7 @@ from antiphon.spec.refinement import Refinement
 
 def programs_with(owner: str) -> Iterator[Program]:
     """The programs of the ledger's checks that hold, of which a class of this name is a part, or a repair."""
-    for _, check in held(all_claims()):
+    for _, check in checks_that_hold(all_claims()):
         if any(part.__name__ == owner for part in (*check.spec.__mro__, *offered(check.spec).repairs)):
             yield program_of(check)
 

@@ -18,7 +18,7 @@ from antiphon.model.bounds import Bounds, Enough, Progress, Stop, StopReason
 from antiphon.model.engines.python.transitions import PythonTransitions
 from antiphon.model.explore import liveness
 from antiphon.model.explore.verdicts import Judge
-from antiphon.model.limits import count_from, leaving, only_time, within
+from antiphon.model.limits import count_from, leaving, only_time, under_limits
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import (
     Between,
@@ -153,12 +153,12 @@ def test_what_was_found_before_the_time_was_over_is_judged_and_confirmed(clock: 
 def test_a_phase_reports_its_progress(clock: Clock) -> None:
     told: list[Progress] = []
     clock.let(watch, "working", 0)
-    with within(Bounds(seconds=10), told.append) as limits:
+    with under_limits(Bounds(seconds=10), told.append) as limits:
         clock.now += 1
         watch.working("sorting", large=True)
         watch.working("sorting", large=True)
         clock.now += 10
-        with pytest.raises(Enough) as ended, within(Bounds(seconds=1_000)):
+        with pytest.raises(Enough) as ended, under_limits(Bounds(seconds=1_000)):
             watch.working("sorting", large=True)
     assert [(item.phase, item.seconds) for item in told] == [("sorting", 1)]
     assert ended.value.stop.reason is StopReason.SECONDS
@@ -186,7 +186,7 @@ def test_walks_and_refinements_end_while_they_are_compiled(clock: Clock) -> None
 
 
 def test_a_search_leaves_a_part_of_what_is_left_of_the_time() -> None:
-    with within(Bounds(seconds=1e6)):
+    with under_limits(Bounds(seconds=1e6)):
         half = leaving(Bounds(seconds=1e6), 0.5)
     assert half.part == pytest.approx(0.5, abs=1e-3)
     assert half.reached(0, 6e5) is not None
@@ -205,11 +205,11 @@ def test_of_what_a_search_has_found_is_judged_what_there_is_time_for() -> None:
 
 def test_seconds_count_from_where_somebody_said() -> None:
     with count_from(time.monotonic() - 1e6):
-        with within(Bounds()) as limits:
+        with under_limits(Bounds()) as limits:
             assert limits.elapsed() < 1e5, "a question without a bound of seconds does not ask"
-        with within(Bounds(seconds=1.0)) as limits:
+        with under_limits(Bounds(seconds=1.0)) as limits:
             assert limits.elapsed() > 1e5
-        with within(Bounds(seconds=1.0)) as limits:
+        with under_limits(Bounds(seconds=1.0)) as limits:
             assert limits.elapsed() < 1e5, "the first question took it"
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.model.ground import Evaluator, intern, make
-from antiphon.model.ground.bits import known
+from antiphon.model.ground.bits import rank_bounds
 from antiphon.model.ground.form import Bits, Boolean, Expression, Number, Operator
 
 WIDTH = 4
@@ -74,7 +74,7 @@ def booleans_from(inner: dict[type, st.SearchStrategy[Pair]]) -> list[st.SearchS
         built(apply(make.equal, lambda a, b: a == b), number, number),
         built(apply(make.less, lambda a, b: a < b), number, number),
         built(apply(make.at_most, lambda a, b: a <= b), number, number),
-        built(apply(lambda a: make.within(a, -1, 2), lambda a: -1 <= a <= 2), number),
+        built(apply(lambda a: make.in_range(a, -1, 2), lambda a: -1 <= a <= 2), number),
         built(apply(make.has, has), members, number),
         built(apply(make.equal, lambda a, b: a == b), members, members),
         built(apply(make.subset, lambda a, b: a & ~b == 0), members, members),
@@ -136,7 +136,7 @@ def assert_means(made: Expression, plain: Plain) -> None:
         if isinstance(made.sort, Number):
             assert made.sort.low <= expected <= made.sort.high
         if isinstance(made.sort, Bits):
-            surely, possibly = known(made)
+            surely, possibly = rank_bounds(made)
             assert surely & ~expected == 0
             assert expected & ~possibly == 0
 

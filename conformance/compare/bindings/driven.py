@@ -124,9 +124,9 @@ class Driven(ABC, Generic[M]):
         if asked.action == "broadcast":
             name = Identifier(me, self.broadcasts(me, after))
             return name, (tracing.Broadcast(me, name, asked.payload), *delivered)
-        return True, (self.told(me, before, after, asked.action), *delivered)
+        return True, (self.traced_step(me, before, after, asked.action), *delivered)
 
-    def told(self, me: int, before: Any, after: Any, action: str) -> tracing.Step:
+    def traced_step(self, me: int, before: Any, after: Any, action: str) -> tracing.Step:
         """Return the event of a step for the tracer beside its deliveries: the name, unless a binding
         overrides it.
         """

@@ -135,10 +135,10 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         has_number = any(ack.identifier == last for ack in snapshot.acks)
         return not has_number and any(message.identifier == last for message in snapshot.buffer)
 
-    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+    def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
         """Return the event of an acknowledgement, with the message and its number."""
         if action != "acknowledge" or not isinstance(after.latest, wire_messages.Ack):
-            return super().told(me, before, after, action)
+            return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, after.latest.identifier, after.latest.number)
 
     def update(self, name: Identifier) -> Message:

@@ -136,9 +136,9 @@ class HorusBinding(CoreBinding[Frame]):
         del me
         return snapshot.last_id
 
-    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+    def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
         """Return the event of a step: its name alone."""
-        return super().told(me, before, after, action.partition(" ")[0])
+        return super().traced_step(me, before, after, action.partition(" ")[0])
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
         """Return True if NAK's window is full; no exploration fills the queue for the token."""

@@ -80,15 +80,15 @@ class IrbpBinding(ListedBinding):
                 return Ack(version, Process(me), self._named(past, name), past.base + number)
         return None
 
-    def called(self, me: int, past: Past) -> object:
+    def call_packet(self, me: int, past: Past) -> object:
         """Return the packet of a call (reformation, i)."""
         return packets.Call(Process(me), len(past.lists))
 
-    def told(self, me: int, past: Past) -> object:
+    def report_packet(self, me: int, past: Past) -> object:
         """Return the packet of a report (step 1)."""
         return packets.Told(Process(me), len(past.lists))
 
-    def decided(self, past: Past) -> object:
+    def decision_packet(self, past: Past) -> object:
         """Return the packet of a decision (step 4)."""
         return packets.Decided(len(past.lists))
 

@@ -128,15 +128,15 @@ class ListedBinding(ABC):
         return False
 
     @abstractmethod
-    def called(self, me: int, past: Past) -> object:
+    def call_packet(self, me: int, past: Past) -> object:
         """Return the specification's packet for a call."""
 
     @abstractmethod
-    def told(self, me: int, past: Past) -> object:
+    def report_packet(self, me: int, past: Past) -> object:
         """Return the specification's packet for a report to the proposers."""
 
     @abstractmethod
-    def decided(self, past: Past) -> object:
+    def decision_packet(self, past: Past) -> object:
         """Return the specification's packet for a decision that is on its way."""
 
     @abstractmethod
@@ -446,9 +446,9 @@ class ListedBinding(ABC):
     def _packet_of_change(self, me: int, past: Past, message: view_change.Message) -> object:
         match message:
             case Call(kind=Kind.REGULAR):
-                return self.called(me, past)
+                return self.call_packet(me, past)
             case Told(joining=(), leaving=False):
-                return self.told(me, past)
+                return self.report_packet(me, past)
             case consensus.Decide():
-                return self.decided(past)
+                return self.decision_packet(past)
         raise Refused(f"process {me} says {message}, of which figure 32 knows nothing")

@@ -91,14 +91,14 @@ class RingBinding(CoreBinding[Message]):
         body = stable[number] if number in stable else dict(before.received)[name]
         return Delivery(*name, number, body), (tracing.Deliver(me, name, number, body),)
 
-    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+    def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
         """Return the values of a token: its number and the message that it numbers."""
         if action == "accept":
             return tracing.Step(me, action, number=before.arriving)
         if action in ("sequence", "pass_null"):
             number = after.passed or 0
             return tracing.Step(me, action, dict(after.numbers).get(number), number)
-        return super().told(me, before, after, action)
+        return super().traced_step(me, before, after, action)
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
         """Return True while the own message has no number."""

@@ -78,10 +78,10 @@ class TotemBinding(CoreBinding[Message]):
         """Return `status`, the number of the last delivered message."""
         return snapshot.status
 
-    def told(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
+    def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
         """Return the values of a multicast: the message and its number."""
         if action != "multicast" or before.token is None:
-            return super().told(me, before, after, action)
+            return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, Identifier(me, before.waiting[0][0]), before.token.seq + 1)
 
 

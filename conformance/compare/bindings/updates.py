@@ -111,8 +111,10 @@ class UpdatesBinding(CoreBinding[Any]):
         payload = dict(before.buffer)[name]
         return Delivery(*name, number, payload), (tracing.Deliver(me, name, number, payload),)
 
-    def told(self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, action: str) -> tracing.Step:
+    def traced_step(
+        self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, action: str
+    ) -> tracing.Step:
         """Return the values of an acknowledgement: the update and its gsn."""
         if action != "acknowledge":
-            return super().told(me, before, after, action)
+            return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, dict(after.names)[after.acknowledged], after.acknowledged)

@@ -95,15 +95,15 @@ class VscBinding(ListedBinding):
         """Return True for an acknowledgement, which goes to the source alone."""
         return isinstance(packet, packets.Acked)
 
-    def called(self, me: int, past: Past) -> object:
+    def call_packet(self, me: int, past: Past) -> object:
         """Return the packet of a call, (view-change, i)."""
         return packets.Call(Process(me), len(past.lists))
 
-    def told(self, me: int, past: Past) -> object:
+    def report_packet(self, me: int, past: Past) -> object:
         """Return the packet of a report of step 1."""
         return packets.Told(Process(me), len(past.lists))
 
-    def decided(self, past: Past) -> object:
+    def decision_packet(self, past: Past) -> object:
         """Return the packet of a decision of step 4."""
         return packets.Decided(len(past.lists))
 

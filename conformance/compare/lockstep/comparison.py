@@ -26,8 +26,8 @@ from antiphon.conformance.compare.bindings.system import System
 from antiphon.model.bounds import Enough
 from antiphon.model.engines import compiled_machine
 from antiphon.model.notation import compact, compact_step
-from antiphon.model.told import trace_text
 from antiphon.model.trace import Trace, replay
+from antiphon.model.trace_text import trace_text
 from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised, foreign
 
@@ -56,7 +56,7 @@ class Difference:
 
     def __str__(self) -> str:
         last = compact_step(self.trace.steps[-1]) if self.trace.steps else "the start"
-        here, there = apart(self.specification, self.implementation)
+        here, there = both_sides(self.specification, self.implementation)
         return (
             f"after {len(self.trace)} steps, at {last}: {self.what}\n  specification:  {here}\n  "
             f"implementation: {there}"
@@ -84,7 +84,7 @@ class Differs(Exception):
     ) -> None:
         self.what, self.specification, self.implementation = what, specification, implementation
         self.events = events
-        here, there = apart(specification, implementation)
+        here, there = both_sides(specification, implementation)
         super().__init__(f"{what}: specification {here}; implementation {there}")
 
 
@@ -208,7 +208,7 @@ class Comparison:
                 self.drew = random.getstate() != before
         return None
 
-    def again(self, start: State, steps: Sequence[Step], *, tries: int = 1) -> Difference | None:
+    def reproduced(self, start: State, steps: Sequence[Step], *, tries: int = 1) -> Difference | None:
         """Return the difference that the steps show in one of several runs with different seeds, or None.
 
         One run is made if `tries` is 1 or the implementation draws nothing from the global `random`.
@@ -277,7 +277,7 @@ def refuses(refusal: Refused) -> Differs:
     return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
 
 
-def apart(specification: object, implementation: object) -> tuple[str, str]:
+def both_sides(specification: object, implementation: object) -> tuple[str, str]:
     """Return the value of each side, in the compact notation; of two sets only the items that the other
     lacks.
     """

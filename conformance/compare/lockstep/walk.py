@@ -42,7 +42,7 @@ from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Enough, Stop, 
 from antiphon.model.engines import transitions_of
 from antiphon.model.engines.interface import NO_PARENT, Block
 from antiphon.model.explore.explorer import Explorer, Visitor
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.spec.lang import Machine, SpecError, State, Step
 from antiphon.spec.lang.foreign import Raised
 from antiphon.spec.lang.watch import unwatched, working
@@ -79,7 +79,7 @@ def lockstep(
     `max_transitions` end the walk. `sample` is the number of paths that are replayed from the start.
     `progress` is called now and then with the numbers of pairs, transitions and queued pairs.
     """
-    with chance(seed), within(bounds) as limits:
+    with chance(seed), under_limits(bounds) as limits:
         try:
             walk = _Walk(binding, machine, seed, bounds, max_transitions, progress)
         except Enough as enough:
@@ -285,7 +285,7 @@ class _Walk:
         except Raised as raised:
             raise _Found(position, number, raises(raised, ())) from raised
         except (Refused, Forgets) as told:
-            raise _Found.told(position, number, told) from told
+            raise _Found.of_binding(position, number, told) from told
 
     def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
         self.compared += len(moves)
@@ -350,7 +350,7 @@ class _Walk:
         start, steps = self._path(found.position, found.number)
         if found.certain and found.differs is not None:
             return self.comparison.difference(start, steps, found.differs)
-        return self.comparison.again(start, steps) or self.comparison.unsteady(
+        return self.comparison.reproduced(start, steps) or self.comparison.unsteady(
             start, steps, found.differs or OTHERWISE
         )
 
@@ -401,7 +401,7 @@ class _Found(Exception):
         super().__init__(str(differs))
 
     @classmethod
-    def told(cls, position: int, number: int, told: Refused | Forgets) -> _Found:
+    def of_binding(cls, position: int, number: int, told: Refused | Forgets) -> _Found:
         """Return the finding of a binding itself: a step is refused, or a snapshot cannot be put back."""
         if isinstance(told, Refused):
             return cls(position, number, refuses(told))

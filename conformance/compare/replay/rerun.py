@@ -13,7 +13,7 @@ from antiphon.conformance.compare.bindings.guarded import CHANCES
 from antiphon.conformance.compare.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
 from antiphon.conformance.report.words import counted
 from antiphon.model.explore.liveness import shows_lasso
-from antiphon.model.ground.budgets import held_step
+from antiphon.model.ground.budgets import budget_blocked_step
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
@@ -79,7 +79,7 @@ def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
     bound = binding_for(trace.program, binding) if isinstance(binding, str) else binding
     steady = UNSTEADY not in trace.why
     comparison = Comparison(bound)
-    difference = comparison.again(trace.start, trace.steps, tries=1 if steady else CHANCES)
+    difference = comparison.reproduced(trace.start, trace.steps, tries=1 if steady else CHANCES)
     if difference is None and not steady:
         return Replayed(
             Outcome.UNKNOWN,
@@ -165,7 +165,7 @@ def _shows(trace: Trace, name: str, kind: PropertyKind) -> bool:
         case PropertyKind.DEADLOCK:
             faults = {method.name for method in trace.program.declaration.marked("environment")}
             is_quiet = all(step.action in faults for step in reference.enabled(last))
-            return is_quiet and held_step(trace.program, last) is None
+            return is_quiet and budget_blocked_step(trace.program, last) is None
         case PropertyKind.REFINEMENT:
             refinement = refinement_of(trace.program.spec)
             return refinement is not None and fails_at_the_end(trace, refinement) != ""

@@ -33,7 +33,7 @@ from antiphon.conformance.compare.stateful.shorten import shorten
 from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
 from antiphon.model.engines import Engine
 from antiphon.model.explore import check
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Machine, Program, State
 from antiphon.spec.lang.watch import unwatched
@@ -175,7 +175,7 @@ def run_stateful(
         bounds: seconds and memory that end runs and shortening.
     """
     tally, stopped, difference, transitions, large = Tally(), None, None, None, False
-    with within(bounds) as limits:
+    with under_limits(bounds) as limits:
         try:
             comparison = Comparison(binding, machine)
             with chance(seed_number):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from antiphon.conformance.compare.validation.observations import Apart, Observation, Steps
+from antiphon.conformance.compare.validation.observations import Observation, Steps, ValueDifference
 from antiphon.conformance.compare.validation.search import Node, Search
 from antiphon.model.notation import compact_step, short_places
 from antiphon.spec.lang import Disabled, Location, State, Step
@@ -111,7 +111,7 @@ def obstacles(steps: Steps, state: State, seen: Observation) -> Iterator[Obstacl
 
 def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> Iterator[Obstacle]:
     guards: dict[tuple[str, Location], list[Step]] = {}
-    values: dict[Apart, list[Step]] = {}
+    values: dict[ValueDifference, list[Step]] = {}
     for step in steps.candidates(state, seen, action):
         try:
             after = steps.machine.apply(state, step).state
@@ -132,5 +132,5 @@ def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> It
         yield Obstacle(action, "; ".join(why), method.at)
 
 
-def _otherwise(action: str, wrong: Apart, when: str, steps: Iterable[Step] = ()) -> Obstacle:
+def _otherwise(action: str, wrong: ValueDifference, when: str, steps: Iterable[Step] = ()) -> Obstacle:
     return Obstacle(action, f"{when}{wrong}", None, tuple(steps))

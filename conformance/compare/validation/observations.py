@@ -123,12 +123,12 @@ class Steps:
             fits(self.program.domains[name], state[self.places[name]], item) for name, item in wanted.items()
         )
 
-    def differing(self, state: State, wanted: Mapping[str, Any]) -> Apart | None:
+    def differing(self, state: State, wanted: Mapping[str, Any]) -> ValueDifference | None:
         """Return the first variable with a value that differs from the observed one."""
         for name, item in wanted.items():
             value = state[self.places[name]]
             if not fits(self.program.domains[name], value, item):
-                return apart(name, self.program.domains[name], value, item)
+                return first_difference(name, self.program.domains[name], value, item)
         return None
 
     def candidates(self, state: State, seen: Observation, action: str) -> Iterator[Step]:
@@ -238,7 +238,7 @@ def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
     return bool(meant(domain, wanted) == _frozen(value))
 
 
-class Apart(NamedTuple):
+class ValueDifference(NamedTuple):
     """Place where a value differs from the log, down to the key of a map, with both values."""
 
     name: str
@@ -262,7 +262,7 @@ def mentioned(program: Program, seen: Observation) -> set[str]:
     return found
 
 
-def apart(name: str, domain: types.Domain, value: Any, wanted: Any) -> Apart:
+def first_difference(name: str, domain: types.Domain, value: Any, wanted: Any) -> ValueDifference:
     """Return the place where a value differs from the log."""
     if not callable(wanted) and isinstance(wanted, Mapping) and isinstance(domain.type, types.MapOf):
         keys, inner = domain.parts
@@ -270,14 +270,14 @@ def apart(name: str, domain: types.Domain, value: Any, wanted: Any) -> Apart:
         for key, item in wanted.items():
             known = meant(keys, as_key(key))
             if known not in found:
-                return Apart(f"{name}[{key}]", "nothing", f"and the log says {_shown(item)}")
+                return ValueDifference(f"{name}[{key}]", "nothing", f"and the log says {_shown(item)}")
             if not fits(inner, found[known], item):
-                return apart(f"{name}[{compact(known)}]", inner, found[known], item)
+                return first_difference(f"{name}[{compact(known)}]", inner, found[known], item)
     if callable(wanted):
-        return Apart(name, compact(value), "which is not what the map asks")
+        return ValueDifference(name, compact(value), "which is not what the map asks")
     is_none = not isinstance(wanted, Mapping) and isinstance(meant(domain, wanted), Strange)
     no_value = f", which is no value of {name}" if is_none else ""
-    return Apart(name, compact(value), f"and the log says {_shown(wanted)}{no_value}")
+    return ValueDifference(name, compact(value), f"and the log says {_shown(wanted)}{no_value}")
 
 
 def as_plain(domain: types.Domain, value: Any) -> Any:

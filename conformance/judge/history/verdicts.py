@@ -72,7 +72,7 @@ class RunFindings:
         """Return the outcome of one property."""
         return outcome_of(finding, {problem.reason for problem in self.problems})
 
-    def told(self, finding: Finding) -> str:
+    def sentence(self, finding: Finding) -> str:
         """Return the sentence on a property: the violation, or why nothing is known; "" if it holds."""
         if self.outcome(finding) is not Outcome.UNKNOWN or finding.doubt:
             return str(finding)
@@ -87,7 +87,7 @@ class RunFindings:
         """Return a line for each property."""
         lines = [
             f"{finding.property}: {self.outcome(finding).value}, {finding.judged} judged"
-            + (f": {told}" if (told := self.told(finding)) else "")
+            + (f": {told}" if (told := self.sentence(finding)) else "")
             for finding in self.findings
         ]
         return "\n".join([self.worst.value, *lines, *map(str, self.problems), *self.hints])

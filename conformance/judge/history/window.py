@@ -28,7 +28,6 @@ from typing import Final
 
 import msgspec
 
-from antiphon.conformance.judge.history.alone import Alone
 from antiphon.conformance.judge.history.causes import Caused, Causes
 from antiphon.conformance.judge.history.content import NO_DUPLICATION
 from antiphon.conformance.judge.history.datagrams import CAUSALITY, DATAGRAM_INTEGRITY, causality
@@ -36,6 +35,7 @@ from antiphon.conformance.judge.history.doubts import Doubts
 from antiphon.conformance.judge.history.finding import Finding, Place
 from antiphon.conformance.judge.history.forgetting import Forgetting, is_of_message, numbers
 from antiphon.conformance.judge.history.machines import acts_without_view
+from antiphon.conformance.judge.history.one_log import LogJudge
 from antiphon.conformance.judge.history.promises import properties_of
 from antiphon.conformance.judge.history.properties import asks_for_views, is_eventual
 from antiphon.conformance.judge.history.ranges import LARGE, Ranges, holds, note
@@ -75,7 +75,7 @@ class _Log(msgspec.Struct):
     `number` is that of the last delivery.
     """
 
-    alone: Alone
+    judge: LogJudge
     over: bool = False
     view: int = 0
     kept: list[Event] = msgspec.field(default_factory=list)
@@ -110,7 +110,7 @@ class Window(msgspec.Struct):
     @classmethod
     def of(cls, processes: int, promise: Collection[str]) -> Window:
         """Return the window of a run that has not begun."""
-        logs = [_Log(Alone(process)) for process in range(processes)]
+        logs = [_Log(LogJudge(process)) for process in range(processes)]
         return cls(tuple(promise), logs, Doubts.begin(processes, promise))
 
     def findings(self) -> tuple[Finding, ...]:
@@ -126,7 +126,7 @@ class Window(msgspec.Struct):
         self.unsure = unsure
 
     @property
-    def held(self) -> int:
+    def size(self) -> int:
         """Return the number of events in the window."""
         return sum(len(log.kept) + len(log.caused.events) for log in self.logs)
 
@@ -136,9 +136,9 @@ class Window(msgspec.Struct):
         """Take the next event of a process."""
         log = self.logs[process]
         self.doubts.note(event)
-        if log.alone.falls(event):
+        if log.judge.falls(event):
             self._touch(DATAGRAM_INTEGRITY)
-        for finding in log.alone.feed(event):
+        for finding in log.judge.feed(event):
             self.broken.setdefault(finding.property, finding)
         if isinstance(event, Crash | End):
             log.over = True
@@ -267,7 +267,7 @@ class Window(msgspec.Struct):
                 log.caused = Caused()
         else:  # where causes go in a circle it depends on all events what comes first
             self._forget(closed)
-        if self.held > HELD_MAX:
+        if self.size > HELD_MAX:
             self._give_up()
 
     def _numbers_that_do_not_grow(self) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from antiphon.conformance.ledger.strength.answers import Answers
 from antiphon.conformance.ledger.strength.asking import SEED, strength
 from antiphon.conformance.ledger.strength.document import Section
-from antiphon.conformance.ledger.strength.programs import held, is_text, meaning_of
+from antiphon.conformance.ledger.strength.programs import checks_that_hold, is_text, meaning_of
 from antiphon.conformance.ledger.strength.results import (
     FamilyStrength,
     GuardTally,
@@ -15,5 +15,5 @@ from antiphon.conformance.ledger.strength.results import (
 
 __all__ = [
     "SEED", "Answers", "FamilyStrength", "GuardTally", "Section", "Strength", "Survivor", "Tally",
-    "UnnoticedGuard", "held", "is_text", "meaning_of", "strength",
+    "UnnoticedGuard", "checks_that_hold", "is_text", "meaning_of", "strength",
 ]  # fmt: skip

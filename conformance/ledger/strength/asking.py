@@ -50,7 +50,7 @@ from antiphon.conformance.ledger.strength.guards import (
     is_same,
 )
 from antiphon.conformance.ledger.strength.plan import Known, Limits, Plan
-from antiphon.conformance.ledger.strength.programs import by_program, explored, held, refined
+from antiphon.conformance.ledger.strength.programs import by_program, checks_that_hold, explored, refined
 from antiphon.conformance.ledger.strength.results import (
     FamilyStrength,
     GuardTally,
@@ -139,7 +139,7 @@ def strength(
     ]
     told = [*plans, *mapped, *(beside if deep else [])]
     if not told:
-        left_out = sum(1 for _ in held(claims))
+        left_out = sum(1 for _ in checks_that_hold(claims))
         return FamilyStrength(
             family="", sample=sample, seed=seed, left_out=left_out, tally=Tally(), checks=()
         )
@@ -162,7 +162,7 @@ def strength(
     answers.read += sum(plan.found.read for plan in everything)
     answers.asked += sum(plan.found.asked for plan in everything)
     found = [item for plan in told for item in plan.strengths()]
-    order = {id(check): number for number, (_, check) in enumerate(held(claims))}
+    order = {id(check): number for number, (_, check) in enumerate(checks_that_hold(claims))}
     found.sort(key=lambda item: order[id(item[0])])
     return FamilyStrength(
         family=claims[0].protocol,
@@ -234,7 +234,7 @@ def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan]
 def _literal_guards(claims: Sequence[Claim], family: str) -> dict[str, Mutant]:
     """Return the changed guards of the specifications as they are printed, by their names."""
     found: dict[str, Mutant] = {}
-    for group in by_program(held(claims)):
+    for group in by_program(checks_that_hold(claims)):
         for _, check in group[1][:1]:
             try:
                 printed = program_of(replace(check, repairs=(), without=()))

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from antiphon.conformance.ledger.checking import program_of
-from antiphon.conformance.ledger.strength.programs import held, meaning_of, program_text
+from antiphon.conformance.ledger.strength.programs import checks_that_hold, meaning_of, program_text
 from antiphon.conformance.ledger.strength.results import FamilyStrength
 from antiphon.spec.claims import Claim
 
@@ -68,7 +68,7 @@ def digest(claims: Iterable[Claim]) -> str:
     their properties.
     """
     meant: list[object] = [FORM]
-    for claim, check in held(claims):
+    for claim, check in checks_that_hold(claims):
         bound = program_of(check)
         constants = sorted(bound.constants.items())
         meant.append([claim.id, str(check), meaning_of(bound, (check.property,)), constants])
@@ -81,5 +81,5 @@ def is_stale(section: Section | None, claims: Iterable[Claim]) -> bool:
     if section is None or section.digest != digest(claims):
         return True
     rows = {(row.claim, row.property, row.program) for row in section.strength.checks}
-    quick = (item for item in held(claims) if not item[1].deep)
+    quick = (item for item in checks_that_hold(claims) if not item[1].deep)
     return any((claim.id, check.property, program_text(check)) not in rows for claim, check in quick)

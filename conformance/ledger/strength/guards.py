@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from antiphon.conformance.ledger.strength.programs import held, is_text, text_mutants
+from antiphon.conformance.ledger.strength.programs import checks_that_hold, is_text, text_mutants
 from antiphon.model.mutation import Answer, Fate, Mutant
 from antiphon.model.mutation.operators import Context, guard_dropped, guard_negated
 from antiphon.spec.claims import all_claims
@@ -101,7 +101,7 @@ def _is_literal(part: type) -> bool:
 def _checks_by_module() -> dict[str, Counter[str]]:
     """Count the checks of each family that have a literal class of a module as a part."""
     found: dict[str, Counter[str]] = {}
-    for claim, check in held(all_claims()):
+    for claim, check in checks_that_hold(all_claims()):
         for module in {part.__module__ for part in check.spec.__mro__ if _is_literal(part)}:
             found.setdefault(module, Counter())[claim.protocol] += 1
     return found

@@ -17,8 +17,8 @@ from antiphon.conformance.ledger.strength.answers import FORM, Answers, mutating
 from antiphon.conformance.ledger.strength.guards import GUARD_SECONDS, guard_of
 from antiphon.conformance.ledger.strength.programs import (
     Group,
+    checks_that_hold,
     digest_of,
-    held,
     judged_by,
     meaning_of,
     program_text,
@@ -72,7 +72,9 @@ class Known:
 
     def __init__(self, earlier: FamilyStrength | None, claims: Sequence[Claim]) -> None:
         rows = {} if earlier is None else {_row(item): item.by for item in earlier.checks if item.by}
-        checks = [(claim.id, check.property, program_text(check)) for claim, check in held(claims)]
+        checks = [
+            (claim.id, check.property, program_text(check)) for claim, check in checks_that_hold(claims)
+        ]
         self._by = {key[1:]: rows[key] for key in checks if key in rows}
         self._recorded: dict[str, dict[str, None]] = {}
         for check in (item for claim in claims for item in claim.checks if isinstance(item, Check)):

@@ -23,9 +23,9 @@ from antiphon.spec.lang.walk import nodes
 __all__ = [
     "Group",
     "by_program",
+    "checks_that_hold",
     "digest_of",
     "explored",
-    "held",
     "is_text",
     "judged_by",
     "meaning_of",
@@ -51,7 +51,7 @@ def is_text(part: type) -> bool:
     return not (around or restricts or module in NOT_TEXT)
 
 
-def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
+def checks_that_hold(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
     """Return the checks that are recorded to hold, except for those that an earlier family runs on
     mutants.
     """
@@ -63,12 +63,12 @@ def held(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
 
 def explored(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
     """Return the checks that are no refinement."""
-    return (item for item in held(claims) if refinement_of(item[1].spec) is None)
+    return (item for item in checks_that_hold(claims) if refinement_of(item[1].spec) is None)
 
 
 def refined(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
     """Return the checks that are refinements."""
-    return (item for item in held(claims) if refinement_of(item[1].spec) is not None)
+    return (item for item in checks_that_hold(claims) if refinement_of(item[1].spec) is not None)
 
 
 def by_program(checks: Iterable[tuple[Claim, Check]]) -> list[Group]:

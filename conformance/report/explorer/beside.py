@@ -13,7 +13,7 @@ from antiphon.conformance.compare.bindings import Binding, Refused
 from antiphon.conformance.compare.bindings import system as systems
 from antiphon.conformance.compare.bindings.system import System
 from antiphon.conformance.compare.lockstep import Comparison, Differs
-from antiphon.conformance.compare.lockstep.comparison import apart, raising
+from antiphon.conformance.compare.lockstep.comparison import both_sides, raising
 from antiphon.model.changes import described
 from antiphon.spec.lang import Program, State, Step
 
@@ -97,5 +97,5 @@ class Beside:
 
 
 def _told(found: Differs) -> str:
-    here, there = apart(found.specification, found.implementation)
+    here, there = both_sides(found.specification, found.implementation)
     return f"{found.what}; specification: {here}; implementation: {there}"

@@ -31,7 +31,7 @@ from antiphon.model.engines import transitions_of
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
-from antiphon.model.limits import within
+from antiphon.model.limits import under_limits
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Verdict
@@ -525,7 +525,7 @@ class Walk:
             node = self._node(number)
             program, name = self._asked(expression)
             transitions = transitions_of(program)
-            with within(FIND):
+            with under_limits(FIND):
                 space = TransitionSpace(transitions, [node.state])
                 search = Search(space, watched=[name], exhaustive=False, bounds=FIND)
                 search.run()

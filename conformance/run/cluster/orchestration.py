@@ -31,7 +31,7 @@ from antiphon.conformance.judge.trace import (
     log_name,
 )
 from antiphon.conformance.run.cluster import control
-from antiphon.conformance.run.cluster.changing.whole import run_changing
+from antiphon.conformance.run.cluster.changing.whole_run import run_changing
 from antiphon.conformance.run.cluster.processes import Node, NodeFailed
 from antiphon.conformance.run.cluster.progress import Display, display
 from antiphon.conformance.run.cluster.protocols import Membership

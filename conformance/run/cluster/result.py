@@ -108,7 +108,7 @@ class ClusterResult:
             if self.judged.outcome(finding) is Outcome.VIOLATED
         )
         unjudged = (
-            f"{finding.property}: {self.judged.told(finding)}"
+            f"{finding.property}: {self.judged.sentence(finding)}"
             for finding in self.judged.findings
             if self.judged.outcome(finding) is Outcome.UNKNOWN and not self.judged.problems
         )

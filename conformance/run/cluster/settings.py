@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from antiphon.conformance.run.cluster.changing.deeds import KINDS, RATES, spared, whats
+from antiphon.conformance.run.cluster.changing.faults import KINDS, RATES, spared, whats
 from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.protocols import maker
 from antiphon.conformance.run.swarm.settings import FaultKind

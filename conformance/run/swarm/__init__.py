@@ -6,8 +6,17 @@ others by the judge of all logs (`judging`); one that fails is made short (`shri
 function, and many of them are spread over processes (`spreading`).
 """
 
-from antiphon.conformance.run.swarm.deeds import Broadcasts, Deed, Receives, Rests, Sends, Steps, deeds_of
-from antiphon.conformance.run.swarm.kept import SCHEDULE, ScheduleError, keep, read_schedule
+from antiphon.conformance.run.swarm.core_calls import (
+    Broadcasts,
+    Deed,
+    Receives,
+    Rests,
+    Sends,
+    Steps,
+    core_calls_of,
+)
+from antiphon.conformance.run.swarm.model_limits import within_model
+from antiphon.conformance.run.swarm.run_directory import SCHEDULE, ScheduleError, keep, read_schedule
 from antiphon.conformance.run.swarm.schedule import Schedule
 from antiphon.conformance.run.swarm.settings import Around, Deliver, FaultKind, Settings
 from antiphon.conformance.run.swarm.spreading import SwarmReport, run_swarm, without_run
@@ -20,8 +29,7 @@ from antiphon.conformance.run.swarm.swarm import (
     run_seed,
     shortened,
 )
-from antiphon.conformance.run.swarm.within import within_model
-from antiphon.conformance.run.swarm.words import command_of, joins_always, told
+from antiphon.conformance.run.swarm.words import command_of, joins_always, schedule_lines
 
 __all__ = [
     "SCHEDULE",
@@ -40,8 +48,8 @@ __all__ = [
     "Steps",
     "SwarmReport",
     "command_of",
+    "core_calls_of",
     "core_of",
-    "deeds_of",
     "fitted",
     "joins_always",
     "keep",
@@ -50,8 +58,8 @@ __all__ = [
     "run_schedule",
     "run_seed",
     "run_swarm",
+    "schedule_lines",
     "shortened",
-    "told",
     "within_model",
     "without_run",
 ]

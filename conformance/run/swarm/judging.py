@@ -120,7 +120,7 @@ def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, Run
     if ending.capped:
         return Outcome.UNKNOWN, judged, (f"given up after {ending.network.steps:,} steps",)
     unjudged = [
-        f"{finding.property}: {judged.told(finding)}"
+        f"{finding.property}: {judged.sentence(finding)}"
         for finding in judged.findings
         if drawn and judged.outcome(finding) is Outcome.UNKNOWN and finding.property != FIFO.name
     ]

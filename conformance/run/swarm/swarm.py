@@ -26,7 +26,7 @@ from antiphon.conformance.run.swarm.running import run
 from antiphon.conformance.run.swarm.schedule import Schedule
 from antiphon.conformance.run.swarm.settings import FaultKind, Settings
 from antiphon.conformance.run.swarm.shrinking import shrink
-from antiphon.conformance.run.swarm.words import joins_always, told
+from antiphon.conformance.run.swarm.words import joins_always, schedule_lines
 from antiphon.impl.protocols.core import Implementation, Network
 from antiphon.impl.registry import LISTED, listed
 from antiphon.model.verdict import Outcome
@@ -74,7 +74,7 @@ class RunResult:
 
     def __str__(self) -> str:
         """Return the outcome, every reason, and the schedule of the run, as text."""
-        schedule = [] if self.schedule is None else told(self.schedule)
+        schedule = [] if self.schedule is None else schedule_lines(self.schedule)
         return "\n".join([repr(self)[1:-1], *self.reasons, *schedule])
 
 

@@ -29,7 +29,7 @@ from antiphon.conformance.run.swarm.schedule import (
 from antiphon.conformance.run.swarm.settings import Settings
 from antiphon.impl.registry import LISTED, known_protocols
 
-__all__ = ["command_of", "joins_always", "told"]
+__all__ = ["command_of", "joins_always", "schedule_lines"]
 
 
 def command_of(core: str, settings: Settings) -> str:
@@ -66,7 +66,7 @@ def joins_always(core: str) -> bool:
     return core in LISTED and core not in known_protocols()
 
 
-def told(schedule: Schedule) -> list[str]:
+def schedule_lines(schedule: Schedule) -> list[str]:
     """Return the lines of a schedule in words."""
     sizes = ", ".join(f"{name} {value:,}" for name, value in (schedule.layers or {}).items())
     around = f"layers ({sizes})" if schedule.layers is not None else "the bare core"

@@ -32,7 +32,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from antiphon.conformance.compare.bindings import binding_of
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
-from antiphon.conformance.run.swarm import Settings, command_of, deeds_of
+from antiphon.conformance.run.swarm import Settings, command_of, core_calls_of
 from antiphon.conformance.spark.coverage.model import MODEL, Model, key
 from antiphon.conformance.spark.coverage.steps import Reader
 from antiphon.conformance.spark.pipeline.errors import InputError, PipelineError, cause_of
@@ -223,7 +223,7 @@ def rows_of(
     left: Counter[str] = Counter()
     outside: Counter[str] = Counter()
     for seed, steps, sent in runs:
-        ending, deeds = deeds_of(protocol, seed, wanted)
+        ending, deeds = core_calls_of(protocol, seed, wanted)
         if (ending.network.steps, ending.network.sent) != (steps, sent):
             raise PipelineError(
                 f"the run of seed {seed} takes {ending.network.steps} steps, and {steps} stand in the lake; "

@@ -143,7 +143,7 @@ def _judge(promise: tuple[str, ...], found: FoundRun) -> _Judged:
         for problem in run.problems
     ]
     return _Judged(
-        [(findings.outcome(each), each, findings.told(each)) for each in findings.findings],
+        [(findings.outcome(each), each, findings.sentence(each)) for each in findings.findings],
         damage[:SHOWN_MAX],
         len(damage),
         sum(map(len, run.events)),

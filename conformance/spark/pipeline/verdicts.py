@@ -105,7 +105,7 @@ def _row(run: object, finding: Finding, judged: RunFindings) -> dict[str, Any]:
         "doubt": finding.doubt,
         "implied": finding.implied,
         "odd": finding.odd,
-        "told": judged.told(finding),
+        "told": judged.sentence(finding),
     }
 
 

@@ -252,7 +252,7 @@ class Watching(msgspec.Struct):
         ]
         if not run.problems:
             found += [
-                (finding.property, Outcome.UNKNOWN, 0, judged.told(finding), judged.told(finding))
+                (finding.property, Outcome.UNKNOWN, 0, judged.sentence(finding), judged.sentence(finding))
                 for finding in judged.findings
                 if outcomes[finding.property] is Outcome.UNKNOWN
             ]

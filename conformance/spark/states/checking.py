@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from antiphon.conformance.spark.pipeline.runs import lake_at
-from antiphon.conformance.spark.states.lake import held
+from antiphon.conformance.spark.states.lake import locked_lake
 from antiphon.conformance.spark.states.running import NARROW, Runner
 from antiphon.conformance.spark.states.space import LakeSpace
 from antiphon.model import explore
@@ -62,7 +62,7 @@ def check_on_spark(
     asked = kinds_asked(program, None if properties is None else list(properties))
     spaces: list[LakeSpace] = []
     with ExitStack() as stack:
-        kept = stack.enter_context(held(lake))
+        kept = stack.enter_context(locked_lake(lake))
         shown = None if progress is None else _Shown(progress)
         runner = Runner(stack, master, narrow, None if shown is None else shown.tasks)
 

@@ -237,7 +237,7 @@ class Lake:
 
 
 @contextmanager
-def held(directory: Path) -> Iterator[Lake]:
+def locked_lake(directory: Path) -> Iterator[Lake]:
     """Yield the lake of this directory, locked for this process.
 
     Raises:

@@ -5,10 +5,10 @@ goal never comes.
 names of predicates.
 """
 
+from antiphon.model.explore.liveness.confirmation import shows_lasso
 from antiphon.model.explore.liveness.fairness import Fairness, fair_on
 from antiphon.model.explore.liveness.judge import judge, refuse_members
 from antiphon.model.explore.liveness.questions import Question, declared, question
-from antiphon.model.explore.liveness.shown import shows_lasso
 
 __all__ = [
     "Fairness", "Question", "declared", "fair_on", "judge", "question", "refuse_members", "shows_lasso",

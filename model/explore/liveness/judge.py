@@ -20,11 +20,11 @@ from functools import partial
 
 from antiphon.model.bounds import INTERRUPTED, UNBOUNDED, Bounds, Enough, Progress, Violated, Violation
 from antiphon.model.engines.choice import Engine, engine_named
+from antiphon.model.explore.liveness.confirmation import fault_of
 from antiphon.model.explore.liveness.fairness import Changes, Fairness, fair_on
 from antiphon.model.explore.liveness.lasso import Graph, Lasso, find_lasso
 from antiphon.model.explore.liveness.patterns import pattern_of
 from antiphon.model.explore.liveness.questions import Question
-from antiphon.model.explore.liveness.shown import fault_of
 from antiphon.model.explore.liveness.unfold import unfolded
 from antiphon.model.explore.liveness.walk import FairGraph
 from antiphon.model.limits import leaving, only_time

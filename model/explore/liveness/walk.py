@@ -23,7 +23,7 @@ from antiphon.model.engines.python.orbits import OrbitTransitions
 from antiphon.model.explore.explorer import Visitor, walk
 from antiphon.model.explore.liveness.fairness import Condition, Fairness, Kind, Values
 from antiphon.model.explore.liveness.lasso import Graph
-from antiphon.model.ground.budgets import MOST_STEPS, budget_steps, held_step
+from antiphon.model.ground.budgets import MOST_STEPS, budget_blocked_step, budget_steps
 from antiphon.spec.lang import Program, SpecError, State, Step, Transition, ir
 from antiphon.spec.lang.watch import working
 
@@ -218,7 +218,7 @@ class FairGraph(Visitor):
         def is_fair(step: Step) -> bool:
             return any(True for _ in self.fairness.kinds(step))
 
-        found = (held_step(self.program, self.state(state), is_fair) for state in states)
+        found = (budget_blocked_step(self.program, self.state(state), is_fair) for state in states)
         return next((item for item in found if item is not None), None)
 
     def _bit(self, kind: Kind) -> int:

@@ -101,10 +101,10 @@ def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.Mon
     assert next(differences(25, 1), None) is not None
 
 
-_within = Writer.within
+_within = Writer.in_range
 
 MISTAKES: dict[str, tuple[type, str, Callable[..., Any]]] = {
-    "a rank outside its set is taken for one within": (Writer, "within", lambda writer, rank, width: _within(writer, rank, 192)),
+    "a rank outside its set is taken for one within": (Writer, "in_range", lambda writer, rank, width: _within(writer, rank, 192)),
     "the second word of a set is mistaken for the first": (Writer, "_pick", lambda writer, words, index: words[0]),
     "a guard is forgotten": (lowering.StepWriter, "_guards", lambda writer, step: writer._check([check.wrong for check in step.checks])),
     "a check is forgotten": (lowering.StepWriter, "_check", lambda writer, wrongs: None),

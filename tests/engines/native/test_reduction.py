@@ -131,7 +131,7 @@ def test_states_take_less_room() -> None:
     bound = program(RbpChecked, repairs="all")
     slots = layout(bound).slots
     whole, cone = (
-        WordPacking(slots, reduction.kept(bound))
+        WordPacking(slots, reduction.stored_slots(bound))
         for reduction in (WHOLE, Reduction(asked=frozenset({"UniqueNumbers"})))
     )
     assert cone.bits < whole.bits

@@ -20,7 +20,7 @@ from antiphon.model.engines.python.source import compile_functions, predicate_so
 from antiphon.model.explore import check
 from antiphon.model.explore.search import Search
 from antiphon.model.ground import budgets, flatten, layout
-from antiphon.model.ground.budgets import held_back, held_back_among, held_step, unspent
+from antiphon.model.ground.budgets import budget_blocked_step, held_back, held_back_among, unspent
 from antiphon.model.ground.form import Bits, Expression
 from antiphon.model.ground.packing import Packing
 from antiphon.model.symbolic import check_bounded
@@ -217,7 +217,7 @@ def test_grounded_condition_and_reference_agree_where_a_budget_holds_a_step_back
             list(bound.reference.successors(state))
         except SpecError:
             continue  # an error of the specification, which ends a search before anything is excused
-        assert (held_step(bound, state) is not None) is held(state)
+        assert (budget_blocked_step(bound, state) is not None) is held(state)
 
 
 class Half(Box):
@@ -260,7 +260,7 @@ def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(
     assert held is not None
     assert 0 < sum(held) < len(held) == len(space)
     for number in random.Random(1).sample(range(len(space)), 60):
-        assert bool(held[number]) is (held_step(bound, space.value(number)) is not None)
+        assert bool(held[number]) is (budget_blocked_step(bound, space.value(number)) is not None)
 
 
 def test_with_too_many_steps_to_look_at_everything_is_excused(monkeypatch: pytest.MonkeyPatch) -> None:

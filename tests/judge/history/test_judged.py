@@ -35,7 +35,7 @@ def test_a_promise_of_which_the_logs_hold_nothing_is_unknown(word: str) -> None:
     nothing = RunFindings(judge_history(history("0: ?1 | 1:"), promise))
     assert {name for name in nothing.outcomes if name not in ALWAYS} == set(properties_of(promise)) - ALWAYS
     assert {outcome for name, outcome in nothing.outcomes.items() if name not in ALWAYS} == {"unknown"}
-    assert all(nothing.told(each) for each in nothing.findings if not each.judged)
+    assert all(nothing.sentence(each) for each in nothing.findings if not each.judged)
 
 
 @pytest.mark.parametrize("word", [word for word in PROMISES if word not in ("total-order", "safe-delivery")])
@@ -74,7 +74,7 @@ def test_what_nothing_could_break_was_not_judged(
     """
     found = judged(text, *promise)
     assert {name for name, outcome in found.outcomes.items() if outcome == "unknown"} == unjudged
-    told = [found.told(each) for each in found.findings if not each.judged]
+    told = [found.sentence(each) for each in found.findings if not each.judged]
     assert all(reason.startswith("nothing to judge: ") for reason in told)
 
 
@@ -105,7 +105,7 @@ def test_a_run_with_views_is_not_violated_by_the_promise_of_a_fixed_group_but_to
     assert "violated" not in found.outcomes.values()
     (agreement,) = [each for each in found.findings if each.property == "Agreement"]
     assert found.outcome(agreement) == "unknown"
-    assert "--promise virtual-synchrony --promise total-order" in found.told(agreement)
+    assert "--promise virtual-synchrony --promise total-order" in found.sentence(agreement)
     assert outcome(JOINER, *VIEWS) == "holds"
     run = Run(directory=None, header=None, logs=(), faults=())  # type: ignore[arg-type]
     assert judge_run(run).hints == ()

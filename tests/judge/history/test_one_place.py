@@ -114,7 +114,7 @@ def test_the_judge_finds_it_broken_with_its_reason_and_both_events(tmp_path: Pat
 @pytest.mark.usefixtures("added")
 def test_a_property_of_the_end_is_told_with_its_first_sentence() -> None:
     judged = RunFindings(judge_history(history("0: +a | 1: !"), "patient-detector"))
-    told = {each.property: judged.told(each) for each in judged.findings}
+    told = {each.property: judged.sentence(each) for each in judged.findings}
     assert told["SomebodyAlarmed"] == "not true: Some correct process was alarmed"
     assert told["AlarmOnce"] == "nothing to judge: nobody is alarmed"
     assert judged.outcomes["AlarmOnce"] is Outcome.UNKNOWN

@@ -18,7 +18,7 @@ from tests.judge.history.known import LIVENESS, PROMISES
 
 from antiphon.conformance.judge.history import History, RunFindings, history, judge_history, properties_of
 from antiphon.conformance.judge.history import window as windows
-from antiphon.conformance.judge.history.alone import PASSING_MAX, Alone
+from antiphon.conformance.judge.history.one_log import PASSING_MAX, LogJudge
 from antiphon.conformance.judge.history.window import Window
 from antiphon.conformance.judge.trace import (
     TRUNCATED,
@@ -156,7 +156,7 @@ def followed(
             return
         assert {finding.property for finding in window.findings()} == expected, (promise, prefix)
         before = expected
-        counts["held"] = max(counts["held"], window.held)
+        counts["held"] = max(counts["held"], window.size)
         window = stored(window)
     counts.update(window.broken.keys())
     counts["broken"] += bool(window.broken)
@@ -208,7 +208,7 @@ def test_what_is_held_of_a_long_run_does_not_grow(promise: tuple[str, ...]) -> N
                 window.feed(p, Deliver(2 * k + 1, m, k - late, "aa"))
         if not k % 300:
             window.judge()
-            held.append(window.held)
+            held.append(window.size)
             sizes.append(len(msgspec.json.encode(window)))
             window = stored(window)
     assert not window.broken
@@ -229,7 +229,7 @@ def test_processes_that_are_too_far_apart_are_left_to_the_judge_of_whole_logs(
     for k in range(51):
         window.feed(0, Broadcast(k, message_id(0, k), "aa"))
     window.judge()
-    assert (window.gave_up, window.held, window.broken) == (True, 0, {})
+    assert (window.gave_up, window.size, window.broken) == (True, 0, {})
 
 
 def test_who_is_gone_is_not_waited_for() -> None:
@@ -237,13 +237,13 @@ def test_who_is_gone_is_not_waited_for() -> None:
     for event in (Broadcast(0, "0:1", "aa"), Deliver(1, "0:1", 1, "aa")):
         window.feed(0, event)
     window.judge()
-    assert window.held == 2
+    assert window.size == 2
     window.judge({1})
-    assert window.held == 0
+    assert window.size == 0
 
 
 def test_of_a_log_that_shows_the_protocol_late_the_handover_is_left_to_the_end() -> None:
-    alone = Alone(0)
+    alone = LogJudge(0)
     events: list[Event] = [Broadcast(k, message_id(0, k), "aa") for k in range(PASSING_MAX + 1)]
     found = [finding for event in [*events, CoreBroadcast(0, "0:7", "aa")] for finding in alone.feed(event)]
     assert (found, alone.unknown, alone.taken) == ([], True, [])

@@ -25,11 +25,11 @@ from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.judge.trace.members import numbered
 from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, Counts, control, run_cluster
 from antiphon.conformance.run.cluster.changing import running
-from antiphon.conformance.run.cluster.changing.deeds import KINDS, Deed, What, rounds, spared, whats
+from antiphon.conformance.run.cluster.changing.faults import KINDS, Deed, What, rounds, spared, whats
 from antiphon.conformance.run.cluster.changing.hub import Hub
 from antiphon.conformance.run.cluster.changing.judging import lost, read
 from antiphon.conformance.run.cluster.changing.running import Run, RunningMember
-from antiphon.conformance.run.cluster.changing.whole import _missing
+from antiphon.conformance.run.cluster.changing.whole_run import _missing
 from antiphon.conformance.run.cluster.faults import Faults
 from antiphon.conformance.run.cluster.result import missing_faults
 from antiphon.conformance.run.swarm import FaultKind

@@ -22,7 +22,6 @@ from antiphon.conformance.run.swarm import (
     run_seed,
     run_swarm,
     shortened,
-    told,
 )
 from antiphon.conformance.run.swarm.changing import draw
 from antiphon.conformance.run.swarm.schedule import (
@@ -128,7 +127,7 @@ def test_a_failing_run_is_made_short_told_drawn_and_kept(
     assert short.schedule is not None
     assert short.symptoms[0] == result.symptoms[0]
     assert len(short.schedule.entries) <= 4 < len(result.schedule.entries)
-    assert told(short.schedule)[0].startswith("3 processes, layers, 1 ms a datagram, heartbeat_ms ")
+    assert schedule_lines(short.schedule)[0].startswith("3 processes, layers, 1 ms a datagram, heartbeat_ms ")
     picture = pictured(short, settings)
     assert picture.lanes == ("process 0", "process 1", "process 2")[: short.schedule.members]
     shown = [told for event in picture.events for told in (event.label, *event.emits)]

@@ -35,7 +35,6 @@ from antiphon.conformance.run.swarm import (
     run_swarm,
     shortened,
     spreading,
-    told,
     within_model,
 )
 from antiphon.conformance.run.swarm.chance import draw
@@ -110,7 +109,7 @@ def test_who_delivers_before_so_many_have_it_is_found_and_made_short(monkeypatch
     broken = r"process \d delivers \d:1, which 1 members have, and it asked for 2"
     assert re.fullmatch(broken, short.reasons[0])
     assert short.schedule is not None
-    assert told(short.schedule)[1].endswith("broadcasts, delivered when 2 have it")
+    assert schedule_lines(short.schedule)[1].endswith("broadcasts, delivered when 2 have it")
     assert len(short.schedule.entries) == 1
 
 
@@ -286,7 +285,7 @@ def test_a_schedule_is_told_in_words_and_drawn() -> None:
     result, settings = first_failure("total", "passes-one")
     short = shortened(result, settings)
     assert short.schedule is not None
-    lines = told(short.schedule)
+    lines = schedule_lines(short.schedule)
     assert lines[0].startswith("2 members") or lines[0].startswith("3 members")
     assert any("broadcasts" in line for line in lines)
     picture = pictured(short, settings)

@@ -6,7 +6,7 @@ import pytest
 
 from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
-from antiphon.conformance.run.swarm import Settings, deeds_of, run_seed, within_model
+from antiphon.conformance.run.swarm import Settings, core_calls_of, run_seed, within_model
 from antiphon.conformance.spark.coverage import Model, Reader
 from antiphon.conformance.spark.coverage.model import key
 from antiphon.model.notation import compact_step
@@ -25,7 +25,7 @@ def reader_of(protocol: str) -> tuple[Reader, Settings]:
 def test_who_writes_down_what_members_do_changes_nothing() -> None:
     for core in ("rbp", "sequencer"):
         for seed in SEEDS[:6]:
-            ending, _ = deeds_of(core, seed, Settings(messages=3))
+            ending, _ = core_calls_of(core, seed, Settings(messages=3))
             result = run_seed(core, seed, Settings(messages=3))
             network = ending.network
             assert (network.steps, network.now, network.sent, network.lost) == (
@@ -40,7 +40,7 @@ def test_a_path_is_one_of_the_specification_as_cpython_executes_it(protocol: str
     taken = 0
     for seed in SEEDS[:8]:
         state = reader.start
-        for before, number, after in reader.path(deeds_of(protocol, seed, settings)[1]).transitions:
+        for before, number, after in reader.path(core_calls_of(protocol, seed, settings)[1]).transitions:
             assert before == state
             assert machine.apply(edges.unpack(before), edges.step(number)).state == edges.unpack(after)
             state = after
@@ -52,7 +52,7 @@ def test_a_run_that_stays_within_the_model_delivers_there_what_the_group_deliver
     reader, settings = reader_of("total")
     stayed = 0
     for seed in SEEDS:
-        ending, deeds = deeds_of("total", seed, settings)
+        ending, deeds = core_calls_of("total", seed, settings)
         path = reader.path(deeds)
         assert (path.outside == 0) == (path.left == "")
         if path.left:
@@ -78,7 +78,7 @@ def test_a_run_takes_no_transition_that_is_not_prompt() -> None:
     taken = set()
     for seed in SEEDS:
         for before, number, _ in reader.path(
-            deeds_of("chang-maxemchuk", seed, within_model("chang-maxemchuk"))[1]
+            core_calls_of("chang-maxemchuk", seed, within_model("chang-maxemchuk"))[1]
         ).transitions:
             taken.add((key(before), compact_step(reader.edges.step(number))))
     assert taken <= prompt
@@ -97,7 +97,7 @@ def test_runs_that_are_drawn_within_the_model_stay_there_longer_and_take_more_of
     taken: dict[bool, int] = {}
     left: dict[bool, int] = {}
     for is_within, settings in ((False, usual), (True, within)):
-        runs = [deeds_of(protocol, seed, settings) for seed in SEEDS]
+        runs = [core_calls_of(protocol, seed, settings) for seed in SEEDS]
         paths = [reader.path(deeds) for _, deeds in runs]
         taken[is_within] = len({move for path in paths for move in path.transitions})
         left[is_within] = sum(path.left != "" for path in paths)
@@ -119,7 +119,7 @@ def test_what_a_faulty_core_does_is_no_path_of_the_specification(
     """Its steps have the right names; where it rests, it stands elsewhere."""
     reader, settings = reader_of(protocol)
     faulty = Settings(members=settings.members, messages=settings.messages, planted=fault)
-    left = [reader.path(deeds_of(protocol, seed, faulty)[1]).left for seed in SEEDS]
-    sound = [reader.path(deeds_of(protocol, seed, settings)[1]).left for seed in SEEDS]
+    left = [reader.path(core_calls_of(protocol, seed, faulty)[1]).left for seed in SEEDS]
+    sound = [reader.path(core_calls_of(protocol, seed, settings)[1]).left for seed in SEEDS]
     assert any(told in why for why in left), left
     assert not any(told in why for why in sound), sound

@@ -19,7 +19,7 @@ import pytest
 import antiphon
 from antiphon.conformance.spark.states import checking
 from antiphon.conformance.spark.states.checking import check_on_spark
-from antiphon.conformance.spark.states.lake import Content, Lake, LakeError, held
+from antiphon.conformance.spark.states.lake import Content, Lake, LakeError, locked_lake
 from antiphon.model.bounds import Bounds
 from antiphon.model.engines.native.driver.batcher import Words
 from antiphon.model.explore import check
@@ -72,11 +72,11 @@ def test_a_worker_that_is_killed_ends_the_command_and_the_lake_goes_on(
 
     @contextmanager
     def dying(directory: Path) -> Iterator[Lake]:
-        with held(directory) as lake:
+        with locked_lake(directory) as lake:
             yield DyingLake(lake.directory)
 
     with monkeypatch.context() as patched:
-        patched.setattr(checking, "held", dying)
+        patched.setattr(checking, "locked_lake", dying)
         with pytest.raises(LakeError, match="a worker of Spark was killed, perhaps for its memory: the same"):
             check_on_spark(PROGRAM, directory, master=master, narrow=1_200, partitions=2)
     content = Lake(directory).read()

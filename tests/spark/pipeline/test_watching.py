@@ -219,7 +219,7 @@ def test_a_step_reads_what_is_new_and_holds_what_is_under_way(grow: Grow, tmp_pa
     assert held.read_on(run, ends(run)) is not None
     held = stepped(held)
     assert held.window is not None
-    assert held.window.held == 2
+    assert held.window.size == 2
     grow(run, f"0: {healthy} | 1: {delivered} 0:401 0:400", 1)
     for process, tail in held.tails.items():
         log = run / log_name(process)
@@ -248,7 +248,7 @@ def test_who_is_silent_while_others_go_on_is_not_waited_for(grow: Grow, tmp_path
     assert held.read_on(run, {0: ends(run)[0]}, 5001, 1000) is None
     held = stepped(held)
     assert held.window is not None
-    assert held.window.held == 0
+    assert held.window.size == 0
     grow(run, f"{text} +0:4 0:4 | 1: a 0:3", 1)
     said = held.read_on(run, {1: ends(run)[1]}, 5002, 1000)
     assert said is not None

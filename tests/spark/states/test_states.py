@@ -12,7 +12,7 @@ import pytest
 import antiphon
 from antiphon.conformance.spark.pipeline.errors import InputError
 from antiphon.conformance.spark.states.checking import check_on_spark
-from antiphon.conformance.spark.states.lake import Lake, LakeError, held
+from antiphon.conformance.spark.states.lake import Lake, LakeError, locked_lake
 from antiphon.model.bounds import Bounds, StopReason
 from antiphon.model.engines.native.driver.batcher import Words
 from antiphon.model.explore import check
@@ -157,7 +157,7 @@ def test_a_run_that_is_killed_in_a_level_goes_on_at_the_last_whole_one(tmp_path:
     ended = subprocess.run([sys.executable, "-c", KILLED, str(lake)], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert (lake / "levels" / "0009" / "part-00001.parquet").exists(), "it was killed within a level"
-    with held(lake) as kept:
+    with locked_lake(lake) as kept:
         content = kept.read()
     assert content is not None
     assert len(content.levels) == 9
@@ -185,7 +185,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
         patched.setattr(uuid, "uuid4", lambda: uuid.UUID(HEX))
         with pytest.raises(LakeError, match="0009 is full: the same command goes on at the last whole level"):
             explored(TWO_PHASE, lake)
-    with held(lake) as kept:
+    with locked_lake(lake) as kept:
         content = kept.read()
     assert content is not None
     assert len(content.levels) == 9
@@ -230,7 +230,7 @@ def test_a_lake_of_another_program_and_one_that_is_damaged_or_in_use_are_refused
     explored(TWO_PHASE, lake)
     with pytest.raises(LakeError, match="other constants"):
         explored(TWO_PHASE.with_constants(managers=4), lake)
-    with held(lake), pytest.raises(LakeError, match="another search is using it"):
+    with locked_lake(lake), pytest.raises(LakeError, match="another search is using it"):
         explored(TWO_PHASE, lake)
     run = next((lake / "known").rglob("*.rows"))
     run.write_bytes(run.read_bytes()[:-8])

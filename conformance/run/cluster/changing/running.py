@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from antiphon.conformance.run.cluster import control
-from antiphon.conformance.run.cluster.changing.deeds import (
+from antiphon.conformance.run.cluster.changing.faults import (
     TIMEOUTS,
     Deed,
     What,

@@ -237,7 +237,7 @@ class Writer:
             for then, otherwise in pairs
         )
 
-    def within(self, rank: Expression, width: int) -> str | None:
+    def in_range(self, rank: Expression, width: int) -> str | None:
         """Emit the test that a rank lies below `width`, as an `i1`; return None when it surely does."""
         if isinstance(rank.sort, Number) and rank.sort.low >= 0 and rank.sort.high < width:
             return None
@@ -257,7 +257,7 @@ class Writer:
                 + self.packing.places[members.value].offset
                 + int(rank.value)
             )
-        inside = self.within(rank, width)
+        inside = self.in_range(rank, width)
         at = self.one(rank)
         low = self.emit(f"and i64 {at}, {WORD - 1}")
         if members.operator is SLOT and width > WORD:
@@ -290,7 +290,7 @@ class Writer:
         """Return the word and the bit in it for a set with this one rank; no bit when it is outside the
         width.
         """
-        inside = self.within(rank, width)
+        inside = self.in_range(rank, width)
         at = self.one(rank)
         bit = self.emit(f"shl i64 1, {self.emit(f'and i64 {at}, {WORD - 1}')}")
         index = self.emit(f"lshr i64 {at}, 6")

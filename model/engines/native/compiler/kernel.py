@@ -102,9 +102,9 @@ def kernel_of(program: Program, mode: int = fields.WHOLE, reduction: Reduction =
     Raises:
         SpecError: the program cannot be compiled, or has no symmetry.
     """
-    packing = WordPacking(layout(program).slots, reduction.kept(program))
+    packing = WordPacking(layout(program).slots, reduction.stored_slots(program))
     predicates, properties = reduction.predicates(program), reduction.properties(program)
-    sorted_by = columns(program, reduction.kept(program)) if reduction.symmetric else None
+    sorted_by = columns(program, reduction.stored_slots(program)) if reduction.symmetric else None
 
     sleep = sleep_words(program, mode, reduction)
 
@@ -312,7 +312,7 @@ def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction)
         StepWriter(packing).function(f"exchange.{number}", (), step, ()) for number, step in enumerate(steps)
     ]
     texts.append(_dispatch("exchange", "i64 %state, i64 %target", "ptr %s, ptr %out", len(made)))
-    pairs = (columns(program, reduction.kept(program)) if made else None) or ()
+    pairs = (columns(program, reduction.stored_slots(program)) if made else None) or ()
     for number, pair in enumerate(pairs):
         before, same = comparisons(program, pair)
         rank = make.choose(same, make.number(0), make.choose(before, make.number(1), make.number(2)))

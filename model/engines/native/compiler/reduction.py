@@ -43,7 +43,7 @@ class Reduction:
         """Return the properties that steps may break, in the order of the program."""
         return tuple(name for name in program.module.properties if self.asked is None or name in self.asked)
 
-    def kept(self, program: Program) -> frozenset[int]:
+    def stored_slots(self, program: Program) -> frozenset[int]:
         """Return the positions of the slots that are stored."""
         every = frozenset(range(len(layout(program).slots)))
         return every if self.asked is None else _relevant(program, self.asked)
@@ -52,7 +52,7 @@ class Reduction:
         """Return the step without the parts that are left out."""
         if self.asked is None:
             return step
-        kept = self.kept(program)
+        kept = self.stored_slots(program)
         updates = tuple((slot, value) for slot, value in step.updates if slot in kept)
         return replace(
             step, updates=updates, breaks=tuple(item for item in step.breaks if item.property in self.asked)

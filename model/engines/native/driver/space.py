@@ -87,7 +87,7 @@ class NativeSpace:
             SpecError: there is no symmetry to use.
         """
         self.program = program
-        packing = WordPacking(layout(program).slots, reduction.kept(program))
+        packing = WordPacking(layout(program).slots, reduction.stored_slots(program))
         if fingerprints:
             self.mode = fields.FINGERPRINT
         elif packing.bits <= DIRECT_BITS and not graph:
@@ -299,7 +299,7 @@ class NativeSpace:
 
     def left_out(self) -> tuple[str, ...]:
         """Return the variables that are left out, wholly or in part, in the order of the layout."""
-        kept = self.kernel.reduction.kept(self.program)
+        kept = self.kernel.reduction.stored_slots(self.program)
         return tuple(
             dict.fromkeys(
                 slot.variable
@@ -358,7 +358,7 @@ class Recovery:
         self._store.set("ASKED", (1 << len(truths)) - 1)
         self._store.set("WANTED", wanted if complete else 0)
         found = 0
-        with self._store.again():
+        with self._store.recomputing():
             for begin, end in reversed(_parts(expanded)):
                 working(f"judging obligations, {end:,} states left", large=True)
                 found = self._functions["recover"](self._store.address(), end, begin, found)
@@ -408,7 +408,7 @@ class Recovery:
         """Return the successors, as `StateSpace.successors`."""
         self._open.write(0, state.to_bytes(4, "little"))
         before = self._store.transitions()
-        with self._store.again():
+        with self._store.recomputing():
             self._link(1)
             stuck = self._store.transitions() == before
         length = 4 * int.from_bytes(self._offsets.read(8, 8), "little")

@@ -195,7 +195,7 @@ class Store:
         self._contexts[buffer][fields.RECENT] = self._scratch["recent"].address + self._recent * thread
 
     @contextmanager
-    def again(self) -> Iterator[None]:
+    def recomputing(self) -> Iterator[None]:
         """Context in which the successors of known states are made once more, by the first thread, without
         counting or finding anything.
         """
@@ -543,7 +543,7 @@ class Store:
 
     def _origin(self, number: int, first: int) -> int:
         """The first state from number `first` on that leads to state `number`."""
-        with self.again():
+        with self.recomputing():
             while first < number:
                 last = min(first + TRIED, number)
                 found = self.kernel.functions["origin"](self.address(), number, first, last)

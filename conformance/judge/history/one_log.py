@@ -56,7 +56,7 @@ class _Held(msgspec.Struct):
     i: int
 
 
-class Alone(msgspec.Struct):
+class LogJudge(msgspec.Struct):
     """State of the judge for the log of `process`.
 
     `taken` are messages on their way from the application to the protocol, `given` those on their way back.

@@ -10,7 +10,7 @@ from typing import cast
 
 from antiphon.model.explore.liveness.fairness import Fairness, Kind, Values, fair_on
 from antiphon.model.explore.liveness.questions import Question, declared
-from antiphon.model.ground.budgets import held_steps
+from antiphon.model.ground.budgets import budget_blocked_steps
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import State, Step, Transition, ir
 
@@ -81,7 +81,7 @@ def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
 
     possible = [
         {kind for transition in program.reference.successors(state) for kind in kinds(state, transition)}
-        | {kind for step, _ in held_steps(program, state) for kind in kinds_of(state, step)}
+        | {kind for step, _ in budget_blocked_steps(program, state) for kind in kinds_of(state, step)}
         for state in trace.states[trace.loop :]
     ]
     steps = zip(trace.states[trace.loop : -1], trace.transitions[trace.loop :], strict=True)

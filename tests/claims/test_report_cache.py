@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from antiphon.conformance.ledger import Reports, kept
+from antiphon.conformance.ledger import Reports, report_cache
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
 from antiphon.model.explore import check
@@ -177,7 +177,7 @@ def test_a_specification_whose_file_changed_is_explored(reports: Reports, steps:
 def test_what_other_code_found_is_explored(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     bound = program(TwoPhase, managers=2)
     reports.check(bound)
-    monkeypatch.setattr(kept, "answering_code", lambda: "the digest of other code")
+    monkeypatch.setattr(report_cache, "answering_code", lambda: "the digest of other code")
     assert is_explored(reports, lambda: reports.check(bound))
 
 
@@ -185,21 +185,21 @@ def test_what_was_found_while_code_was_edited_is_not_kept(
     reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bound = program(TwoPhase, managers=2)
-    monkeypatch.setattr(kept, "STARTED", 0.0)
+    monkeypatch.setattr(report_cache, "STARTED", 0.0)
     assert is_explored(reports, lambda: reports.check(bound))
     assert is_explored(reports, lambda: reports.check(bound))
 
 
 def test_the_code_is_all_of_model_and_language(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    known = kept.answering_code.__wrapped__()
+    known = report_cache.answering_code.__wrapped__()
     for room in ("model", "lang"):
         (tmp_path / room / "inner").mkdir(parents=True)
     monkeypatch.setattr("antiphon.model.__path__", [str(tmp_path / "model")])
     monkeypatch.setattr("antiphon.spec.lang.__path__", [str(tmp_path / "lang")])
-    seen = {known, kept.answering_code.__wrapped__()}
+    seen = {known, report_cache.answering_code.__wrapped__()}
     for number, room in enumerate(("model", "lang"), 3):
         (tmp_path / room / "inner" / "engine.py").write_text("one = 1\n", encoding="utf-8")
-        seen.add(kept.answering_code.__wrapped__())
+        seen.add(report_cache.answering_code.__wrapped__())
         assert len(seen) == number
 
 

@@ -19,7 +19,7 @@ from antiphon.conformance.run.swarm.swarm import core_of
 from antiphon.impl import tracing
 from antiphon.impl.protocols.core import Identifier, Implementation, ProtocolCore, Send
 
-__all__ = ["Broadcasts", "Deed", "Receives", "Rests", "Sends", "Steps", "deeds_of"]
+__all__ = ["Broadcasts", "Deed", "Receives", "Rests", "Sends", "Steps", "core_calls_of"]
 
 Sent = tuple[int, int, int]
 """Name of a message on its way: sender, the sender's own count of its messages, receiver."""
@@ -71,7 +71,7 @@ class Rests:
 Deed = Broadcasts | Sends | Receives | Steps | Rests
 
 
-def deeds_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Deed]]:
+def core_calls_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Deed]]:
     """Take the run that a seed draws; return its final state, and its members' deeds.
 
     Raises:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from antiphon.conformance.run.cluster.changing.deeds import What, whats, word
+from antiphon.conformance.run.cluster.changing.faults import What, whats, word
 from antiphon.conformance.run.cluster.changing.hub import Hub
 from antiphon.conformance.run.cluster.changing.judging import judged, lost, read
 from antiphon.conformance.run.cluster.changing.running import STATE, Run
