@@ -21,6 +21,7 @@ from antiphon.conformance.run.swarm import (
     run_schedule,
     run_seed,
     run_swarm,
+    schedule_lines,
     shortened,
 )
 from antiphon.conformance.run.swarm.changing import draw

@@ -33,6 +33,7 @@ from antiphon.conformance.run.swarm import (
     run_schedule,
     run_seed,
     run_swarm,
+    schedule_lines,
     shortened,
     spreading,
     within_model,
