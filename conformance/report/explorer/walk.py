@@ -506,7 +506,7 @@ class Walk:
         Returns:
             The verdicts, and a sentence that says how much was explored.
         """
-        with within(FIND):
+        with under_limits(FIND):
             report = check(self.program, bounds=FIND)
         return list(report.verdicts), explored(report.exploration)
 
