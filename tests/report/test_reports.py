@@ -54,7 +54,7 @@ BROKEN = Case("Order", "invariant", VIOLATED, "a\x00 <b>", Location("spec.py", 1
 
 
 @pytest.mark.parametrize(
-    ("cases", "outcome", "facts_as_text"),
+    ("cases", "outcome", "told"),
     [
         ((), UNKNOWN, [UNKNOWN]),
         ((Case("A", "logs", HOLDS),), UNKNOWN, [HOLDS, UNKNOWN]),
