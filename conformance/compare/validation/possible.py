@@ -76,6 +76,8 @@ class Possible:
     ) -> None:
         starts = list(program.reference.initial()) if not start else [begin(program, start)]
         self._search = Search(Steps(program), logs, hidden or {}, bounds)
+        self.files = tuple(log.file for log in logs)
+        """The logs."""
         self._total = sum(len(log.observations) for log in logs)
         self._from: dict[Node, tuple[Node, Edge] | None] = {}
         self._before: defaultdict[Node, list[Node]] = defaultdict(list)

@@ -8,6 +8,7 @@ steps of a behaviour that explains the lines up to there, and goes on as everywh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from antiphon.conformance.report.explorer.walk import Walk, WalkError
@@ -16,7 +17,7 @@ from antiphon.model.changes import described
 from antiphon.model.notation import compact_step, short_places
 
 if TYPE_CHECKING:
-    from antiphon.conformance.compare.validation import Obstacle, Place, Possible, Validation
+    from antiphon.conformance.compare.validation import Observation, Obstacle, Place, Possible, Validation
     from antiphon.conformance.compare.validation.search import Node
 
 STATES_MAX = 200
@@ -41,6 +42,12 @@ class ObservedLogs:
         self._possible, self._found = possible, found
         self.program = found.program
 
+    def _at(self, line: Observation) -> str:
+        """Return the name of the log and the line; the whole path where two logs have the same name."""
+        names = [Path(file).name for file in self._possible.files]
+        name = Path(line.file).name
+        return f"{name if names.count(name) == 1 else line.file}:{line.line}"
+
     def about(self) -> dict[str, Any]:
         """Return the lines, with how many states are possible after each, and the verdict.
 
@@ -48,7 +55,7 @@ class ObservedLogs:
         """
         lines = [
             {
-                "at": "" if place.line is None else place.line.place,
+                "at": "" if place.line is None else self._at(place.line),
                 "text": "before the first line" if place.line is None else place.line.text,
                 "states": len(place.nodes),
                 "complete": place.complete,
@@ -61,7 +68,7 @@ class ObservedLogs:
             for line in self._possible.next_lines(node)
         }
         lines += [
-            {"at": line.place, "text": line.text, "states": None, "complete": True}
+            {"at": self._at(line), "text": line.text, "states": None, "complete": True}
             for line in missing.values()
         ]
         return {"lines": lines, "told": self._found.reason, "explained": self._possible.explained}
@@ -107,7 +114,7 @@ class ObservedLogs:
         nodes = walk.add_run(way.start, [edge.transition for edge in steps if edge.transition is not None])
         lines = [
             "",
-            *("hidden" if edge.log is None else self._possible.line_of(edge).place for edge in steps),
+            *("hidden" if edge.log is None else self._at(self._possible.line_of(edge)) for edge in steps),
         ]
         return [{**walk.label(node), "line": line} for node, line in zip(nodes, lines, strict=True)]
 
@@ -124,7 +131,7 @@ class ObservedLogs:
     def _told(self, place: Place) -> str:
         count = len(place.nodes)
         may = f"The system may be in {'this state' if count == 1 else counted(count, 'state')}"
-        when = "before the first line" if place.line is None else f"after {place.line.place}"
+        when = "before the first line" if place.line is None else f"after {self._at(place.line)}"
         if place.complete:
             return f"{may} {when}."
         bound = "" if self._possible.stopped is None else f": {self._possible.stopped} ended the walk"
@@ -144,7 +151,7 @@ class ObservedLogs:
         if self._possible.goes_on(node):
             return []
         return [
-            {"at": line.place, "text": line.text, "obstacles": list(map(_obstacle, obstacles))}
+            {"at": self._at(line), "text": line.text, "obstacles": list(map(_obstacle, obstacles))}
             for line, obstacles in self._possible.kept_back(node).lines
         ]
 

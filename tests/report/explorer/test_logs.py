@@ -154,7 +154,7 @@ def test_the_page_gets_lines_states_and_the_guard_that_is_false(raft: Program, s
     assert [line["states"] for line in about["lines"]] == [1, 3, None]
     assert (about["explained"], about["lines"][2]["text"]) == (False, json.dumps(SHORT[1]))
     place = short.place(1)
-    assert place["told"].startswith("The system may be in 3 states after ")
+    assert place["told"] == "The system may be in 3 states after log0.ndjson:1."
     assert {part["where"]: dict(part["values"]) for part in place["parts"]}["term[s1]"] == {"0": 2, "1": 1}
     for state in place["states"]:
         assert state["goes"] is False
