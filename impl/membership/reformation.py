@@ -171,7 +171,7 @@ class Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 class Over(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="over"):
-    """The view is over, for a member that was not on its last list."""
+    """Event: the view has ended for a member that was not on its last list."""
 
     ends: Ends
     keeps_from: Natural
@@ -226,7 +226,7 @@ def _entries_flaw(entries: Sequence[Entry], reaches: int, members: int) -> str |
 
 
 class Lists(Protocol):
-    """The core of a view, as Reformation asks it; `TokenLists` is one."""
+    """Interface of a view's core for Reformation; `TokenLists` implements it."""
 
     @property
     def version(self) -> int:
@@ -271,7 +271,7 @@ class Lists(Protocol):
         ...
 
     def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
-        """Be a member of a list."""
+        """Commit a list that this process is a member of."""
         ...
 
     def accept(self, now: float) -> None:

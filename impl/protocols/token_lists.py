@@ -174,7 +174,7 @@ class TokenLists(CoreBase[Listed]):
         self._own: deque[tuple[int, bytes]] = deque()
         """The own messages that are not delivered."""
         self._unsent = 0
-        """Number of them, the last ones, that were not broadcast in this list yet."""
+        """Number of the last own messages that were not broadcast in this list yet."""
         self._early: deque[tuple[int, Listed]] = deque(maxlen=_EARLY_MAX)
         self._core: Core | None = Core(me, members, settings)
         self._started = False

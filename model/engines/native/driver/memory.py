@@ -54,7 +54,7 @@ class Area:
         """Put bytes at an offset.
 
         Raises:
-            ValueError: everything was given back.
+            ValueError: the area was released.
         """
         self._see_open()
         ctypes.memmove(self.address + offset, content, len(content))
