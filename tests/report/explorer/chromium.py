@@ -221,11 +221,16 @@ class Browser:
         """Click into the middle of an element, wherever that is; what lies above it gets the click."""
         element = f"document.querySelector({json.dumps(selector)})"
         self.until(f"{element} !== null")
-        x, y = self.run(
+        place = (
             f"(() => {{ const one = {element}; one.scrollIntoView({{block: 'nearest'}}); "
             "const box = one.getBoundingClientRect(); "
             "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
         )
+        before, now = None, self.run(place)
+        while before != now:  # what comes late moves things, and nobody clicks at what moves
+            time.sleep(0.05)
+            before, now = now, self.run(place)
+        x, y = now
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
