@@ -139,6 +139,8 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.reformation.properties:ReformationChecked",
         claims_at="antiphon.spec.claims.reformation:REFORMATION",
         family="ref",
+        binding_at="antiphon.conformance.compare.bindings.reformation:REFORMATION",
+        runs=False,
     ),
     Entry(
         "irbp",

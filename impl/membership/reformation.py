@@ -18,7 +18,7 @@ the same messages.
 | TIMEOUT_i, TIMEOUT_j, TIMEOUT_k           | `_deadline`; a suspicion of who is waited for is one too      |
 | Wait and Restart                          | `Stage.WAITING` until `_restart_at`, a random time            |
 | the list that a site belongs to           | `_belongs`                                                    |
-| Majority, Sequence and Resiliency Test    | `_conclude`, `_invited`, `_best`                              |
+| Majority, Sequence and Resiliency Test    | `announce`, `_invited`, `_best`                              |
 
 Repairs: `modify_at_every_restart` and `own_versions` (`_next_version`); `most_recent_list` (`_best`);
 `drop_the_rest` and `originator_recovers` (`_commit`); `count_in_the_list` (the core's). A site remembers its
@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -65,7 +65,7 @@ from antiphon.impl.protocols.token_lists import Count, Entry
 
 __all__ = [
     "Abort", "Agreed", "Ask", "Begun", "Chance", "Ends", "Invitation", "Lists", "Message", "NewList", "Over",
-    "Recovery", "Reformation", "Refusal", "Stage", "Token", "Vote", "flaw",
+    "Recovery", "Reformation", "Refusal", "Snapshot", "Stage", "Token", "Vote", "flaw",
 ]  # fmt: skip
 
 Chance = Callable[[], float]
@@ -285,6 +285,28 @@ class Stage(IntEnum):
     NORMAL, WAITING, INVITING, ANNOUNCING, INVITED, AUTHORISING = range(6)
 
 
+class Snapshot(NamedTuple):
+    """The whole state of a member, immutable; times are relative to the latest `now`."""
+
+    highest: int
+    stage: Stage
+    belongs: tuple[int, int]
+    """The version of the list that it belongs to, and its originator."""
+    ends: Ends | None
+    votes: tuple[tuple[int, Vote], ...]
+    agreements: frozenset[int]
+    new: NewList | None
+    recovery: Recovery | None
+    asked: tuple[tuple[int, Ask], ...]
+    begins_after: int
+    wishes: tuple[bool, tuple[Member, ...], frozenset[Kind]]
+    doubts: tuple[frozenset[int], frozenset[int]]
+    over: tuple[bool, bool, Next | Out | None]
+    times: tuple[float | None, ...]
+    waits: tuple[int, int, bool, bool, bool, float]
+    spent: tuple[float, float]
+
+
 _TAKEN = "the others took this member for crashed"
 """Why a member ends that is not in the next view."""
 
@@ -461,15 +483,14 @@ class Reformation:
         match self.stage:
             case Stage.INVITING:
                 if expired or all(process in self._votes for process in self._heard):
-                    self._conclude()
+                    self.announce()
                     return True
             case Stage.ANNOUNCING:
                 return self._gather(expired=expired)
             case Stage.INVITED | Stage.AUTHORISING:
                 site = self.me if self._new is None else self._new.ring[0]
                 if expired or not {self._originator, site} <= self._heard:
-                    self._to(self._originator, Refusal(self._belongs, self.highest))
-                    self._withdraw()
+                    self.give_up()
                     return True
             case Stage.WAITING:
                 return self._invite_when_due()
@@ -535,12 +556,12 @@ class Reformation:
     def _invite_when_due(self) -> bool:
         if self._restart_at is None or self._now < self._restart_at or not self._reaches_majority:
             return False
-        self._invite()
+        self.invite()
         return True
 
     # Figure 23: the originator ------------------------------------------------------------------------------
 
-    def _invite(self) -> None:
+    def invite(self) -> None:
         """Phase I: broadcast an invitation to all members of the view."""
         version = self.highest = self._next_version()
         self._stop(version, self.me, Stage.INVITING, self._timeouts.suspect_ms)
@@ -548,8 +569,8 @@ class Reformation:
         self._to_others(Invitation(version))
 
     def _next_version(self) -> int:
-        """Return the next version number of this member's own: they are its number modulo n."""
-        return self.highest + 1 + (self.me - self.highest - 1) % self.members
+        """Return the next version number of this member's own: member 0 has 2, n + 2, 2n + 2 and so on."""
+        return self.highest + 1 + (self.me - self.highest + 1) % self.members
 
     def _own_vote(self, version: int) -> Vote:
         lists = self._lists
@@ -561,7 +582,7 @@ class Reformation:
             tuple(sorted(self._suspected)), tuple(sorted(self._given_up)),
         )  # fmt: skip
 
-    def _conclude(self) -> None:
+    def announce(self) -> None:
         """Phase II: announce a list of all that have voted "Yes", if it passes the tests."""
         votes = {**self._votes, self.me: self._own_vote(self._belongs)}
         votes = self._votes = self._that_hear_one_another(votes)
@@ -570,7 +591,7 @@ class Reformation:
         ring = tuple(one for one in _from(site, self.members) if one in votes and one not in lost)
         ends = votes[site].ends or self._end_with(votes, ring, lost)
         if 2 * len(votes) <= self.members or (len(ring) < 2 and ends is None):
-            self._give_up()
+            self.give_up()
             return
         new = self._new = NewList(self._belongs, ring, lost, ends)
         self.stage, self._deadline = Stage.ANNOUNCING, self._now + self._timeouts.exclude_ms
@@ -631,13 +652,16 @@ class Reformation:
                 self._accept()
             return True
         if expired or not everybody - self._agreements <= self._heard or new.ring[0] not in self._heard:
-            self._give_up()
+            self.give_up()
             return True
         return False
 
-    def _give_up(self) -> None:
-        """`Announce "Reformation Abort"`, and wait."""
-        self._to_others(Abort(self._belongs))
+    def give_up(self) -> None:
+        """`Announce "Reformation Abort"` as an originator, vote "No" as a slave, and wait."""
+        if self._originator == self.me:
+            self._to_others(Abort(self._belongs))
+        else:
+            self._to(self._originator, Refusal(self._belongs, self.highest))
         self._withdraw()
 
     # Figure 24: the slave, and the new token site -----------------------------------------------------------
@@ -756,11 +780,8 @@ class Reformation:
 
     def _refused(self, sender: int) -> None:
         """A slave has refused, or left; or the new token site does not belong to the list any more."""
-        if self._originator == self.me:
-            self._give_up()
-        elif self._new is not None and sender == self._new.ring[0]:
-            self._to(self._originator, Refusal(self._belongs, self.highest))
-            self._withdraw()
+        if self._originator == self.me or (self._new is not None and sender == self._new.ring[0]):
+            self.give_up()
 
     def _recovered(self, sender: int, message: Recovery) -> None:
         """The site has answered: a slave agrees, an originator waits for the others."""
@@ -894,6 +915,40 @@ class Reformation:
             self._be_lost()
         else:
             self._finish(tells=False)
+
+    # Snapshots ----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return the whole state but for that of the lists, after `outputs`."""
+        times = (self._deadline, self._restart_at, self._began_at, self._called_at, self._complete_at)
+        return Snapshot(
+            self.highest, self.stage, (self._belongs, self._originator), self.ends,
+            tuple(sorted(self._votes.items())), frozenset(self._agreements), self._new, self._recovery,
+            tuple(sorted(self._asked.items())), self._begins_after,
+            (self.leaving, tuple(self._joining), frozenset(self._calls)),
+            (self._suspected, self._given_up), (self.stopped, self.lost, self._follows),
+            tuple(None if at is None else at - self._now for at in times),
+            (self.lists, self._tries, self._inactive, self._urgent, self._moved, self._again_ms), self._spent,
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot, now: float) -> None:
+        """Become what `snapshot` was taken of, as if that had been at `now`, with nothing to be sent."""
+        self._now, self._outputs = now, []
+        self.highest, self.stage, self.ends = snapshot.highest, snapshot.stage, snapshot.ends
+        self._belongs, self._originator = snapshot.belongs
+        self._votes, self._agreements = dict(snapshot.votes), set(snapshot.agreements)
+        self._new, self._recovery = snapshot.new, snapshot.recovery
+        self._asked, self._begins_after = dict(snapshot.asked), snapshot.begins_after
+        self.leaving, self._joining = snapshot.wishes[0], list(snapshot.wishes[1])
+        self._calls = set(snapshot.wishes[2])
+        self._suspected, self._given_up = snapshot.doubts
+        self.stopped, self.lost, self._follows = snapshot.over
+        times = [None if left is None else now + left for left in snapshot.times]
+        self._deadline, self._restart_at, began_at, self._called_at, self._complete_at = times
+        assert began_at is not None, "a view has begun"
+        self._began_at = began_at
+        self.lists, self._tries, self._inactive, self._urgent, self._moved, self._again_ms = snapshot.waits
+        self._spent = snapshot.spent
 
     # Helpers ------------------------------------------------------------------------------------------------
 

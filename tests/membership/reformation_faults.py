@@ -26,13 +26,13 @@ __all__ = ["FAULTS", "ForgetsTheEnd"]
 class AnyNumberIsAMajority(Reformation):
     """The majority test is missing."""
 
-    def _conclude(self) -> None:
+    def announce(self) -> None:
         votes, lists = self._votes, self._lists
         site = self._best(votes)
         ring = tuple(process for process in sorted(votes, key=lambda one: one != site))
         ends = votes[site].ends or self._end_with(votes, ring, ())
         if len(ring) < 2 and ends is None:
-            self._give_up()
+            self.give_up()
             return
         assert lists is not None
         self._new = NewList(self._belongs, ring, (), ends)

@@ -153,7 +153,7 @@ def test_a_good_run_is_that_of_figure_22() -> None:
     assert len(script.of(Agreed)) == 2
     assert [to for _, to, _ in script.of(Token)] == ([] if ring[0] == 0 else [ring[0]])
     assert all(process.machine.stage is Stage.NORMAL for process in script.run.all)
-    assert {process.lists.version for process in script.run.all} == {3}
+    assert {process.lists.version for process in script.run.all} == {2}
     script.ring()
     script[1].say()
     script.ring()

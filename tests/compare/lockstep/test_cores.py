@@ -52,6 +52,11 @@ C_CRASH: dict[str, Any] = {**C_TWO, "crashes": 1, "false_suspicions": 1, "rounds
 C_THREE: dict[str, Any] = {**C_TWO, "processes": 3, "false_suspicions": 1}
 C_ROUNDS: dict[str, Any] = {**C_THREE, "rounds": 2}
 
+F_THREE: dict[str, Any] = dict(bound_protocol("reformation").small)
+F_TWO: dict[str, Any] = {**F_THREE, "processes": 2, "terse": False}
+F_PAIR: dict[str, Any] = {**F_TWO, "attempts": 2, "views": 6}
+F_CRASH: dict[str, Any] = {**F_THREE, "terse": False, "crashes": 1}
+
 I_QUIET: dict[str, Any] = {
     "processes": 3, "messages": 0, "highest": 2, "crashes": 1, "false_suspicions": 0,
 }  # fmt: skip
@@ -95,6 +100,10 @@ AGREE = [
     pytest.param("chandra-toueg", C_THREE, 25_451, 70_266, marks=pytest.mark.deep),
     pytest.param("chandra-toueg", C_ROUNDS, 254_819, 889_466, marks=pytest.mark.deep),
     pytest.param("chandra-toueg", {**C_THREE, "crashes": 1}, 267_014, 757_279, marks=pytest.mark.deep),
+    ("reformation", F_TWO, 147, 302),
+    pytest.param("reformation", F_PAIR, 1_942, 6_019, marks=pytest.mark.deep),
+    pytest.param("reformation", F_THREE, 2_361, 4_068, marks=pytest.mark.deep),
+    pytest.param("reformation", F_CRASH, 18_224, 57_742, marks=pytest.mark.deep),
     ("irbp", I_QUIET, 420, 1_296),
     ("irbp", I_TWO, 1_032, 2_635),
     pytest.param("irbp", I_WRONG, 12_988, 71_976, marks=pytest.mark.deep),
@@ -146,6 +155,30 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("dtp", "passes-on"): (D_THREE, 4, ONE_SIDE),
     ("dtp", "takes-old-tokens"): (D_NULLS, 5, "variable holding"),
     ("dtp", "takes-the-newest"): (D_BOTH, 5, ONE_SIDE),
+    ("reformation", "agrees-without-committing"): (F_PAIR, 4, REFUSED),
+    ("reformation", "commits-in-silence"): (F_PAIR, 4, REFUSED),
+    ("reformation", "forgets-its-vote"): (F_PAIR, 2, "variable highest"),
+    ("reformation", "forgets-when-it-leaves"): (F_PAIR, 2, "variable highest"),
+    ("reformation", "goes-on-working"): (F_PAIR, 2, "variable stage"),
+    ("reformation", "ignores-abort"): (F_PAIR, 4, "variable stage"),
+    ("reformation", "invites-with-the-same-version"): (F_PAIR, 3, REFUSED),
+    ("reformation", "joins-any-version"): (F_PAIR, 4, REFUSED),
+    ("reformation", "joins-two-lists"): (F_PAIR, 3, REFUSED),
+    ("reformation", "last-of-the-greatest"): (F_PAIR, 3, REFUSED),
+    ("reformation", "lists-all-members"): (F_THREE, 3, REFUSED),
+    ("reformation", "most-numbers-win"): (F_PAIR, 8, REFUSED),
+    ("reformation", "originator-is-the-site"): (F_PAIR, 3, REFUSED),
+    ("reformation", "originator-recovers-nothing"): (F_PAIR, 6, "variable log"),
+    ("reformation", "originator-stays-behind"): (F_PAIR, 5, REFUSED),
+    ("reformation", "returns-to-its-list"): (F_PAIR, 2, "variable stage"),
+    ("reformation", "slave-recovers-nothing"): (F_PAIR, 5, "variable log"),
+    ("reformation", "stays-on-the-list"): (F_PAIR, 4, "variable belongs"),
+    ("reformation", "takes-the-next-version"): (F_PAIR, 1, "variable invitation"),
+    ("reformation", "tells-the-first-only"): (F_THREE, 4, REFUSED),
+    ("reformation", "token-for-the-originator"): (F_PAIR, 5, REFUSED),
+    ("reformation", "votes-for-an-earlier-list"): (F_PAIR, 7, "variable votes"),
+    ("reformation", "votes-for-what-is-delivered"): (F_PAIR, 3, "variable votes"),
+    ("reformation", "works-without-the-token"): (F_PAIR, 4, "variable stage"),
     ("sequencer", "forgets-itself"): (SEQUENCER, 1, "events"),
     ("sequencer", "forgets-to-count"): (SEQUENCER, 2, "events"),
     ("sequencer", "forwards-to-all"): (SEQUENCER, 1, "variable channel"),
@@ -327,7 +360,9 @@ LONG = {
 }
 """Ten thousand transitions or more lie before them."""
 
-MANY = [key for key in CAUGHT if key not in LONG and key[0] in ("chandra-toueg", "irbp", "vsc")]
+MANY = [
+    key for key in CAUGHT if key not in LONG and key[0] in ("chandra-toueg", "irbp", "reformation", "vsc")
+]
 """The cores with the most faults: every third of these is tried each time, all with `make check-deep`."""
 
 LATE = LONG.union(MANY) - {*MANY[::3]}
